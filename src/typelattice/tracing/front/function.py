@@ -18,6 +18,7 @@ from typelattice.tracing.front.followed import (
     followed_files,
 )  # fmt: skip
 from typelattice.tracing.front.followed_block import FollowedBlock
+from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
 from typelattice.tracing.record.witness import LazyWitness, Module
@@ -78,8 +79,9 @@ def trace(
         what = f"{inner.__qualname__} is a coroutine, which runs after it was called"
         raise TraceError(f"{what}; give a function that runs it with asyncio.run")
     recorder, switches = Recorder(), Switches()
-    cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)
-    with follow_function(inner, recorder), followed_files(cells, recorder), switches, recorder.children:
+    module = inner.__module__
+    child_runs = ChildRuns(recorder, ChildSettings(() if module == "__main__" else (module,)))
+    with follow_function(inner, recorder), switches, recorder.children, child_runs:
         assert function is not None  # else it had no inner function
         result = function(*args, **named)
         compiler = recorder.compiles[type(function)]
@@ -88,7 +90,7 @@ def trace(
             recorder.compiled_calls.call(at, compiler, function, (*args, *named.values(), result))
     recorder.name_results({RESULT: result})
     recorder.following = False
-    return Traced(result, recorder.run(), tuple(systems))
+    return Traced(result, child_runs.with_children(recorder.run()), tuple(systems))
 
 
 def why(traced: Traced | FollowedBlock, result: str = RESULT) -> Why:

@@ -102,6 +102,8 @@ def run_script(
     finally:
         if not ends_process:
             sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
+    if os.getpid() != pid:
+        tracing.child_runs.write()
     return Ended(tracing.stop(), status, os.getpid() != pid, module.__dict__)
 
 
@@ -123,7 +125,9 @@ def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> 
 
     def report_and_exit(status: int) -> NoReturn:
         try:
-            if leaving is not None and os.getpid() == pid and isinstance(status, int):
+            if os.getpid() != pid:
+                tracing.child_runs.write()
+            elif leaving is not None and isinstance(status, int):
                 leaving(Ended(tracing.stop(), status))
         finally:
             leave(status)

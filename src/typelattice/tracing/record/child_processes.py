@@ -1,4 +1,4 @@
-"""Count of the processes that a program starts while it is followed; their computations are not recorded."""
+"""Count of the processes that a program starts while it is followed, whether they are followed or not."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ class Children:
         """The number of processes so far. A process that multiprocessing forks is counted once."""
         made = _last_process_number() if self in LISTENING else self.made
         return self.others + max(self.forks, made - self.made_before)
+
+    def forget(self) -> None:
+        """Count from nothing, as in a process that was just forked."""
+        self.forks = self.others = 0
+        self.made_before = _made_by_multiprocessing()
 
     def __enter__(self) -> None:
         _hook()

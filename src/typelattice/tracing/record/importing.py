@@ -20,6 +20,7 @@ from zlib import crc32
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.gc_pause import gc_paused
+from typelattice.tracing.record.child_runs import SPAWNERS, ChildRuns
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
 from typelattice.tracing.record.witness import LazyWitness, Module
@@ -43,6 +44,7 @@ class Compiler:
         self, recorder: Recorder, cache: Path | None = None, patched: Mapping[str, bytes] = {}
     ) -> None:
         self.recorder, self.cache, self.patched = recorder, cache, patched
+        self.modules: dict[str, Module] = {}
 
     def code(self, name: str, path: str, data: bytes) -> CodeType | None:
         """Return the rewritten code of a module. If it must run unchanged, record why and return None."""
@@ -57,7 +59,7 @@ class Compiler:
             for function, why in alone:
                 self.recorder.left_alone[f"{name}.{function}"] = why
             self.recorder.sources[path] = Source(lambda: decode_source(data))
-            module = Module(self.recorder, path, rows)
+            module = self.modules[path] = Module(self.recorder, path, rows)
             witnesses = {i: LazyWitness(module, i) for i in numbers}
             return with_witnesses(code, map(witnesses.__getitem__, numbers))
 
@@ -137,8 +139,8 @@ class ZipLoader(zipimporter):
 class Finder(MetaPathFinder):
     """A finder of the modules of some packages. It asks Python's own finders, and adds a rewriting loader."""
 
-    def __init__(self, packages: Sequence[str], compiler: Compiler) -> None:
-        self.packages, self.compiler = tuple(packages), compiler
+    def __init__(self, packages: Sequence[str], compiler: Compiler, children: ChildRuns) -> None:
+        self.packages, self.compiler, self.children = tuple(packages), compiler, children
         self.unseen = set(packages)
         """The packages of which no module has been found yet."""
         self.switches = Switches()
@@ -153,6 +155,8 @@ class Finder(MetaPathFinder):
         """Return the module's spec; None for a module of another package."""
         if name in self.switches.names:
             return self.switches.spec(self._other(name, path, target))
+        if name in SPAWNERS:
+            return self.children.spec(self._other(name, path, target))
         if not self.covers(name):
             return None
         spec = self._other(name, path, target)

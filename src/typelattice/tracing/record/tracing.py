@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.importing import Compiler, Finder
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.run_data.run import Run
@@ -17,16 +18,20 @@ class Tracing:
 
     Modules that were imported before are not followed. The run's `left_alone` names them, and the packages
     of which no module was imported. `cache` is a folder for compiled code; without it, nothing is written.
-    `patched` has other contents for some files. `values` asks to check values, too.
+    `patched` has other contents for some files. `values` asks to check values, too. Processes that
+    multiprocessing starts, or a fork, are followed as well, and their runs merged into this one. `folder` is
+    where a child process leaves its run; the first process makes one.
     """
 
     def __init__(
         self, packages: Sequence[str], cache: Path | None = None, patched: Mapping[str, bytes] = {},
-        values: bool = False,
+        values: bool = False, folder: str = "",
     ) -> None:
         self.recorder = Recorder(values)
         self.compiler = Compiler(self.recorder, cache, patched)
-        self.finder = Finder(packages, self.compiler)
+        settings = ChildSettings(tuple(packages), cache, patched, values, folder)
+        self.child_runs = ChildRuns(self.recorder, settings)
+        self.finder = Finder(packages, self.compiler, self.child_runs)
 
     def start(self) -> None:
         """Rewrite modules as they are imported from now on."""
@@ -34,6 +39,7 @@ class Tracing:
             if self.finder.covers(name):
                 self.recorder.left_alone[name] = "it was imported before tracing began"
         self.recorder.children.__enter__()
+        self.child_runs.start()
         sys.meta_path.insert(0, self.finder)
         self.finder.switches.off()
 
@@ -45,13 +51,14 @@ class Tracing:
         for package in self.finder.unseen:
             self.recorder.left_alone.setdefault(package, "no module of it was imported")
         self.recorder.children.__exit__()
+        self.child_runs.stop()
         self.recorder.following = False
         self.recorder.kinds.close()
         return self.run()
 
     def run(self) -> Run:
         """Return the run so far."""
-        return self.recorder.run()
+        return self.child_runs.with_children(self.recorder.run())
 
     def __enter__(self) -> Tracing:
         self.start()

@@ -41,6 +41,10 @@ UNPICKLED = (  # a witness that sees nothing, made of Python alone: typelattice 
     "staticmethod(lambda *given: given[-1])), "
     "**dict.fromkeys('record_put forget forget_receiver'.split(), staticmethod(lambda *given: given[0]))})()"
 )
+FOLLOWED_ELSEWHERE = (
+    "getattr(__import__('sys').modules.get('typelattice.tracing.record.followed_child'), 'witness', "
+    "lambda *given: None)({file!r}, {number})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,9 @@ class WitnessBase:
         self.known: dict[Hashable, Any] = {}
 
     def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
-        return eval, (UNPICKLED,)  # a function that is pickled by value is not followed elsewhere
+        """Become the witness of a child process that is followed; one that sees nothing anywhere else."""
+        found = FOLLOWED_ELSEWHERE.format(file=self.module.file, number=self.number)
+        return eval, (f"{found} or {UNPICKLED}",)
 
 
 class Witness(WitnessBase):

@@ -127,7 +127,9 @@ def summary(found: Findings, everything: bool = False) -> Iterator[str]:
         if s.location and (is_operation(s) or isinstance(s, Opaque))
     ]
     files = count_text(len({*ran}), "file")
-    yield f"{count_text(run.operations, 'operation')} ran in {files}{f' under {under}' if under else ''}"
+    processes = f" in {count_text(run.followed + 1, 'process', 'processes')}" if run.followed else ""
+    where = f"{files}{f' under {under}' if under else ''}{processes}"
+    yield f"{count_text(run.operations, 'operation')} ran in {where}"
     if run.opaque:
         results = count_text(run.opaque, "array comes", "arrays come")
         share = f"{run.opaque_share:.1%} of those that are computed with"
@@ -155,8 +157,8 @@ def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
         more = f" and {len(run.commands) - len(shown)} more" if len(run.commands) > len(shown) else ""
         which = f": {', '.join(shown)}{more}" if shown else ""
         yield (
-            f"{count_text(run.children, 'child process', 'child processes')} that the program started{which} "
-            "(run such work in its own process)"
+            f"{count_text(run.children, 'child process', 'child processes')} that the program started, and that "
+            "left no run"
         )
 
 

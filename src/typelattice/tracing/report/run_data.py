@@ -66,6 +66,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         "opaque": run.opaque,
         "not_followed": {left.name: left.reason for left in run.left_alone},
         "child_processes": run.children,
+        "followed_processes": run.followed,
         "summarised": list(run.summaries),
     }
 

@@ -177,7 +177,7 @@ def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
     Raises RunFileError if two of them give a library different systems.
     """
     made: dict[str, Any] = {"typelattice": "run", "version": VERSION, "libraries": {}, "not_followed": {}}
-    made |= {key: [] for key in LISTS} | {"opaque": 0, "child_processes": 0}
+    made |= {key: [] for key in LISTS} | {"opaque": 0, "child_processes": 0, "followed_processes": 0}
     for each in documents:
         for library, system in each["libraries"].items():
             known = made["libraries"].setdefault(library, system)
@@ -194,5 +194,6 @@ def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
         made["not_followed"] |= each["not_followed"]
         made["opaque"] += each["opaque"]
         made["child_processes"] += each["child_processes"]
+        made["followed_processes"] += each.get("followed_processes", 0)  # older documents have none
         made["summarised"] += [line for line in each["summarised"] if line not in made["summarised"]]
     return made

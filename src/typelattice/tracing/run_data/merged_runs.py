@@ -1,0 +1,112 @@
+"""Runs of several processes as one: an operation that several of them saw is one step, its counts added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from typelattice.calls.step import Argument, DTypeOf, Ref, Step
+from typelattice.programs.program import Program
+from typelattice.tracing.run_data.run import LostAt, Run, Seen
+
+
+def merged(runs: Sequence[Run]) -> Run:
+    """Merge the runs of child processes into the first one, that of their parent."""
+    first = runs[0]
+    if len(runs) == 1:
+        return first
+    steps = _Steps()
+    results = steps.add(first, range(len(first.seen)))
+    left_alone, summaries = dict.fromkeys(first.left_alone), dict.fromkeys(first.summaries)
+    sources, systems, values = dict(first.sources), dict(first.systems), _Values(first)
+    for each in runs[1:]:
+        others = [name for name, system in each.systems.items() if systems.get(name, system) != system]
+        if others:
+            summaries[f"a child process had another mode of {others[0]}: its run is left out"] = None
+            continue
+        steps.add(each, needed(each))
+        left_alone |= dict.fromkeys(each.left_alone)
+        summaries |= dict.fromkeys(each.summaries)
+        sources, systems = {**each.sources, **sources}, {**each.systems, **systems}
+        values.add(each)
+    last = (len(steps.steps) - 1,) if steps.steps else ()
+    return Run(
+        Program(tuple(steps.steps), last, first.program.source),
+        tuple(steps.seen),
+        dict(sorted(systems.items())),
+        tuple(left_alone),
+        tuple(summaries),
+        sources,
+        max(0, sum(run.children for run in runs) - (len(runs) - 1)),
+        {name: results[i] for name, i in first.results.items()},
+        values.found(),
+        sum(run.followed for run in runs) + len(runs) - 1,
+    )
+
+
+def needed(run: Run) -> list[int]:
+    """List the steps that ran, and those that they are made of."""
+    wanted = {i for i, seen in enumerate(run.seen) if seen.count}
+    for i in range(len(run.seen) - 1, -1, -1):
+        if i in wanted:
+            wanted.update(run.program.steps[i].inputs)
+    return sorted(wanted)
+
+
+def without_unused(run: Run) -> Run:
+    """Leave out the steps that did not run in a process, such as those of its parent before a fork."""
+    steps = _Steps()
+    steps.add(run, needed(run))
+    program = Program(tuple(steps.steps), (), run.program.source)
+    return replace(run, program=program, seen=tuple(steps.seen), results={})
+
+
+class _Steps:
+    """The steps of a merged run, each once."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.seen: list[Seen] = []
+        self.known: dict[tuple[str, str], int] = {}
+
+    def add(self, run: Run, wanted: Sequence[int]) -> dict[int, int]:
+        """Add some steps of a run; return the new number of each."""
+        new: dict[int, int] = {}
+
+        def argument(x: Argument) -> Any:
+            return type(x)(new[x.step]) if isinstance(x, (Ref, DTypeOf)) else x
+
+        for i in wanted:
+            step, seen = run.program.steps[i].map_refs(new.__getitem__, argument), run.seen[i]
+            # Values are compared by their texts, as 1 == 1.0 == True. A shape is that of the last result.
+            key = repr(replace(step, shape=None)), repr(seen.operand)
+            number = self.known.setdefault(key, len(self.steps))
+            if number == len(self.steps):
+                self.steps.append(step)
+                self.seen.append(seen)
+            else:
+                old = self.seen[number]
+                self.seen[number] = Seen(old.operand, old.count + seen.count, old.bytes + seen.bytes)
+            new[i] = number
+        return new
+
+
+class _Values:
+    """The losses of values of several runs, by their places."""
+
+    def __init__(self, run: Run) -> None:
+        self.checked = run.values is not None
+        self.losses: dict[tuple[object, str, str], LostAt] = {}
+        self.add(run)
+
+    def add(self, run: Run) -> None:
+        """Add those of a run."""
+        for each in run.values or ():
+            key = each.location, each.text, each.loss.rule
+            known = self.losses.get(key)
+            self.losses[key] = replace(known, runs=known.runs + each.runs) if known else each
+
+    def found(self) -> tuple[LostAt, ...] | None:
+        """All losses; None if values were not checked."""
+        return tuple(self.losses.values()) if self.checked else None

@@ -1,0 +1,152 @@
+"""Runs of child processes become part of the run of their parent, however the processes are started."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import traced_workers
+
+import typelattice as tl
+from typelattice.tracing.run_data.merged_runs import merged, without_unused
+
+CODE = """
+import concurrent.futures, multiprocessing, os, sys, signal
+import numpy as np
+def double(x):
+    if x[0] == 9: os.kill(os.getpid(), signal.SIGKILL)
+    return x * np.float64(2)
+xs = [np.full(2, i, np.float32) for i in range(4)]
+def executor(how):
+    context = multiprocessing.get_context(how)
+    with concurrent.futures.ProcessPoolExecutor(2, context) as pool: return list(pool.map(double, xs))
+def pool(how):
+    with multiprocessing.get_context(how).Pool(2) as pool: return pool.map(double, xs)
+def closed(how):
+    with multiprocessing.get_context(how).Pool(2, maxtasksperchild=1) as pool:
+        found = pool.map(double, xs, chunksize=1)
+        pool.close(); pool.join()
+    return found
+def one(how, x):
+    process = multiprocessing.get_context(how).Process(target=double, args=(x,))
+    process.start(); process.join()
+def fork():
+    if os.fork() == 0: double(xs[0]); double(xs[1]); os._exit(0)
+    os.wait()
+def leave():
+    if os.fork() == 0: double(xs[0]); sys.exit(0)
+    os.wait()
+def within(x):
+    return one(None, x)
+def nested():
+    process = multiprocessing.Process(target=within, args=(xs[0],))
+    process.start(); process.join()
+def loky():
+    import joblib
+    return joblib.Parallel(2)(joblib.delayed(double)(x) for x in xs)
+if __name__ == "__main__":
+    exec(sys.argv[1])
+"""
+
+
+def traced(folder: Path, code: str, *options: str) -> str:
+    """The report of the script, without its steps."""
+    (folder / "s.py").write_text(CODE, encoding="utf-8")
+    root = str(Path(tl.__file__).parents[1])
+    words = [sys.executable, "-W", "ignore", "-m", "typelattice", "trace", *options, "s.py", code]
+    ran = subprocess.run(
+        words, cwd=folder, env={**os.environ, "PYTHONPATH": root, "TMPDIR": str(folder)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert not [*folder.glob("typelattice-runs-*")]
+    return " ".join(ran.stderr.split())
+
+
+HOW = ("fork", "spawn", "forkserver")
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("code", ["executor", "pool", "closed"])
+def test_the_runs_of_workers_are_merged(tmp_path: Path, how: str, code: str) -> None:
+    """A pool ends its workers by a signal, unless it is closed."""
+    told = traced(tmp_path, f"{code}({how!r})", "--json", "run.json")
+    assert "processes" in told and "s.py:6: x * np.float64(2)" in told
+    assert "multiply of float32 and float64:0d gives float64" in told
+    assert code == "pool" or "left no run" not in told  # its workers may end before they have begun
+    steps = json.loads((tmp_path / "run.json").read_text())["steps"]
+    assert [step["count"] for step in steps if step["code"] == "x * np.float64(2)"] == [4]
+
+
+@pytest.mark.parametrize(("code", "operations"), [("fork()", 12), ("leave()", 8), ("nested()", 8)])
+def test_a_forked_process_counts_only_what_it_does(tmp_path: Path, code: str, operations: int) -> None:
+    if code == "nested()" and sys.version_info >= (3, 14):
+        pytest.skip("its processes are not forked")
+    told = traced(tmp_path, code)
+    assert f"{operations} operations ran in 1 file under " in told and "left no run" not in told
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_worker_that_is_killed_costs_its_part_alone(tmp_path: Path, how: str) -> None:
+    told = traced(tmp_path, f"one({how!r}, xs[1]); one({how!r}, np.full(2, 9, np.float32))")
+    assert "in 2 processes" in told and "x * np.float64(2)" in told
+    assert "not followed: 1 child process that the program started, and that left no run" in told
+
+
+def test_values_of_child_processes_are_checked_too(tmp_path: Path) -> None:
+    told = traced(tmp_path, "one('spawn', np.full(2, 1.5e308))", "--values")
+    assert "in 2 processes" in told and "2 of 2 numbers became infinite" in told
+
+
+@pytest.mark.live
+def test_the_workers_of_joblib_are_followed_though_functions_come_pickled_by_value(tmp_path: Path) -> None:
+    pytest.importorskip("joblib")
+    told = traced(tmp_path, "loky()")
+    assert "20 operations ran in 1 file under " in told and "in 3 processes" in told
+    assert "s.py:6: x * np.float64(2)" in told
+
+
+def scaled(x: object) -> object:
+    import numpy as np
+
+    return x * np.float64(2) + 1 + 1.0  # type: ignore[operator]
+
+
+def test_a_run_merged_with_itself_has_the_same_steps_and_twice_the_counts() -> None:
+    import numpy as np
+
+    run = tl.trace(scaled, np.ones(2, np.float32)).run
+    both = merged([run, run])
+    assert both.program.steps == run.program.steps and both.followed == 1
+    assert [(s.operand, s.count, s.bytes) for s in both.seen] == [
+        (s.operand, 2 * s.count, 2 * s.bytes) for s in run.seen
+    ]
+    assert {"1", "1.0"} <= {step.text for step in both.program.steps}
+    assert not both.mismatches and merged([run]) is run
+
+
+def test_steps_that_did_not_run_are_left_out_of_what_a_child_process_leaves() -> None:
+    import numpy as np
+
+    run = tl.trace(scaled, np.ones(2, np.float32)).run
+    first = [replace(seen, count=0) if i > 1 else seen for i, seen in enumerate(run.seen)]
+    assert without_unused(run).program.steps == run.program.steps
+    left = without_unused(replace(run, seen=tuple(first)))
+    assert 0 < len(left.program.steps) <= 2 and len(left.seen) == len(left.program.steps)
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_a_traced_function_and_a_traced_block_have_the_runs_of_their_workers(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", traced_workers.__file__)  # not pytest again
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    with tl.trace(package="traced_workers") as block:
+        traced_workers.computed(how)
+    for run in (tl.trace(traced_workers.computed, how).run, block.run):
+        doubled = [seen.count for step, seen in run if step.text == "x * np.float64(2)"]
+        assert (doubled, run.followed, run.children) == ([4], 2, 0)

@@ -37,7 +37,7 @@ LINES = {  # kind -> command lines
         "consensus numpy jax --tier scalar", "diff numpy1 numpy --op add",
     ),
     "laws": ("laws numpy mine.toml", "laws python --dtypes int8"),
-    "check": ("check mine.toml", "check numpy"),
+    "check": ("check mine.toml", "check numpy", "check arrow --closed"),
     "design": ("design jep9407-0 --limit 1",), "repairs": ("design numpy --repair",),
     "nodes": ("design numpy --nodes",),
     "conform": ("conform c", "conform c --system c-llp64"),

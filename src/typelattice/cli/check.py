@@ -3,32 +3,46 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from typelattice.cli.command import FEW, Command, Paragraphs, format_argument
+from typelattice.cli.command import FEW, Command, DifferencesFound, Paragraphs, format_argument
 from typelattice.engine.system import System
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
-from typelattice.study.check import check
+from typelattice.study.check import Check, check
+from typelattice.study.escapes import Closed, closed
 
 SECONDS = 10  # that the search for repairs may take
 
 
 def arguments(parser: ArgumentParser) -> None:
+    closed_help = "ask every operation; exit with 1 if an answer, a default or a literal leaves the dtypes"
     parser.add_argument("file", metavar="FILE.toml", help="a system file, or the name of a system")
+    parser.add_argument("--closed", action="store_true", help=closed_help)
     format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
     """The parts of a system one by one, the laws it breaks, and the nearest orders that break fewer."""
     found = check(args.file)
+    proved = closed(found.system) if args.closed else None
     if args.format == "json":
-        yield document("check", {**found.data(), "repairs": _repairs(found.system) if found.split else []})
-        return
+        more = {"closed": proved.data()} if proved is not None else {}
+        repaired = _repairs(found.system) if found.split else []
+        yield document("check", {**found.data(), "repairs": repaired, **more})
+    else:
+        yield from _in_words(args.file, found, proved)
+    if proved is not None and not proved:
+        raise DifferencesFound
+
+
+def _in_words(file: str, found: Check, proved: Closed | None) -> Paragraphs:
     page = layout()
-    yield page.bold(f"{args.file}: a valid system")
+    yield page.bold(f"{file}: a valid system")
     yield ""
     yield from (page.beside(*section) for section in found.sections())
     if found.split:
         yield page.beside("repairs", _repairs(found.system))
+    if proved is not None:
+        yield from (page.beside(*section) for section in proved.section())
 
 
 def _repairs(s: System) -> list[str]:
@@ -46,5 +60,6 @@ def _repairs(s: System) -> list[str]:
 
 
 COMMAND = Command(
-    "Check a system file: say what it has, and what it costs.", arguments, run, ("mine.toml", "numpy"),
+    "Judges a system file: what is in it, and what it costs.", arguments, run,
+    ("mine.toml", "numpy", "mine.toml --closed"),
 )  # fmt: skip

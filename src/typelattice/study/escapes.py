@@ -1,0 +1,173 @@
+"""Answers that leave a system's dtypes, found by asking every operation of every operand.
+
+Operations of equal rules are asked once. Those of one or two operands are asked of all tiers; those of three
+of arrays, and of more as of two.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from typelattice.engine.operations import GROUPS, class_of, find
+from typelattice.engine.system import System
+from typelattice.explanations.sections import Section
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.files.reader import system as find_system
+from typelattice.operands.operand import Operand, OperandError, operand_of
+from typelattice.study.study_scope import domain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHOWN = 6
+ADDING = ("accumulate", "cumulative", "matmul")  # classes of operations that add up many values
+FEW_TERMS = ("outer", "kron", "cross")  # but not these
+FEWEST_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}  # to add up in
+
+
+@dataclass(frozen=True, slots=True)
+class Escape:
+    """A question whose answer is a dtype that no operand of the system may have, and the part that it is."""
+
+    question: str
+    part: str
+    dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.question}: {self.part} {self.dtype}"
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The answers that leave a system's dtypes; the system is closed if there are none.
+
+    `operations` is the number of operations, `asked` that of questions to those with different rules.
+    `stored` are the dtypes with which no operation computes. `narrow` has the operations that add up values
+    in a dtype of few bits, with that dtype.
+    """
+
+    system: System
+    operations: int
+    asked: int
+    escapes: tuple[Escape, ...]
+    stored: tuple[DType, ...]
+    narrow: tuple[tuple[str, DType], ...]
+
+    def __bool__(self) -> bool:
+        return not self.escapes
+
+    def section(self) -> Iterator[Section]:
+        """Yield the verdict, and what else is doubtful."""
+        about = f"{self.operations:,} operations with all operands, {self.asked:,} questions"
+        if self:
+            yield "closed", [f"✓ no result, accumulator, default or literal leaves the dtypes: {about}"]
+        else:
+            count = len(self.escapes)
+            leave = "answers leave" if count != 1 else "answer leaves"
+            head = f"✗ {count:,} {leave} the dtypes: {about}"
+            dtypes = dict.fromkeys(e.dtype for e in self.escapes)
+            found = {d: [e for e in self.escapes if e.dtype is d] for d in dtypes}
+            shown = (f"{d} in {len(which):,}, first {which[0]}" for d, which in found.items())
+            yield "closed", [head, *shown]
+        if self.stored:
+            yield "never", [f"no operation computes with {', '.join(map(str, self.stored))}"]
+        if self.narrow:
+            dtypes = dict.fromkeys(d for _, d in self.narrow)
+            added = {d: [op for op, of in self.narrow if of is d] for d in dtypes}
+            yield "narrow", [f"sums are computed in {d} by {_few(ops)}" for d, ops in added.items()]
+
+    def data(self) -> dict[str, object]:
+        """Return the result as data for JSON."""
+        return {
+            "operations": self.operations,
+            "asked": self.asked,
+            "escapes": [
+                {"question": e.question, "part": e.part, "dtype": e.dtype.name} for e in self.escapes
+            ],
+            "stored": [d.name for d in self.stored],
+            "narrow": [[op, d.name] for op, d in self.narrow],
+        }
+
+
+def closed(system: str | Path | System) -> Closed:
+    """Ask a system every operation that its library has, and find the answers outside its dtypes.
+
+    >>> found = closed("arrow")
+    >>> bool(found), found.escapes
+    (True, ())
+    """
+    found = find_system(system)
+    inside, operations = {*found.dtypes}, [o for o in OPERATIONS.values() if o.name not in found.absent]
+    alike: dict[str, list[Operation]] = {}
+    for operation in operations:
+        alike.setdefault(_rule(found, operation), []).append(operation)
+    escapes = [*_stated(found, inside)]
+    asked, computed, narrow = 0, set[DType | None](), dict[tuple[str, DType], None]()
+    groups: list[list[Operation]] = [[], *alike.values()]
+    for group in groups:
+        op = group[0] if group else None
+        computes = op is not None and GROUPS[class_of(op)] == "computing"
+        for operands in _questions(found, op):
+            try:
+                p = found.explain(*operands, op=op.name if op else None)
+            except OperandError:
+                continue
+            asked += 1
+            if computes and p.dtype:
+                computed |= {o.dtype for o in operands}
+            question = f"{op.name if op else 'promotion'} of {' and '.join(map(str, operands))}"
+            parts = {"the result is": p.dtype, "it computes in": p.compute if p.dtype else None}
+            escapes += [Escape(question, part, d) for part, d in parts.items() if d and d not in inside]
+            if p.compute and p.dtype and _is_narrow(p.compute, operands):
+                adding = [o.name for o in group if o.of_class in ADDING and o.name not in FEW_TERMS]
+                narrow |= dict.fromkeys((name, p.compute) for name in adding)
+    stored = tuple(d for d in found.dtypes if d not in computed)
+    return Closed(found, len(operations), asked, tuple(dict.fromkeys(escapes)), stored, tuple(narrow))
+
+
+def _rule(system: System, operation: Operation) -> str:
+    """All that an answer to an operation depends on, apart from its name."""
+    rule = find(operation.name, system.ops)
+    facts = [getattr(rule, name) for name in rule.__match_args__ if name != "name"]
+    shape = operation.form, operation.least, operation.most, operation.least_dimensions, operation.in_place
+    return repr((facts, shape, operation.is_operator))
+
+
+def _stated(system: System, inside: set[DType]) -> Iterator[Escape]:
+    """Yield the defaults and the dtypes of new arrays that no operand may have."""
+    for kind, d in system.defaults.items():
+        if d not in inside:
+            yield Escape(f"a Python {kind.word} alone", "the default is", d)
+    for asked, d in system.requested.items():
+        if d not in inside:
+            yield Escape(f"an array of {asked}", "the dtype is", d)
+
+
+def _questions(system: System, op: Operation | None) -> Iterator[Sequence[Operand]]:
+    arrays = [operand_of(d) for d in system.dtypes]
+    every = [*arrays, *(o for o in domain(system, "scalar") if o.tier == "scalar" or o.weak)]
+    if "0d" in system.tiers:
+        every += [operand_of(d, tier="0d") for d in system.dtypes]
+    least, most = (2, 2) if op is None else (op.least, op.most or 2)
+    if op and op.form == "indexed":
+        integers = next((o for o in arrays if o.kind in (Kind.SIGNED, Kind.UNSIGNED)), None)
+        yield from ((o, *[integers] * (least - 1)) for o in every if integers)
+        return
+    if least <= 1:
+        yield from ((o,) for o in every)
+    if least <= 2 <= most:
+        yield from product(every, repeat=2)
+    if least >= 3:
+        yield from product(arrays, repeat=3)
+
+
+def _is_narrow(d: DType, operands: Sequence[Operand]) -> bool:
+    arrays = all(o.tier == "array" and not o.weak for o in operands)
+    return arrays and d.bits is not None and d.bits < FEWEST_BITS.get(d.kind, 0)
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join([*names[:SHOWN], *(["..."] if len(names) > SHOWN else [])])

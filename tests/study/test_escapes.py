@@ -1,0 +1,76 @@
+"""Which answers leave the dtypes of a system, and which of its operations look like mistakes."""
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+from command_line import said
+
+import typelattice as tl
+from typelattice.cli.main import main
+from typelattice.facts.operations import OPERATIONS
+from typelattice.files.reader import parse
+from typelattice.study.escapes import closed
+
+CHIP = """
+name = "chip"
+order = "b -> i8 -> i32 -> f32; f8_e4m3fn -> bf16 -> f32"
+tiers = ["array", "scalar"]
+defaults = { bool = "b", int = "i32", float = "f32" }
+[sets]
+store = "f8_e4m3fn"
+[ops]
+computing = { takes.each = "all but store" }
+sum       = { computes = { i8 = "i32" } }
+"""
+
+
+def test_a_comparison_leaves_a_system_without_bool() -> None:
+    found = closed(parse('name = "m"\norder = "u8 -> i16; i8 -> i16"'))
+    assert not found
+    assert {e.dtype.name for e in found.escapes} == {"bool"}
+    assert "equal of uint8 and uint8" in {e.question for e in found.escapes}
+    assert closed(parse('name = "m"\norder = "b -> u8 -> i16; i8 -> i16"')).escapes == ()
+
+
+def test_dtypes_that_are_only_stored_and_sums_in_few_bits_are_named() -> None:
+    found = closed(parse(CHIP))
+    assert [d.name for d in found.stored] == ["float8_e4m3fn"]
+    narrow = {(op, d.name) for op, d in found.narrow}
+    assert ("prod", "int8") in narrow
+    assert ("matmul", "int8") in narrow
+    assert ("sum", "int8") not in narrow
+    assert not {op for op, _ in narrow} & {"outer", "kron", "cross"}
+
+
+@pytest.mark.parametrize("name", ["c", "arrow", "array-api", "jep9407-3", "numpy", "tinygrad"])
+def test_random_questions_find_no_other_dtype(name: str) -> None:
+    """Operations of equal rules are asked once: what any other operation gives was found, too."""
+    system, dice = tl.system(name), Random(9407)
+    known = {*system.dtypes} | {e.dtype for e in closed(system).escapes}
+    operands = [*map(str, system.dtypes), *(o for o in ("int", "float") if system.tiers)]
+    named = [o for o in OPERATIONS.values() if o.name not in system.absent and o.least <= 2]
+    for op, (a, b) in product(named, [dice.sample(operands, 2) for _ in range(6)]):
+        given = (a,) if op.most == 1 else (a, b)
+        try:
+            p = system.explain(*given, op=op.name)
+        except (tl.OpError, tl.OperandError):
+            continue
+        assert p.dtype is None or {p.dtype, p.compute or p.dtype} <= known, (op.name, given)
+
+
+def test_the_command_ends_with_1_if_a_system_is_not_closed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "chip.toml"
+    path.write_text(CHIP, encoding="utf-8")
+    assert main(["check", str(path), "--closed"]) == 1
+    shown = capsys.readouterr().out
+    assert "never         no operation computes with float8_e4m3fn" in shown
+    assert "sums are computed in int8 by" in shown
+    assert "✓ no result, accumulator, default or literal" in said(capsys, "check", "arrow", "--closed")
+    data = json.loads(said(capsys, "check", "arrow", "--closed", "--format", "json"))
+    assert data["closed"]["escapes"] == []

@@ -120,6 +120,7 @@ COMPARE = (
     "conformance/random_calls",
     "conformance/pytest",
     "conformance/watch",
+    "conformance/comparison",
     "recorded/departure",
     "recorded/read_departures",
     "recorded/departures",

@@ -99,7 +99,7 @@ class Cause:
 
     @property
     def name(self) -> str:
-        """What a report calls it."""
+        """The line that names it in a report."""
         return f"{self.sort}: {self.cause}"
 
     @property

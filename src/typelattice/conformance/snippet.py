@@ -108,7 +108,7 @@ def written_call(
         call: Any = of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
     except NotAskedError:
         return ""
-    return repr(first(call))
+    return f"{first(call)!r}{'[0]' * (known.form == 'multi-result')}"
 
 
 def _no_matrix(x: object) -> object:

@@ -27,7 +27,7 @@ function answerPage(text) {
   const { usual, dtypes, numbers, withNumbers, alone, operations } = ANSWER_PAGES;
   const named = new Map(Object.entries(operations).flatMap(([op, names]) => names.map((name) => [name, op])));
   const words = text.toLowerCase().replace(/[(),]|\b(?:np|numpy|jnp|torch|tf|xp)\./g, " ")
-    .replace(/\s([+/%@]|\*\*?|\/\/|==)\s/g, " $1 ").replace(/([a-z]\d+)\s*([-+*/%@=]+)\s*(?=[a-z\d])/g, "$1 $2 ")
+    .replace(/([a-z]\d+|^\s*[\d.]+(?:e\d+)?j?)\s*(\*\*|\/\/|==|[-+*\/%@])\s*(?=[-a-z\d])/g, "$1 $2 ")
     .split(/\s+/).filter(Boolean);
   let op = null;
   const operands = [];

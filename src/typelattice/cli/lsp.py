@@ -7,6 +7,7 @@ import stat
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, UsageError
 from typelattice.facts.errors import TypelatticeError
 
@@ -36,7 +37,7 @@ def run(args: Namespace) -> Paragraphs:
     mode = os.fstat(0).st_mode
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         raise UsageError("lsp: an editor starts this command, and speaks with it on standard input")
-    server(Path(args.run).absolute()).start_io()
+    server(Path(args.run).absolute(), tl.__version__).start_io()
     yield from ()
 
 

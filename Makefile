@@ -22,8 +22,8 @@ REPOSITORY =
 PROGRAMS = 100
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest test-3.14-chroot lint package docs pages tools browser environments \
-	emitted conform everyday patches widenings releases fuzz bench array-api-tests programs mutants clean
+.PHONY: help demo test test-newest test-3.14-chroot lint package installed docs pages tools browser \
+	environments emitted conform everyday patches releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -60,6 +60,9 @@ package: $(VENV)/package.stamp  ## the source distribution and the wheel, in dis
 	rm -rf dist
 	$(VENV)/bin/python -m build -q
 	$(VENV)/bin/twine check --strict dist/*
+
+installed: package  ## the wheel and the source distribution, each installed in an environment of its own
+	tools/installed dist
 
 docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the API, a gallery of all systems
 	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)') \

@@ -245,6 +245,7 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "runs": (2, runs_compared),
     "fix": (2, patched),
     "explore": (1, explored),
+    "lsp": (1, lambda dice: ["--help"]),
     "design": (2, designed),
     "emit": (4, emitted),
     "lint": (4, linted),

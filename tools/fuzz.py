@@ -130,6 +130,7 @@ def start() -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
     os.environ["LANGUAGE"] = "C"  # or argparse looks for translations of every message
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # no command waits for somebody who types
     started = time.monotonic()
     assert set(GRAMMAR) == set(COMMANDS), "the grammar has every command"
     with ProcessPoolExecutor(args.workers) as pool:

@@ -1,4 +1,4 @@
-"""Writes the addresses of the project into pyproject.toml, before a release is built where it is published."""
+"""Writes the addresses of the project into pyproject.toml, where a release or the site is built."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ def with_urls(text: str, repository: str, site: str) -> str:
         if not ADDRESS.fullmatch(address):
             raise SystemExit(f"{address!r} is no address that begins with https://")
     if "[project.urls]" in text or text.count(BEFORE) != 1:
-        raise SystemExit(
-            f"{PROJECT.name} has addresses already, or no place for them before {BEFORE.strip()}"
-        )
+        raise SystemExit(f"{PROJECT.name} has addresses, or no place for them above {BEFORE.strip()}")
     urls = {
         "Documentation": site, "Repository": repository, "Issues": f"{repository}/issues",
         "Changelog": f"{repository}/blob/main/CHANGELOG.md",

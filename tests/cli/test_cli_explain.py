@@ -6,12 +6,15 @@ import os
 import re
 import subprocess
 import sys
+from email.message import Message
 from pathlib import Path
 
 import pytest
 from command_line import MINE, own_file, said
 
 import typelattice as tl
+from typelattice.cli import site_address
+from typelattice.cli.main import main
 from typelattice.facts.missing_operations import absent
 from typelattice.facts.system_headings import heading_of, headings
 from typelattice.recorded.observed import observed
@@ -139,3 +142,39 @@ def test_explain_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         o = observed(p)
         assert (a["observed"] is None) == (o is None)
         assert o is None or a["observed"]["asked"] == o.call.question
+
+
+SITE = "https://docs.example.org/tl"
+
+
+@pytest.mark.parametrize(("words", "page"), [
+    (("int64", "float16"), "answers/int64+float16.html"), (("uint8", "300"), "answers/uint8+300.html"),
+    (("float16", "int64", "--op", "/"), "answers/divide/int64+float16.html"),
+    (("int8", "--op", "np.sum"), "answers/sum/int8.html"),
+    (("int8:0d", "float16"), "live.html#code=a+%2B+b&names=a%3Dint8%3A0d+b%3Dfloat16"),
+    (("uint8", "int8", "--op", "+="), "live.html#code=a+%2B%3D+b&names=a%3Duint8+b%3Dint8"),
+    (("x * 2", "x=int8", "--system", "jax"), "live.html#code=x+%2A+2&names=x%3Dint8&systems=jax"),
+])  # fmt: skip
+def test_explain_links_to_the_page_of_its_question(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], page: str
+) -> None:
+    assert said(capsys, "explain", *words, "--link", f"{SITE}/").splitlines()[-1] == f"{SITE}/{page}"
+    assert json.loads(said(capsys, "explain", *words, "--format", "json", "--link", SITE))["link"] == (
+        f"{SITE}/{page}"
+    )
+
+
+def test_the_address_of_the_site_is_that_of_the_installed_distribution(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stated = Message()
+    monkeypatch.setattr(site_address, "metadata", lambda _: stated)
+    assert main(["explain", "int8", "uint8", "--link"]) == 2
+    assert "states no address of its site" in capsys.readouterr().err
+    stated["Project-URL"] = "Repository, https://example.org/code"
+    stated["Project-URL"] = f"Documentation, {SITE}"
+    assert said(capsys, "explain", "int8", "uint8", "--link").endswith(f"\n{SITE}/answers/uint8+int8.html\n")
+    assert main(["explain", "--link", "int8", "uint8"]) == 2
+    assert "'int8' is no address; put --link last" in capsys.readouterr().err
+    assert main(["explain", "\n".join(["x + 1"] * 41), "x=int8", "--link"]) == 2
+    assert "at most 40 lines" in capsys.readouterr().err

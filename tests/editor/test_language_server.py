@@ -193,3 +193,11 @@ def test_a_file_that_fails_is_said_to_fail(file: Path) -> None:
         assert "ZeroDivisionError" in await asyncio.wait_for(editor.shown.get(), SECONDS)
 
     talk(file, conversation)
+
+
+def test_the_server_waits_for_nobody_at_a_terminal(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "typelattice", "lsp"]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    said = "typelattice: lsp: an editor starts this command, and speaks with it on standard input\n"
+    assert ended.stderr == said

@@ -1,10 +1,14 @@
 """The pages of single questions show recorded answers, mark what nobody asked, and lead to one another."""
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 import sys
 from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -14,6 +18,8 @@ from typelattice.recorded.unasked import is_unasked
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 import answers  # type: ignore[import-not-found]
+
+ROOT = Path(__file__).parents[2]
 
 ASKED = [
     answers.Question("add", ("int64", "float16")),
@@ -75,3 +81,47 @@ def test_text_of_libraries_is_no_markup() -> None:
     badge = answers.badge(ASKED[0], {"numpy": [hostile]})
     for text in (page, badge):
         assert not re.search("<b>|<i>|<u>|<script>", text)
+
+
+def test_a_page_names_who_answers_otherwise_in_the_other_order() -> None:
+    question = answers.Question("pow", ("uint8", "int8"))
+    found = answers.asked(question)
+    told = answers.swapped(question, found)
+    for name, (newest, *_) in found.items():
+        other = answers._given(answers.Question("pow", ("int8", "uint8")), name, newest.release)
+        differs = (other.answer, other.status) != (newest.answer, newest.status)
+        assert (f" {name} {other.answer}" in told) == differs, name
+    assert answers.swapped(answers.Question("add", ("int8", "int8")), found) == ""
+
+
+def test_the_page_of_each_question_is_found_from_the_question() -> None:
+    for question in answers.questions():
+        assert answers.question_of(question.operands, question.op) == question
+        assert answers.question_of(question.operands[::-1], question.op) == question
+
+
+def test_a_card_shows_the_answers_of_the_page() -> None:
+    found = answers.asked(ASKED[0])
+    shown = answers.card(ASKED[0], found)
+    assert "int64 + float16" in shown and ">numpy<" in shown and ">float64<" in shown
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.parametrize(("typed", "page"), [
+    ("int64 float16", "int64+float16.html"), ("float16 / int64", "divide/int64+float16.html"),
+    ("int64+float16", "int64+float16.html"), ("np.sum(uint8)", "sum/uint8.html"),
+    ("uint8 + 300", "uint8+300.html"), ("300*uint8", "multiply/uint8+300.html"),
+    ("torch.divide(int8, flaot32)", "divide/int8+float32.html"), ("pow int8 int8", "pow/int8+int8.html"),
+    ("divide", "divide.html"), ("uint8 ** -1", "pow/uint8+-1.html"), ("int8 + 1e5", "int8+1e5.html"),
+    ("int8 - int16", "subtract/int8+int16.html"), ("int64 quaternion", ""), ("int8 sum int8", ""), ("", ""),
+    ("def f(x): return x", ""),
+])  # fmt: skip
+def test_the_box_finds_the_page_of_what_is_typed(typed: str, page: str) -> None:
+    script = (ROOT / "tools" / "docs" / "static" / "answers.js").read_text(encoding="utf-8")
+    browser = "const location = {search: ''}; const document = {getElementById: () => null};"
+    pages = f"const ANSWER_PAGES = {json.dumps(answers.scope())};"
+    ask = f"console.log(answerPage({json.dumps(typed)})?.path ?? '')"
+    code = "\n".join((browser, pages, script.replace('"use strict";', ""), ask))
+    found = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert unquote(found) == page
+    assert not page or page in {q.path for q in answers.questions()} | {f"{op}.html" for op in answers.SIGNS}

@@ -153,9 +153,18 @@ def test_the_guide_shows_the_file_of_an_older_release_as_it_is() -> None:
     assert f"```text\n{shipped}```" in text
 
 
-def test_nothing_is_installed_by_our_name_as_long_as_it_is_not_released() -> None:
-    """Until then the name on the package index is not ours. With a release this test goes."""
-    assert "(unreleased)" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+def test_each_release_in_the_list_of_changes_has_a_date_and_the_newest_is_ours() -> None:
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"(?m)^## (.+)$", changes)
+    dated = re.compile(r"(\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)")
+    released = [dated.fullmatch(heading) for heading in headings if heading != "Unreleased"]
+    assert all(released) and released[0] and released[0][1] == tl.__version__
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {released[0][1]}\ndate-released: {released[0][2]}\n" in cited
+
+
+def test_nothing_is_installed_by_our_name_as_long_as_the_index_does_not_have_it() -> None:
+    """Until it is uploaded, the name on the package index is not ours. After that this test goes."""
     written = (*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "src").rglob("*.py"))
     by_name = re.compile(r"pip install [^`\n]*(?<![./\w])typelattice")
     assert [page for page in written if by_name.search(page.read_text(encoding="utf-8"))] == []

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from typelattice.cli.command import Command, Paragraphs
+import typelattice as tl
+from typelattice.cli.command import Command, Paragraphs, UsageError
 from typelattice.facts.errors import TypelatticeError
 
 DOCUMENT = "run.json"  # of the last traced run, in the folder where the editor starts the server
@@ -30,8 +33,11 @@ def run(args: Namespace) -> Paragraphs:
     except ModuleNotFoundError as e:
         if e.name not in ("pygls", "lsprotocol"):
             raise
-        raise MissingServerError("lsp needs pygls: pip install 'typelattice[lsp]'") from None
-    server(Path(args.run).absolute()).start_io()
+        raise MissingServerError("lsp needs the server pygls: pip install pygls") from None
+    mode = os.fstat(0).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+        raise UsageError("lsp: an editor starts this command, and speaks with it on standard input")
+    server(Path(args.run).absolute(), tl.__version__).start_io()
     yield from ()
 
 

@@ -15,7 +15,6 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-import typelattice
 from typelattice.editor.annotated_functions import steps_of_annotations
 from typelattice.editor.child_runs import patched, traced
 from typelattice.editor.known_steps import KnownStep, findings_of_run, hints, step_at, steps_of_run
@@ -55,9 +54,9 @@ class KnownRuns:
         return self._read[1]
 
 
-def server(document: Path | None) -> LanguageServer:
+def server(document: Path | None, version: str) -> LanguageServer:
     """Build the server; `document` is a run that `typelattice trace --json` wrote or will write."""
-    made = LanguageServer("typelattice", typelattice.__version__)
+    made = LanguageServer("typelattice", version)
     runs = KnownRuns(document)
 
     def known(uri: str) -> list[KnownStep]:

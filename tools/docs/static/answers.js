@@ -1,4 +1,4 @@
-// Finds the page of a question: "int64 / float16", "sum uint8", "uint8 300 pow", with a typing mistake or two.
+// Finds the page of a question: "int64 / float16", "sum uint8", "uint8 300 pow", with typing mistakes.
 // answer-pages.js, which the site's build writes, says of what there are pages.
 "use strict";
 
@@ -27,7 +27,7 @@ function answerPage(text) {
   const { usual, dtypes, numbers, withNumbers, alone, operations } = ANSWER_PAGES;
   const named = new Map(Object.entries(operations).flatMap(([op, names]) => names.map((name) => [name, op])));
   const words = text.toLowerCase().replace(/[(),]|\b(?:np|numpy|jnp|torch|tf|xp)\./g, " ")
-    .replace(/\s([+/%@]|\*\*?|\/\/|==)\s/g, " $1 ").replace(/([a-z]\d+)\s*([-+*/%@=]+)\s*(?=[a-z\d])/g, "$1 $2 ")
+    .replace(/([a-z]\d+|^\s*[\d.]+(?:e\d+)?j?)\s*(\*\*|\/\/|==|[-+*\/%@])\s*(?=[-a-z\d])/g, "$1 $2 ")
     .split(/\s+/).filter(Boolean);
   let op = null;
   const operands = [];
@@ -50,7 +50,8 @@ function answerPage(text) {
   if (numbers.includes(operands[0])) return null;
   const file = `${operands.map(encodeURIComponent).join("+")}.html`;
   const sign = operations[op].at(-1);
-  const title = operands.length === 2 && !/^\w/.test(sign) ? operands.join(` ${sign} `) : `${op}(${operands.join(", ")})`;
+  const written = operands.length === 2 && !/^\w/.test(sign);
+  const title = written ? operands.join(` ${sign} `) : `${op}(${operands.join(", ")})`;
   return { path: op === usual ? file : `${op}/${file}`, title };
 }
 
@@ -82,8 +83,9 @@ if (asked && results && typeof ANSWER_PAGES !== "undefined") {
 const box = document.getElementById("live");
 box?.addEventListener("submit", () => {
   document.getElementById("answer-page")?.remove();
-  const bound = new Map(box.elements.names.value.split(/\s+/).map((one) => one.replace(/\[.*\]$/, "").split("=")));
-  const found = answerPage(box.elements.code.value.replace(/[A-Za-z_]\w*/g, (word) => bound.get(word) ?? word));
+  const { names, code } = box.elements;
+  const bound = new Map(names.value.split(/\s+/).map((one) => one.replace(/\[.*\]$/, "").split("=")));
+  const found = answerPage(code.value.replace(/[A-Za-z_]\w*/g, (word) => bound.get(word) ?? word));
   if (!found) return;
   const link = document.createElement("a");
   link.href = `answers/${found.path}`;

@@ -29,10 +29,12 @@ function answerPageOf(model, op, operands) {
   const name = op || usual;
   const asked = operands.filter(Boolean);
   if (!operations[name] || asked.length !== (alone.includes(name) ? 1 : 2)) return null;
-  const place = (one) => (dtypes.includes(one) ? dtypes.indexOf(one) : numbers.includes(one) ? dtypes.length : NaN);
+  const ofNumber = (one) => (numbers.includes(one) ? dtypes.length : NaN);
+  const place = (one) => (dtypes.includes(one) ? dtypes.indexOf(one) : ofNumber(one));
   const sorted = [...asked].sort((x, y) => place(x) - place(y));
   const count = sorted.filter((one) => numbers.includes(one)).length;
-  if (sorted.some((one) => Number.isNaN(place(one))) || count > (withNumbers.includes(name) ? 1 : 0)) return null;
+  const most = withNumbers.includes(name) ? 1 : 0;
+  if (sorted.some((one) => Number.isNaN(place(one))) || count > most) return null;
   const file = `${sorted.map(encodeURIComponent).join("+")}.html`;
   const href = `answers/${name === usual ? file : `${name}/${file}`}`;
   return element("p", { class: "page" }, element("a", { href }, "Every library, release by release"));
@@ -112,7 +114,11 @@ function answersView(page) {
           element("h3", { class: cells[0].answer.kind }, `${words} (${folded(cells).length})`),
           ...[...Map.groupBy(folded(cells), ([cell]) => reasonOf(cell))].flatMap(([reason, alike]) => [
             reason ? element("p", { class: "reason" }, reason) : null,
-            element("ul", { class: "names" }, ...alike.map((releases) => link(releases[0].system, marked(releases)))),
+            element(
+              "ul",
+              { class: "names" },
+              ...alike.map((releases) => link(releases[0].system, marked(releases))),
+            ),
           ]),
         ),
       ),

@@ -83,7 +83,8 @@ function search({ model, system, state }, query) {
     for (const name of named)
       found.push([{ view: "table", system: name, pair: "", node: "", op }, `${op} under ${name}`]);
   const last = words.at(-1);
-  const fitting = names.filter((name) => named.includes(name) || (!asking && name.toLowerCase().includes(last)));
+  const begun = (name) => !asking && name.toLowerCase().includes(last);
+  const fitting = names.filter((name) => named.includes(name) || begun(name));
   for (const name of fitting)
     found.push([
       { view: "table", system: name, pair: "", node: "", ...(named.includes(name) ? change : {}) },

@@ -85,7 +85,7 @@ def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the op
         return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=place, default=None)
 
     def holding() -> DType | None:
-        """Find the lowest taken dtype that holds every value of the operands, of their kind or a higher one."""
+        """Find the lowest taken dtype of their kind, or a higher one, that holds every value of them."""
         dtypes = [node for node in nodes if isinstance(node, DType)]
         if len(dtypes) < len(nodes):
             return None

@@ -276,7 +276,11 @@ class OperationEntries:
     def _read_given(self, code: object) -> ops.Given:
         """A dtype, the default dtype of a kind, or a word for what operands or parts have."""
         words = (*ops.PARTS, *ops.PYTHON_NUMBERS)
-        if isinstance(code, str) and code not in (*words, *self.words.known) and (near := nearest(code, words)):
+        if (
+            isinstance(code, str)
+            and code not in (*words, *self.words.known)
+            and (near := nearest(code, words))
+        ):
             raise UnknownWord(f"unknown word {short(code)}{near}", code)
         # A checker does not see that a code which is one of these is a word of `Given`.
         return code if code in words else self._target(code)  # type: ignore[return-value]

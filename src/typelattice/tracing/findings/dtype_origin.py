@@ -105,7 +105,7 @@ def _passed_for(function: Function, assignment: str, sources: Mapping[str, str])
     if not any(isinstance(node, ast.Attribute) and node.attr in DTYPES for node in used):
         names = {node.id for node in used if isinstance(node, ast.Name)}
         for name in _parameters(function):
-            yield from _passed(function, name, sources) if name in names else ()
+            yield from _find_passing_calls(function, name, sources) if name in names else ()
 
 
 def _parameters(function: Function) -> list[str]:

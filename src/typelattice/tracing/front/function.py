@@ -81,7 +81,9 @@ def trace(
     recorder, switches = Recorder(), Switches()
     module = inner.__module__
     child_runs = ChildRuns(recorder, ChildSettings(() if module == "__main__" else (module,)))
-    with follow_function(inner, recorder), switches, recorder.children, child_runs:
+    cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)
+    following = follow_function(inner, recorder), followed_files(cells, recorder)
+    with following[0], following[1], switches, recorder.children, child_runs:
         assert function is not None  # else it had no inner function
         result = function(*args, **named)
         compiler = recorder.compiles[type(function)]

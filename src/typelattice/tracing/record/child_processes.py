@@ -36,7 +36,7 @@ class Children:
     def forget(self) -> None:
         """Count from nothing, as in a process that was just forked."""
         self.forks = self.others = 0
-        self.made_before = _made_by_multiprocessing()
+        self.made_before = _last_process_number()
 
     def __enter__(self) -> None:
         _hook()

@@ -156,10 +156,8 @@ def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
         shown = run.commands if everything else run.commands[:NAMED]
         more = f" and {len(run.commands) - len(shown)} more" if len(run.commands) > len(shown) else ""
         which = f": {', '.join(shown)}{more}" if shown else ""
-        yield (
-            f"{count_text(run.children, 'child process', 'child processes')} that the program started, and that "
-            "left no run"
-        )
+        children = count_text(run.children, "child process", "child processes")
+        yield f"{children} that the program started, and that left no run{which}"
 
 
 def _chapters(found: Findings) -> Iterator[Chapter]:

@@ -41,6 +41,7 @@ def merged(runs: Sequence[Run]) -> Run:
         max(0, sum(run.children for run in runs) - (len(runs) - 1)),
         {name: results[i] for name, i in first.results.items()},
         values.found(),
+        tuple(dict.fromkeys(name for run in runs for name in run.commands)),
         sum(run.followed for run in runs) + len(runs) - 1,
     )
 

@@ -77,7 +77,8 @@ class Run:
     `systems` names the system of each library that took part, such as `{"numpy": "numpy@2.4"}`. `sources` has
     the text of each file as it ran, by the path in the source locations of steps. `summaries` are sentences
     on what was left out to keep the memory bounded. `children` is the number of processes that the program
-    started and that were not followed; `followed` is that of the others. `results` maps names to the steps of
+    started and that were not followed; `followed` is that of the others. `commands` has the names of the
+    programs that ran in processes, if Python reports them. `results` maps names to the steps of
     the arrays that they were bound to in the end. `values` are the losses of values, or None if they were not
     checked.
     """
@@ -91,6 +92,7 @@ class Run:
     children: int = 0
     results: Mapping[str, int] = field(default_factory=dict)
     values: tuple[LostAt, ...] | None = None
+    commands: tuple[str, ...] = ()
     followed: int = 0
 
     def __iter__(self) -> Iterator[tuple[Step, Seen]]:

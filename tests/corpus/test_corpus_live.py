@@ -27,12 +27,12 @@ MODULES = {"dask": "dask.array", "mlx": "mlx.core", "array-api": "array_api_stri
 # Shares in percent, by library: of the templates that cannot be asked, and of the answers that are wrong
 # without a word. They may only go down. The goals are 5 and 0.2.
 CEILINGS = {
-    "numpy": (2.3, 0.2),
-    "torch": (0.9, 0.4),
-    "jax": (0.7, 0.2),
-    "tensorflow": (1.1, 0.2),
+    "numpy": (1.6, 0.2),
+    "torch": (0.7, 0.2),
+    "jax": (0.4, 0.2),
+    "tensorflow": (1.0, 0.2),
     "keras": (1.1, 0.2),
-    "dask": (1.4, 0.4),
+    "dask": (0.9, 0.2),
     "mlx": (2.0, 0.2),
     "polars": (0.6, 0.4),
     "tinygrad": (0.0, 0.2),

@@ -17,7 +17,7 @@ FEW = 10  # differences shown
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a system's name, or a .toml file")
-    parser.add_argument("-o", "--output", metavar="FILE.pyi", help="where to write (default: print it)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: print it)")
     parser.add_argument("--ops", metavar="LIST", help="functions of one or two operands, such as add,sqrt")
     parser.add_argument("--check", choices=CHECKERS, help="ask a type checker every expression")
     parser.add_argument(

@@ -16,6 +16,7 @@ from typelattice.conformance.implementation_differences import (
     ACCEPTS,
     BREAKS,
     LEFT_OPEN,
+    Asked,
     Cause,
     Difference,
     askable,
@@ -145,7 +146,7 @@ def _broken_again(
         return [next(again, None) if each in broken else each for each in answered]
 
 
-def start_implementation(name: str, limit: float) -> LibraryProcess | Stubs:
+def start_implementation(name: str, limit: float) -> Asked:
     """Start an implementation; stubs are read by a checker, and their library says what there is."""
     entry = implementations().get(name, {})
     if "checker" not in entry:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import Protocol, Self
 
 from typelattice.conformance.compare import REFUSAL, answer_text
 from typelattice.conformance.in_process_library import Answer, Catalogue
@@ -43,6 +43,10 @@ class Asked(Protocol):
     """Something that answers calls: a library in a process of its own, or stubs that a checker reads."""
 
     catalogue: Catalogue
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """The answer to each question in turn."""

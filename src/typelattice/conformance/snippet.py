@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -44,10 +45,10 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
         read = OperandString.parse(operand)
         if read.dtype is None:
             names.append(Code(f"({read.value!r})" if NAMES[found.op].is_operator else repr(read.value)))
-        elif read.tier not in forms or "=" in operand:
+        elif read.tier not in forms or "=" in operand or re.fullmatch(forms.get("unmade", ""), read.dtype):
             return ""
         else:
-            lines.append(forms[read.tier].format(dtype=read.dtype, x=letter))
+            lines.append(forms[read.tier].format(dtype=_named(read.dtype, forms), x=letter))
             names.append(Code(letter))
             made.append(letter)
     asked, real = (
@@ -61,8 +62,8 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     )
     if not asked or not real:
         return ""
-    for module, imitated in forms.get("modules", {}).items():
-        real = real.replace(f"{module}.", f"{imitated}.")
+    for named, imitated in forms.get("modules", {}).items():
+        real = real.replace(named, imitated)
     whole = ", ".join(made)
     gives_dtype = NAMES[found.op].form == "promotion"
     shown = [
@@ -84,6 +85,13 @@ def first_snippet(
     return next((pair for pair in written if pair[1]), None)
 
 
+def _named(dtype: str, forms: Mapping[str, Any]) -> str:
+    """Return what the library calls a dtype."""
+    for part, word in forms.get("words", {}).items():
+        dtype = dtype.replace(part, word)
+    return dtype
+
+
 def _shown(form: str, gives_dtype: bool) -> str:
     """Return the line that prints a dtype; a function such as result_type gives one, and not an array."""
     return form.replace(".dtype", "") if gives_dtype else form
@@ -98,7 +106,7 @@ def written_call(
         return "" if known.in_place else _with_operator(str(known.operator), operands)
     if op not in spellings:
         return ""
-    array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype="bool")
+    array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype=_named("bool", forms))
     condition = Code(forms["argument"].format(x=array))
     matrix: Callable[[object], object] | None = None
     if "matrix" in forms:

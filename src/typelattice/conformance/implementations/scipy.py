@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,21 @@ class SciPy(Library):
         self.name = f"scipy-{package}"
         self.how = f"functions of scipy on arrays of {package}, SCIPY_ARRAY_API=1"
         self.versions = versions_of("scipy", package)
-        self.make, self.dtypes = arrays.make, arrays.dtypes  # type: ignore[method-assign]
+
+    def dtypes(self) -> Sequence[str]:
+        return self._arrays.dtypes()
+
+    def make(self, operand: str) -> object:
+        return self._arrays.make(operand)
 
     def read(self, result: object) -> str:
-        """Read the dtype of an array; where SciPy lacks a function for a library, it gives NumPy's array."""
+        """Read the dtype of an array; where SciPy lacks a function for a library, it gives NumPy's array.
+
+        NumPy has no weak arrays to compare with.
+        """
         if isinstance(result, (np.ndarray, np.generic)):
             return str(result.dtype.name)
-        return self._arrays.read(result)
+        return self._arrays.read(result).rstrip("*")
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         import scipy

@@ -14,7 +14,7 @@ from typelattice.cli.main import COMMANDS, Parser, main
 
 FREE = {  # metavars of free text
     "TEXT", "LIST", "CALLS", "N", "S", "SECONDS", "PKG", "NAME|LINE", "MODULE", "X", "WORDS", "WORD=N",
-    "LIBRARY", "IMPLEMENTATION", "None",
+    "LIBRARY", "IMPLEMENTATION", "ADDRESS", "None",
 }  # fmt: skip
 
 

@@ -200,7 +200,7 @@ def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
     names = [*next(iter(newest.values()))]
     head = "".join(f"<th scope=col>{escape(name)}" for name in names)
     rows = "".join(
-        f'<tr><th scope=row><a href="{escape(question.path)}">{escape(question.title)}</a>'
+        f'<tr><th><a href="{escape(question.path)}">{escape(question.title)}</a>'
         + "".join(f"<td>{_mark(given_)}" for given_ in answers.values())
         for question, answers in newest.items()
         if question.op == op

@@ -180,7 +180,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
         absent=absent(name) if shipped else frozenset(),
-        origin=SystemOrigin(reader.definition, covers, partial(build, shipped=shipped)),
+        origin=SystemOrigin(reader.definition, covers, build),
     )
     if not shipped:
         from typelattice.files.unused_keys import check_unused_keys  # asked of files that others wrote only

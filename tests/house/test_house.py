@@ -120,7 +120,7 @@ COMPARE = (
     "conformance/implementation_differences",
     "conformance/random_calls",
     "conformance/pytest",
-    "conformance/watch",
+    "conformance/changes_since_recording",
     "conformance/comparison",
     "recorded/departure",
     "recorded/read_departures",

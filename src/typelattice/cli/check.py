@@ -60,6 +60,6 @@ def _repairs(s: System) -> list[str]:
 
 
 COMMAND = Command(
-    "Judges a system file: what is in it, and what it costs.", arguments, run,
+    "Check a system file: say what it has, and what it costs.", arguments, run,
     ("mine.toml", "numpy", "mine.toml --closed"),
 )  # fmt: skip

@@ -49,6 +49,11 @@ def nested():
 def loky():
     import joblib
     return joblib.Parallel(2)(joblib.delayed(double)(x) for x in xs)
+def cluster():
+    from dask.distributed import Client, LocalCluster
+    settings = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    with LocalCluster(**settings) as cluster, Client(cluster) as client:
+        client.gather(client.map(double, xs))
 if __name__ == "__main__":
     exec(sys.argv[1])
 """
@@ -108,6 +113,15 @@ def test_the_workers_of_joblib_are_followed_though_functions_come_pickled_by_val
     told = traced(tmp_path, "loky()")
     assert "20 operations ran in 1 file under " in told and "in 3 processes" in told
     assert "s.py:6: x * np.float64(2)" in told
+
+
+@pytest.mark.live
+def test_the_worker_processes_of_dask_are_followed(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    told = traced(tmp_path, "cluster()", "--json", "run.json")
+    steps = json.loads((tmp_path / "run.json").read_text())["steps"]
+    assert [step["count"] for step in steps if step["code"] == "x * np.float64(2)"] == [4]
+    assert "in 3 processes" in told and "multiply of float32 and float64:0d gives float64" in told
 
 
 def scaled(x: object) -> object:

@@ -81,11 +81,17 @@ class ChildSettings:
 class ChildRuns:
     """A context in which the runs of child processes are collected, as files in a folder.
 
-    The first child process makes the folder necessary.
+    The first child process makes the folder necessary. `find_witness` returns the witness of an operation in
+    a file, by its number.
     """
 
-    def __init__(self, recorder: Recorder, settings: ChildSettings) -> None:
-        self.recorder, self.given = recorder, settings
+    def __init__(
+        self,
+        recorder: Recorder,
+        settings: ChildSettings,
+        find_witness: Callable[[str, int], object] = lambda file, number: None,
+    ) -> None:
+        self.recorder, self.given, self.find_witness = recorder, settings, find_witness
         made = os.path.join(gettempdir(), f"typelattice-runs-{os.urandom(16).hex()}")
         self.folder = Path(settings.folder or made)
         self.owner = 0 if settings.folder else os.getpid()
@@ -226,6 +232,11 @@ def _end(number: int) -> None:
 
 
 ACTIVE: list[ChildRuns] = []
+
+
+def witness(file: str, number: int) -> object:
+    """Return the witness of an operation in a function that was pickled by value; None if none follows it."""
+    return ACTIVE[-1].find_witness(file, number) if ACTIVE else None
 
 
 @cache

@@ -1,17 +1,15 @@
-"""Tracing in a process that multiprocessing started anew: packages, the main script, pickled functions."""
+"""Tracing in a process that multiprocessing started anew: packages and the main script."""
 
 from __future__ import annotations
 
 import pickle
 import runpy
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from typelattice.tracing.record.child_runs import ChildSettings
 from typelattice.tracing.record.tracing import Tracing
-from typelattice.tracing.record.witness import LazyWitness
 
 
 def follow(settings: bytes) -> None:
@@ -20,7 +18,6 @@ def follow(settings: bytes) -> None:
     tracing = Tracing(given.packages, given.cache, given.patched, given.values, given.folder)
     tracing.start()
     tracing.child_runs.end_with_multiprocessing()
-    FOLLOWED.append(tracing)
     if given.script:
         _follow_script(tracing, given.script)
 
@@ -40,17 +37,3 @@ def _follow_script(tracing: Tracing, script: str) -> None:
 
     runpy._get_code_from_file = code_from_file  # type: ignore[attr-defined]
 
-
-FOLLOWED: list[Tracing] = []
-
-
-def witness(file: str, number: int) -> LazyWitness | None:
-    """Return the witness of an operation in a function that was pickled by value; None if none follows it."""
-    if not FOLLOWED:
-        return None
-    compiler = FOLLOWED[-1].compiler
-    if file not in compiler.modules:
-        with suppress(OSError):
-            compiler.code(file, file, Path(file).read_bytes())
-    module = compiler.modules.get(file)
-    return LazyWitness(module, number) if module is not None and number < len(module.rows) else None

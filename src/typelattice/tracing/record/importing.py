@@ -44,7 +44,7 @@ class Compiler:
         self, recorder: Recorder, cache: Path | None = None, patched: Mapping[str, bytes] = {}
     ) -> None:
         self.recorder, self.cache, self.patched = recorder, cache, patched
-        self.modules: dict[str, Module] = {}
+        self.witnesses: dict[str, Mapping[int, LazyWitness]] = {}
 
     def code(self, name: str, path: str, data: bytes) -> CodeType | None:
         """Return the rewritten code of a module. If it must run unchanged, record why and return None."""
@@ -59,9 +59,16 @@ class Compiler:
             for function, why in alone:
                 self.recorder.left_alone[f"{name}.{function}"] = why
             self.recorder.sources[path] = Source(lambda: decode_source(data))
-            module = self.modules[path] = Module(self.recorder, path, rows)
-            witnesses = {i: LazyWitness(module, i) for i in numbers}
+            module = Module(self.recorder, path, rows)
+            witnesses = self.witnesses[path] = {i: LazyWitness(module, i) for i in numbers}
             return with_witnesses(code, map(witnesses.__getitem__, numbers))
+
+    def witness(self, path: str, number: int) -> LazyWitness | None:
+        """Return the witness of an operation in a file; None if the file cannot be followed."""
+        if path not in self.witnesses:
+            with suppress(OSError):
+                self.code(path, path, Path(path).read_bytes())
+        return self.witnesses.get(path, {}).get(number)
 
     def compile_source(self, path: str, data: bytes) -> Compiled:
         """Return rewritten code, from the cache if it is there."""

@@ -30,7 +30,7 @@ class Tracing:
         self.recorder = Recorder(values)
         self.compiler = Compiler(self.recorder, cache, patched)
         settings = ChildSettings(tuple(packages), cache, patched, values, folder)
-        self.child_runs = ChildRuns(self.recorder, settings)
+        self.child_runs = ChildRuns(self.recorder, settings, self.compiler.witness)
         self.finder = Finder(packages, self.compiler, self.child_runs)
 
     def start(self) -> None:

@@ -42,7 +42,7 @@ UNPICKLED = (  # a witness that sees nothing, made of Python alone: typelattice 
     "**dict.fromkeys('record_put forget forget_receiver'.split(), staticmethod(lambda *given: given[0]))})()"
 )
 FOLLOWED_ELSEWHERE = (
-    "getattr(__import__('sys').modules.get('typelattice.tracing.record.followed_child'), 'witness', "
+    "getattr(__import__('sys').modules.get('typelattice.tracing.record.child_runs'), 'witness', "
     "lambda *given: None)({file!r}, {number})"
 )
 
@@ -101,7 +101,7 @@ class WitnessBase:
         self.known: dict[Hashable, Any] = {}
 
     def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
-        """Become the witness of a child process that is followed; one that sees nothing anywhere else."""
+        """Become the witness of the process that reads it; one that sees nothing where none is followed."""
         found = FOLLOWED_ELSEWHERE.format(file=self.module.file, number=self.number)
         return eval, (f"{found} or {UNPICKLED}",)
 

@@ -1,0 +1,101 @@
+"""DuckDB: columns of a table, and what SQL's operators and functions make of them."""
+
+from __future__ import annotations
+
+from functools import reduce
+from types import SimpleNamespace
+from typing import Any
+
+import duckdb
+
+from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
+
+DTYPES = {
+    "bool": "BOOLEAN",
+    "uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT",
+    "uint128": "UHUGEINT",
+    "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "int128": "HUGEINT",
+    "float32": "FLOAT", "float64": "DOUBLE",
+}
+
+OPERATORS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
+    "equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_left_shift": "<<", "bitwise_right_shift": ">>",
+    "logical_and": "AND", "logical_or": "OR",
+}
+"""Operations of two operands, and the operator between them."""
+
+FUNCTIONS = {
+    "negative": "-({})", "positive": "+({})", "bitwise_invert": "~({})", "logical_not": "NOT ({})",
+    **{name: name + "({})" for name in ("abs", "sign", "sqrt", "cbrt", "exp", "sin", "cos", "tan", "asin")},
+    **{name: name + "({})" for name in ("acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
+    **{name: name + "({})" for name in ("floor", "ceil", "trunc", "round", "log2", "log10", "degrees")},
+    **{name: name + "({})" for name in ("radians", "isnan", "isfinite", "isinf", "sum", "max", "min")},
+    **{name: name + "({}, {})" for name in ("pow", "atan2", "gcd", "lcm", "nextafter")},
+    "log": "ln({})", "bitwise_xor": "xor({}, {})", "maximum": "greatest({}, {})", "minimum": "least({}, {})",
+    "prod": "product({})", "mean": "avg({})", "var": "var_pop({})", "std": "stddev_pop({})",
+    "median": "median({})", "quantile": "quantile_cont({}, 0.5)", "any": "bool_or({})",
+    "all": "bool_and({})", "cumulative_sum": "sum({}) OVER ()", "cumulative_prod": "product({}) OVER ()",
+    "where": "CASE WHEN condition THEN {} ELSE {} END",
+}
+"""How SQL writes an operation of some columns."""
+
+
+class DuckDB(Framework):
+    """Columns alone: a decimal literal has a type of its own, an integer literal that of a column."""
+
+    name = "duckdb"
+    how = "coalesce as result_type; operators and functions of SQL, of columns"
+    spaces: tuple[object, ...]
+
+    def __init__(self) -> None:
+        self.versions = versions_of("duckdb")
+        self.native = DTYPES
+        self.spaces = (SimpleNamespace(),)  # SQL has no module of functions: what is asked here is there
+        self.connection = duckdb.connect()
+        columns = ", ".join(f'1::{own} AS "{own}"' for own in DTYPES.values())
+        self.connection.execute(f"CREATE TABLE t AS SELECT true AS condition, {columns}")
+
+    def array(self, dtype: str, value: Scalar) -> str:
+        return f'"{dtype}"'
+
+    def python(self, value: Scalar) -> object:
+        raise NoSuchOperandError("a literal is typed by SQL, and not by Python")
+
+    def query(self, text: str) -> str:
+        """The type of the one value that a query gives. An error names no types."""
+        try:
+            found: Any = self.connection.execute(text).fetchone()
+        except duckdb.Error as e:
+            raise type(e)(str(e).partition(" the given name")[0].partition("\n")[0]) from None
+        return str(found[0])
+
+    def operations(self) -> Operations:
+        def between(sign: str) -> Any:
+            return lambda *columns: self.expression(f" {sign} ".join(columns))
+
+        def called(form: str) -> Any:
+            return lambda *columns: self.expression(form.format(*columns))
+
+        return {
+            **{op: between(sign) for op, sign in OPERATORS.items()},
+            **{op: called(form) for op, form in FUNCTIONS.items()},
+            "result_type": self.result_type,
+            "concat": self.concat,
+        }
+
+    def expression(self, text: str) -> str:
+        return self.query(f"SELECT typeof(x) FROM (SELECT {text} AS x FROM t)")
+
+    def result_type(self, *columns: str) -> str:
+        return self.expression(f"coalesce({', '.join(columns)})")
+
+    def concat(self, *columns: str) -> str:
+        selected = (f"SELECT {column} AS x FROM t" for column in columns)
+        rows = reduce(lambda a, b: f"{a} UNION ALL {b}", selected)
+        return self.query(f"SELECT typeof(x) FROM ({rows})")
+
+
+LIBRARIES = {DuckDB.name: DuckDB}

@@ -26,7 +26,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     Swapped letters are the likeliest slip, then a name of which only the beginning was written:
 
     >>> nearest("int46", ["int4", "int6", "int64"])
-    '; did you mean int64 or int4?'
+    '; did you mean int64 or int6?'
     >>> nearest("float8", ["float16", "float64", "float8_e5m2"])
     '; did you mean float8_e5m2?'
     """
@@ -46,5 +46,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
                 alike[each] = matcher.ratio() + FIRST_LETTER * (each[:1] == typed[:1])
         best = max(alike.values(), default=0)
         close = [each for each, ratio in alike.items() if ratio >= max(ALIKE, best - CLOSE)]
-        likely += sorted((x for x in close if x not in likely), key=lambda x: -alike[x])
+        likely += sorted((x for x in close if x not in likely), key=lambda x: (alike[x], x), reverse=True)
     return f"; did you mean {' or '.join(written[each] for each in likely[:MOST])}?" if likely else ""

@@ -23,7 +23,8 @@ PROGRAMS = 100
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot lint package installed docs pages tools browser \
-	environments emitted conform everyday patches widenings releases fuzz bench array-api-tests programs mutants clean
+	environments emitted conform everyday patches widenings releases fuzz bench array-api-tests programs \
+	mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from typelattice.facts import cast_chains
 from typelattice.facts.cast_chains import cast_chain
-from typelattice.facts.dtypes import DType, Kind, define, least_of_float
+from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float
 
-Exact = Fraction | str | tuple[str, object]  # a number; "-0", "inf", "-inf", "nan"; or an undefined result
+Exact = (
+    Fraction | str | tuple[str, object]
+)  # a number; "-0", "inf", "-inf", "nan"; or an unintern_dtyped result
 
 
 @st.composite
@@ -28,14 +30,14 @@ def formats(draw: st.DrawFn) -> DType:
         top = 2 ** (bits - signed) - 1
         kind, least = (Kind.SIGNED, -top - 1) if signed else (Kind.UNSIGNED, 0)
         letters = "sz" if signed else "z"
-        return define(f"n{bits}{kind}", "n", kind, bits, 16, least, top, None, None, 1, (), letters)
+        return intern_dtype(f"n{bits}{kind}", "n", kind, bits, 16, least, top, None, None, 1, (), letters)
     precision, low = draw(st.integers(2, 7)), draw(st.integers(-6, 2))
     whole = draw(st.integers(2 ** (precision - 1), 2**precision - 1))
     top = whole * 2.0 ** (draw(st.integers(max(low, 0), 9)) - precision + 1)
     letters = draw(st.sampled_from(["szmin", "szmn", "szn", "szm", "zn", "zin"]))
     least = least_of_float(top, precision, low, letters)
     name = f"f{precision}_{low}_{top}_{letters}"
-    return define(name, "f", Kind.FLOAT, 16, 16, least, top, precision, low, None, (), letters)
+    return intern_dtype(name, "f", Kind.FLOAT, 16, 16, least, top, precision, low, None, (), letters)
 
 
 @cache
@@ -67,28 +69,28 @@ def values(d: DType) -> list[Exact]:
 
 def cast(value: Exact, source: DType, target: DType) -> Exact:
     """The result by definition: a walk through the target's values."""
-    undefined = (target.name, value)
+    unintern_dtyped = (target.name, value)
     if source is target:
         return value
     if isinstance(value, tuple):
-        return undefined
+        return unintern_dtyped
     if target.kind is not Kind.FLOAT:
         if value == "-0":
             return Fraction(0)
         if isinstance(value, str):
-            return undefined
+            return unintern_dtyped
         whole = Fraction(int(value))
         if source.kind is not Kind.FLOAT:
             while whole > (target.max or 0):
                 whole -= 2 ** (target.bits or 0)
             while whole < (target.min or 0):
                 whole += 2 ** (target.bits or 0)
-        return whole if (target.min or 0) <= whole <= (target.max or 0) else undefined
+        return whole if (target.min or 0) <= whole <= (target.max or 0) else unintern_dtyped
     if value == "nan":
-        return "nan" if "n" in target.specials else undefined
+        return "nan" if "n" in target.specials else unintern_dtyped
     negative = value in ("-0", "-inf") or (isinstance(value, Fraction) and value < 0)
     if negative and "s" not in target.specials and value != "-0":
-        return undefined
+        return unintern_dtyped
     sizes = finite(target)
     if value in ("inf", "-inf"):
         size = sizes[-1]
@@ -137,7 +139,7 @@ def patterns(d: DType) -> np.ndarray:  # type: ignore[type-arg]
     return np.arange(2 ** (d.bits or 0), dtype=f"uint{d.storage_bits}").view(as_numpy(d))
 
 
-def undefined(x: np.ndarray, of: DType, target: DType) -> np.ndarray:  # type: ignore[type-arg]
+def unintern_dtyped(x: np.ndarray, of: DType, target: DType) -> np.ndarray:  # type: ignore[type-arg]
     """Where a cast has no result that all implementations share; `x` are the values as float64."""
     if target.kind is Kind.BOOL or (of.kind.rank < 2 and target.kind.rank < 2):
         return np.zeros(x.shape, bool)
@@ -160,7 +162,7 @@ def test_ml_dtypes_agrees_for_every_value_of_16_bits(a: DType) -> None:
         for b, c in product(PLAIN, repeat=2):
             after, direct = exactly[b], exactly[c]
             chained = once[b].astype(as_numpy(c)).astype(np.float64)
-            open_ = undefined(wide, a, b) | undefined(after, b, c) | undefined(wide, a, c)
+            open_ = unintern_dtyped(wide, a, b) | unintern_dtyped(after, b, c) | unintern_dtyped(wide, a, c)
             same = (np.isnan(chained) & np.isnan(direct)) | (
                 (chained == direct) & (np.signbit(chained) == np.signbit(direct))
             )
@@ -174,7 +176,7 @@ def test_ml_dtypes_agrees_for_every_value_of_16_bits(a: DType) -> None:
                 assert not numbers, (str(found), numbers[:3])
                 continue
             first = float(found.first == "True" or found.first)
-            if "defined" in found.chained + found.direct:
+            if "intern_dtyped" in found.chained + found.direct:
                 assert all((abs(first), first < 0) < (abs(v), v < 0) for v in numbers), str(found)
             else:
                 assert first == numbers[0], (str(found), numbers[:3])

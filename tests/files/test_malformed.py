@@ -301,7 +301,7 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
     (tmp_path / "mine.toml").write_text('name = "mine"\nextends = "base"\n')
     e = refusal(tmp_path / "mine.toml")
     assert (e.file, e.line, e.key) == ("base.toml", 2, "order")
-    assert e.cause == "unknown dtype 'i99' (mine.toml extends it)"
+    assert e.cause == "unknown dtype 'i99'; no dtype and no set has this name (mine.toml extends it)"
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_a_folder_a_long_name_and_a_locked_file_cannot_be_read(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"defualts": {}}, "defualts: unknown key; did you mean defaults or refusals?"),
+        ({"defualts": {}}, "defualts: unknown key; did you mean defaults?"),
         ({"tiers": ("array",)}, "tiers: should be a list, is a tuple"),
         (
             {"extends": "jax"},
@@ -362,7 +362,7 @@ def test_a_folder_a_long_name_and_a_locked_file_cannot_be_read(tmp_path: Path) -
         ),
         ({"defaults": {"float": 64}}, "defaults: this should be a string, is a whole number"),
         ({"order": "...\nu8 -> u16"}, "line 2, order: the cover uint8 -> uint16 is stated twice"),
-        ({"order": "i8 -> i99"}, "line 1, order: unknown dtype 'i99'"),
+        ({"order": "i8 -> i99"}, "line 1, order: unknown dtype 'i99'; no dtype and no set has this name"),
     ],
 )
 def test_replacing_keys_of_a_system_is_checked_alike(keys: dict[str, object], message: str) -> None:
@@ -399,7 +399,10 @@ def test_tables_within_tables_without_end_are_refused() -> None:
 
 
 def test_an_error_in_a_list_names_the_line_of_the_element() -> None:
-    with pytest.raises(FormatError, match=r"^text, line 4, both-ways: unknown dtype 'i9'\n"):
+    with pytest.raises(
+        FormatError,
+        match=r"^text, line 4, both-ways: unknown dtype 'i9'; no dtype and no set has this name\n",
+    ):
         parse(f'{MINE}order = "i8, i16"\nboth-ways = ["i8, i16",\n  "i8, i9"]\n')
 
 

@@ -30,8 +30,10 @@ def test_a_planted_widening_is_fixed_and_nothing_else_changes() -> None:
 
 
 def test_a_patch_that_changes_another_byte_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    edited = Source.edited
-    monkeypatch.setattr(Source, "edited", lambda self, edits: edited(self, edits).replace(b"Odd ", b"odd "))
+    edited = Source.apply_edits
+    monkeypatch.setattr(
+        Source, "apply_edits", lambda self, edits: edited(self, edits).replace(b"Odd ", b"odd ")
+    )
     assert "changed, which the patch does not name" in wrong(0)
 
 

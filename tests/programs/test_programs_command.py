@@ -55,7 +55,7 @@ def test_an_expression_without_names_is_pythons(capsys: pytest.CaptureFixture[st
         (["a=int8"], "no program"),
         (["a", "a=int8", "a=int16"], "a is bound twice"),
         (["a", "a=int8", "--op", "add"], "--op goes with operands"),
-        (["a", "a=int88"], "did you mean int8"), (["a+b", "a=int8"], "b is bound to nothing"),
+        (["a", "a=int88"], "did you mean int8"), (["a+b", "a=int8"], "b has no operand"),
     ],
 )  # fmt: skip
 def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,10 +68,10 @@ def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["x + y"], "typelattice: x is bound to nothing: names need operands, e.g. x=int8\n"),
+        (["x + y"], "typelattice: x has no operand; give it one, such as x=int8\n"),
         (
             ["sqrt(x)", "--system", "jax"],
-            "typelattice: x is bound to nothing: names need operands, e.g. x=int8\n",
+            "typelattice: x has no operand; give it one, such as x=int8\n",
         ),
         (
             ["x + y", "int8"],
@@ -79,9 +79,9 @@ def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixt
         ),
         (
             ["x + y", "x=int8"],
-            "typelattice: y is bound to nothing; bound are x: names need operands, e.g. y=int8\n",
+            "typelattice: y has no operand; bound are x; give it one, such as y=int8\n",
         ),
-        (["x"], "typelattice: unknown dtype 'x'; a dtype is named as int8, float16 or bfloat16 are\n"),
+        (["x"], "typelattice: unknown dtype 'x'; dtypes have names such as int8, float16 and bfloat16\n"),
     ],
 )
 def test_an_expression_without_operands_is_told_to_have_names(

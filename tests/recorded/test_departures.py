@@ -181,7 +181,7 @@ def entry(**said: str) -> str:
     ('[[departure]]\nops = "add"', "departure 1: reason is missing"),
     (entry(reason="3"), "departure 1, reason: this should be a string, is a whole number"),
     (entry(ops='""'), "departure 1, ops: unknown operation or class ''"),
-    (entry(ops='"ad"'), r"departure 1, ops: unknown operation or class 'ad'; did you mean pad or add"),
+    (entry(ops='"ad"'), r"departure 1, ops: unknown operation or class 'ad'; did you mean add or pad"),
     (entry(ops='"concatenate"'), "unknown operation or class 'concatenate'; write concat"),
     (entry(ops='"add, add"'), "departure 1, ops: add stands twice in this list"),
     (entry(ops='"all but add but pow"'), "ops: `but` stands twice; name all that is left out"),

@@ -170,7 +170,7 @@ def test_print_tells_what_the_library_did() -> None:
     assert "\nobserved      numpy 2." in shown
     words = " ".join(shown.split())
     assert f"raises {o.error}" in words and o.reason in words
-    never = str(tl.system("polars").explain("int8", "int8", op="float_power"))
+    never = str(tl.system("polars").explain("int8", "int8", op="promote_types"))
     assert f"never asked of {asked_of(tl.system('polars'))}: this is what the rule says" in never
     assert "never asked: there is no recording of torch-2021" in str(tl.system("torch-2021").explain("int8"))
     assert "observed" not in str(tl.system("jep9407-3").explain("int8"))

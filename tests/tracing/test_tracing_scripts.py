@@ -212,9 +212,12 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    ("how", "many"),
-    [("none", 0), ("popen", 1), ("shell", 1), ("raw", 1), ("fork", 0), ("spawn", 0), ("forkserver", 0)],
-)
+    ("how", "many", "command"),
+    [
+        ("none", 0, ""), ("popen", 1, Path(sys.executable).name), ("shell", 1, "true"), ("raw", 1, "sh"),
+        ("fork", 0, ""), ("spawn", 0, ""), ("forkserver", 0, ""),
+    ],
+)  # fmt: skip
 def test_the_report_says_how_many_child_processes_were_not_followed(
     tmp_path: Path, how: str, many: int, command: str
 ) -> None:
@@ -226,7 +229,7 @@ def test_the_report_says_how_many_child_processes_were_not_followed(
     assert data["child_processes"] == many
     assert data["followed_processes"] == {"none": 0, "popen": 0, "shell": 0, "raw": 1}.get(how, 2)
     said = f"not followed: {many} child process{'es' * (many > 1)} that the program started"
-    said += f": {command} (run" if command else " (run"
+    said += f", and that left no run: {command}" if command else ""
     for told in (followed.stderr, (tmp_path / "pages" / "index.html").read_text()):
         assert (said in " ".join(told.split())) is bool(many), told
         assert ("child process" in told) is bool(many)

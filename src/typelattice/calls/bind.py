@@ -216,28 +216,35 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
         op.form == "separate" or (has_multiple_results(op) and STANDS_FOR not in call.keywords)
     ):
         return _several(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
-    if dtype is None:
-        made = builder.call(excerpt, op, operands, call.args, call.keywords)
-    elif op.takes_dtype:
+    if dtype is None or op.takes_dtype:
         made = builder.call(excerpt, op, operands, call.args, call.keywords, dtype)
-    elif op.of_class == CAST_AFTER:
-        _check_same_kind(builder, excerpt, op, operands, dtype)
-        made = builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
-    elif op.of_class not in COMPUTED_IN:
-        raise excerpt.refuse(f"{op.name} takes no dtype; cast with .astype(dtype)")
     else:
-        _check_same_kind(builder, excerpt, op, operands, dtype)
-        mixed = any(x is not None and not builder.is_scalar(x) for x in operands)  # else the numbers are cast
-        kept = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
-        operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, kept, strict=True)]
-        made = builder.call(excerpt, op, operands, call.args, call.keywords)
-        asked = builder.dtype(dtype)
-        if op.of_class == "mean" and asked is not None and asked.kind.rank <= Kind.SIGNED.rank:
-            made = builder.cast(excerpt, made, dtype)  # NumPy's mean with dtype=int8 is int8
+        made = _compute_in(builder, excerpt, call, operands, dtype)
     if call.out is None:
         return made
     marks = (KIND_KEPT,) if op.form in ("elementwise", "pair") else ()
     return builder.set_elements(excerpt, call.out, ..., made, marks=marks)
+
+
+def _compute_in(
+    builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall, operands: Sequence[Argument], dtype: AnyDType
+) -> Ref:
+    """Add an operation that computes in the dtype asked for, by casts before or after it."""
+    op = call.op
+    if op.of_class == CAST_AFTER:
+        _check_same_kind(builder, excerpt, op, operands, dtype)
+        return builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
+    if op.of_class not in COMPUTED_IN:
+        raise excerpt.refuse(f"{op.name} takes no dtype; cast with .astype(dtype)")
+    _check_same_kind(builder, excerpt, op, operands, dtype)
+    mixed = any(x is not None and not builder.is_scalar(x) for x in operands)  # else the numbers are cast
+    kept = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
+    operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, kept, strict=True)]
+    made = builder.call(excerpt, op, operands, call.args, call.keywords)
+    asked = builder.dtype(dtype)
+    if op.of_class == "mean" and asked is not None and asked.kind.rank <= Kind.SIGNED.rank:
+        return builder.cast(excerpt, made, dtype)  # NumPy's mean with dtype=int8 is int8
+    return made
 
 
 def _check_same_kind(

@@ -174,10 +174,12 @@ def _rows_of(name: str, library: str | None) -> Sequence[Composition]:
 
 
 @cache
-def operations_of() -> Mapping[str, frozenset[str]]:
-    """Map the last name of each function, in lower case, to the functions that make it up."""
+def operations_of(library: str) -> Mapping[str, frozenset[str]]:
+    """Map the last name of each function of a library, in lower case, to the functions that make it up."""
     found: dict[str, frozenset[str]] = {}
-    for (_, name), rows in _rows().items():
+    for (of, name), rows in _rows().items():
+        if of not in (library, "*"):
+            continue
         nodes = (node for row in rows for result in row.results for node in ast.walk(result))
         calls = (node.func for node in nodes if isinstance(node, ast.Call))
         last = name.rpartition(".")[2].lower()

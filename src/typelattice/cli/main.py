@@ -25,7 +25,8 @@ from typelattice.rendering.terminal import OutputError, complain, show
 
 COMMANDS = (  # each a module beside this one
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
-    "watch", "trace", "runs", "fix", "lsp", "design", "emit", "lint", "systems", "check", "completion",
+    "watch", "trace", "runs", "fix", "lsp", "design", "emit", "stubs", "lint", "systems",
+    "check", "completion",
 )  # fmt: skip
 
 ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what shells say of Ctrl-C

@@ -64,7 +64,7 @@ def _find_described(library: str, found: set[str]) -> Iterator[str]:
     for (of, name), meaning in names("function").items():
         if of in (library, "*") and name in found:
             yield _canonical_name(meaning)
-    for name, made_up_of in operations_of().items():
+    for name, made_up_of in operations_of(library).items():
         if name in found:
             yield from map(_canonical_name, made_up_of)
     yield from (_canonical_name(ours) for (of, _), (ours, _) in graph_names().items() if of == library)

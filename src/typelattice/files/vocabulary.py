@@ -147,8 +147,10 @@ class Words:
             members = self.sets[word].split(",")[0].strip()
             cause = f"{short(word)} is a set, and one dtype is wanted here; name one, such as {members}"
             return UnknownWord(cause, word)
-        if re.search(r"[*/|&]", stem):
+        if re.fullmatch(r"\w+\*? *[-*/|&] *\w+\*?", word):
             return UnknownWord(f'unknown dtype {short(word)}; write pairs as "f32 + i8"', word)
+        if re.search(r"[,;+>]", stem):
+            return UnknownWord(f"unknown dtype {short(word)}; one dtype is wanted here", word)
         near = nearest(stem, {**self.known, **self.sets}) or "; no dtype and no set has this name"
         return UnknownWord(f"unknown dtype {short(word)}{near}", word)
 

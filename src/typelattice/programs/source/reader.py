@@ -96,6 +96,7 @@ REFUSED: Mapping[type[ast.AST], str] = {
     ast.Yield: "yield; return the result",
     ast.NamedExpr: "a name given within an expression; give it on a line before",
 }
+APPLYING = "apply_along_axis"  # applies a function to the slices of an array
 NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # they return an array's namespace
 
 
@@ -387,23 +388,30 @@ class Reader:
                 scope[node.func.value.id] = found  # type: ignore[attr-defined]
             return found
         if isinstance(function, Dotted) and is_ufunc_method(function.path):
-            taken, said = self.arguments(node, "", args, named)
-            *_, ufunc, method = function.path
-            excerpt = Excerpt(self.excerpt(node).text, self.excerpt(node).location, owner)
-            made = ufunc_method(self.builder, excerpt, ufunc, method, taken, said)
-            if changes_array(function.path, said) and isinstance(node.args[0], ast.Name):
-                scope[node.args[0].id] = made
-            return made
+            return self.read_ufunc_method(node, function, owner, args, named, scope)
         name, owner, module = self.function_name(node, function, owner)
-        if name == "apply_along_axis" and len(args) == 3 and not named:
+        if name == APPLYING and len(args) == 3 and not named:
             function, axis, x = args
             name, owner, module = self.function_name(node, function, owner)
-            return self.named_function(node, name, owner, module, [x], {"axis": axis})
+            args, named = [x], {"axis": axis}
         if meaning("column", name, owner) and len(args) == 1 and isinstance(args[0], str):
             return self.argument(node, self.name(node, args[0], scope))
         if meaning("columns", name, owner):
             args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
         return self.named_function(node, name, owner, module, args, named)
+
+    def read_ufunc_method(
+        self, node: ast.Call, function: Dotted, owner: str | None, args: Sequence[Read],
+        named: Mapping[str, Read], scope: Scope,
+    ) -> Argument | MultipleResults:
+        """Return the result of a ufunc's method, such as `np.add.reduce`; `np.add.at` changes its array."""
+        taken, said = self.arguments(node, "", args, named)
+        *_, ufunc, method = function.path
+        excerpt = Excerpt(self.excerpt(node).text, self.excerpt(node).location, owner)
+        made = ufunc_method(self.builder, excerpt, ufunc, method, taken, said)
+        if changes_array(function.path, said) and isinstance(node.args[0], ast.Name):
+            scope[node.args[0].id] = made
+        return made
 
     def items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
         """Read expressions in a row and return their values; a starred list that is known gives its items."""

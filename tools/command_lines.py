@@ -219,6 +219,13 @@ def emitted(dice: Dice) -> list[str]:
     return [one(dice, "mine.toml", "python", "child.toml", "numpy1"), f"--lang={lang}", "-o=made", *given]
 
 
+def stubbed(dice: Dice) -> list[str]:
+    """Stubs of a few functions, not checked: to check them takes a type checker, and minutes."""
+    given = options(dice, output=named("made.pyi"), limit=named("1", "nan"))
+    ops = one(dice, "add", "add,sqrt", "where", "")
+    return [one(dice, "mine.toml", "python", "bad.toml"), f"--ops={ops}", *given]
+
+
 def linted(dice: Dice) -> list[str]:
     given = options(dice, allow=named("list.toml", "names.toml"), format=named("text", "json", "sarif"))
     against = one(dice, "mine.toml", "python", "bad.toml")
@@ -248,6 +255,7 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "lsp": (1, lambda dice: ["--help"]),
     "design": (2, designed),
     "emit": (4, emitted),
+    "stubs": (2, stubbed),
     "lint": (4, linted),
     "systems": (2, lambda dice: options(dice) or ["mine.toml"]),
     "check": (2, lambda dice: [one(dice, "mine.toml", "child.toml", "python")]),

@@ -19,6 +19,9 @@ from typelattice.rendering import FORMATS
 from typelattice.study.tables import Table, table
 
 SYSTEMS = tl.systems()
+OF_FILES = (  # commands that ask for files, for libraries or for an editor, or judge what they find
+    "conform", "compare", "record", "watch", "trace", "runs", "fix", "lint", "check", "lsp",
+)  # fmt: skip
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,8 +48,7 @@ def test_every_example_runs(
     if name in ("conform", "record", "watch"):
         sampled(monkeypatch)
     for example in map(shlex.split, command(name).examples):
-        # These ask for files, or for libraries.
-        if name in ("conform", "compare", "record", "watch", "trace", "runs", "fix", "lint"):
+        if name in OF_FILES:
             status, told = main([name, *example]), capsys.readouterr()
             assert status in (0, 1, 2) and len(told.err.splitlines()) == (status == 2)
             assert told.err or told.out

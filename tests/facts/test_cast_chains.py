@@ -17,9 +17,7 @@ from typelattice.facts import cast_chains
 from typelattice.facts.cast_chains import cast_chain
 from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float
 
-Exact = (
-    Fraction | str | tuple[str, object]
-)  # a number; "-0", "inf", "-inf", "nan"; or an unintern_dtyped result
+Exact = Fraction | str | tuple[str, object]  # a number; "-0", "inf", "-inf", "nan"; or an undefined result
 
 
 @st.composite
@@ -69,28 +67,28 @@ def values(d: DType) -> list[Exact]:
 
 def cast(value: Exact, source: DType, target: DType) -> Exact:
     """The result by definition: a walk through the target's values."""
-    unintern_dtyped = (target.name, value)
+    undefined = (target.name, value)
     if source is target:
         return value
     if isinstance(value, tuple):
-        return unintern_dtyped
+        return undefined
     if target.kind is not Kind.FLOAT:
         if value == "-0":
             return Fraction(0)
         if isinstance(value, str):
-            return unintern_dtyped
+            return undefined
         whole = Fraction(int(value))
         if source.kind is not Kind.FLOAT:
             while whole > (target.max or 0):
                 whole -= 2 ** (target.bits or 0)
             while whole < (target.min or 0):
                 whole += 2 ** (target.bits or 0)
-        return whole if (target.min or 0) <= whole <= (target.max or 0) else unintern_dtyped
+        return whole if (target.min or 0) <= whole <= (target.max or 0) else undefined
     if value == "nan":
-        return "nan" if "n" in target.specials else unintern_dtyped
+        return "nan" if "n" in target.specials else undefined
     negative = value in ("-0", "-inf") or (isinstance(value, Fraction) and value < 0)
     if negative and "s" not in target.specials and value != "-0":
-        return unintern_dtyped
+        return undefined
     sizes = finite(target)
     if value in ("inf", "-inf"):
         size = sizes[-1]
@@ -139,7 +137,7 @@ def patterns(d: DType) -> np.ndarray:  # type: ignore[type-arg]
     return np.arange(2 ** (d.bits or 0), dtype=f"uint{d.storage_bits}").view(as_numpy(d))
 
 
-def unintern_dtyped(x: np.ndarray, of: DType, target: DType) -> np.ndarray:  # type: ignore[type-arg]
+def undefined(x: np.ndarray, of: DType, target: DType) -> np.ndarray:  # type: ignore[type-arg]
     """Where a cast has no result that all implementations share; `x` are the values as float64."""
     if target.kind is Kind.BOOL or (of.kind.rank < 2 and target.kind.rank < 2):
         return np.zeros(x.shape, bool)
@@ -162,7 +160,7 @@ def test_ml_dtypes_agrees_for_every_value_of_16_bits(a: DType) -> None:
         for b, c in product(PLAIN, repeat=2):
             after, direct = exactly[b], exactly[c]
             chained = once[b].astype(as_numpy(c)).astype(np.float64)
-            open_ = unintern_dtyped(wide, a, b) | unintern_dtyped(after, b, c) | unintern_dtyped(wide, a, c)
+            open_ = undefined(wide, a, b) | undefined(after, b, c) | undefined(wide, a, c)
             same = (np.isnan(chained) & np.isnan(direct)) | (
                 (chained == direct) & (np.signbit(chained) == np.signbit(direct))
             )
@@ -176,7 +174,7 @@ def test_ml_dtypes_agrees_for_every_value_of_16_bits(a: DType) -> None:
                 assert not numbers, (str(found), numbers[:3])
                 continue
             first = float(found.first == "True" or found.first)
-            if "intern_dtyped" in found.chained + found.direct:
+            if "defined" in found.chained + found.direct:
                 assert all((abs(first), first < 0) < (abs(v), v < 0) for v in numbers), str(found)
             else:
                 assert first == numbers[0], (str(found), numbers[:3])

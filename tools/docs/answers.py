@@ -33,12 +33,12 @@ from typelattice.facts.releases import SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse
 from typelattice.recorded.observed import Observed, observed
-from typelattice.recorded.unasked import lacking_of
+from typelattice.recorded.unasked import is_unasked, lacking_of
 
 FIRST = 4  # libraries that the sentence at the top names
 ON_CARD = 5  # libraries that a card names
 RIGHT, DEPARTS, REFUSED = "by its rule", "departs", "refused"
-UNASKED, LACKING = "never asked", "no such dtype"
+UNASKED, LACKING, NO_OPERATION = "never asked", "no such dtype", "no such operation"
 LEGEND = (
     "<p><small>An answer without a word beside it was recorded, and agrees with the library's rule. "
     "<em>never asked</em>: the rule alone says so. <em>departs</em>: the library answers otherwise than its "
@@ -89,7 +89,7 @@ def _given(question: Question, name: str, release: str, with_rule: bool = False)
 
 def _status(p: Promotion, o: Observed | None) -> str:
     if o is None:
-        return LACKING if lacking_of(p) else UNASKED
+        return LACKING if lacking_of(p) else UNASKED if is_unasked(p) else NO_OPERATION
     return DEPARTS if o.departs else REFUSED if o.error else RIGHT
 
 

@@ -135,6 +135,6 @@ COMMAND = Command(
     (
         "int64 float16", "int8 uint8 --system jax", "uint8 300 --op add",
         "int32:0d float --system torch --system mine.toml", "-- uint8 -1", "'a*2.0 + b' a=int8:0d b=float16",
-        "int64 float16 --op divide --link https://example.org/typelattice",
+        "int64 float16 --op divide --link https://example.org",
     ),
 )  # fmt: skip

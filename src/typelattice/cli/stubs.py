@@ -47,6 +47,6 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Type stubs for arrays that promote as a system does.", arguments, run,
+    "Write type stubs for arrays that promote as a system does.", arguments, run,
     ("jax -o arrays.pyi", "mine.toml --ops add,sqrt -o arrays.pyi --check mypy"),
 )  # fmt: skip

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.facts.errors import TypelatticeError
@@ -46,6 +46,34 @@ def format_argument(parser: ArgumentParser) -> None:
 def exit_code_argument(parser: ArgumentParser, found: str) -> None:
     """The option `--exit-code`, for scripts and CI; `found` says when the status is 1."""
     parser.add_argument("--exit-code", action="store_true", help=f"exit with 1 if {found}")
+
+
+def count_own_words(valued: Collection[str], words: Sequence[str]) -> int:
+    """Count our own words of a command line: those before the script, or up to the module of `-m`.
+
+    `valued` are the options with a value.
+
+    >>> count_own_words(["--to"], ["--to", "float32", "script.py", "--write"])
+    2
+    """
+    i = 0
+    while i < len(words) and words[i].startswith("-"):
+        if words[i] == "--":
+            return i
+        if words[i].startswith("-m"):
+            return min(len(words), i + (2 if words[i] == "-m" else 1))
+        i += 2 if words[i] in valued else 1
+    return min(i, len(words))
+
+
+def note_passed_on(arguments: Callable[[ArgumentParser], None], words: Sequence[str]) -> str:
+    """Say that options of ours stand after the script, which gets them; an empty string if none do."""
+    parser = ArgumentParser(add_help=False)
+    arguments(parser)
+    own = {option for action in parser._actions for option in action.option_strings if option != "-m"}
+    passed = [word for word in words if word.partition("=")[0] in own]
+    what = f"{', '.join(passed)} stood after the script and was passed to it"
+    return f"{what}; put our options before the script" if passed else ""
 
 
 def some(items: Sequence[str], most: int = FEW) -> str:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from typelattice.cli.command import Command, Paragraphs, UsageError, format_argument
+from typelattice.cli.command import (
+    Command,
+    Paragraphs,
+    UsageError,
+    count_own_words,
+    format_argument,
+    note_passed_on,
+)
 
 VALUED = ("--package", "--to", "--like", "--tolerance", "--format")
 
@@ -39,18 +46,6 @@ def arguments(parser: ArgumentParser) -> None:
     )
 
 
-def own_words(words: Sequence[str]) -> int:
-    """Count the words of a command line that are ours: those before the script, or up to the module."""
-    i = 0
-    while i < len(words) and words[i].startswith("-"):
-        if words[i] == "--":
-            return i
-        if words[i].startswith("-m"):
-            return min(len(words), i + (2 if words[i] == "-m" else 1))
-        i += 2 if words[i] in VALUED else 1
-    return min(i, len(words))
-
-
 def run(args: Namespace) -> Paragraphs:
     """Print the patch; exit with 1 if a place was not fixed."""
     from typelattice.fixing.patch_search import fix_script, fix_tests
@@ -79,6 +74,8 @@ def run(args: Namespace) -> Paragraphs:
         patch.write()
     if args.write and patch.fixed and args.format == "text":
         yield f"wrote {', '.join(sorted({str(each.file) for each in patch.fixed}))}"
+    if args.format == "text" and target != "pytest" and (note := note_passed_on(arguments, argv)):
+        yield note
     if patch.unfixed:
         raise SystemExit(1)
 
@@ -87,5 +84,5 @@ COMMAND = Command(
     "Print changes that keep a script's floats narrow; each was run.", arguments, run,
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
-    own_words,
+    partial(count_own_words, VALUED),
 )  # fmt: skip

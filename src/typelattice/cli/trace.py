@@ -6,13 +6,22 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from json import dumps
 from os.path import abspath
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, ScriptInterrupted, UsageError
+from typelattice.cli.command import (
+    Command,
+    Paragraphs,
+    ScriptInterrupted,
+    UsageError,
+    count_own_words,
+    note_passed_on,
+)
 from typelattice.cli.interrupts import raise_on_interrupt
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
@@ -65,18 +74,6 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def own_words(words: Sequence[str]) -> int:
-    """Count our own words of a command line: those before the script, or up to the module of `-m`."""
-    i = 0
-    while i < len(words) and words[i].startswith("-"):
-        if words[i] == "--":
-            return i
-        if words[i].startswith("-m"):
-            return min(len(words), i + (2 if words[i] == "-m" else 1))
-        i += 2 if words[i] in VALUED else 1
-    return min(i, len(words))
-
-
 VALUED = ("--why", "--package", "--system", "--html", "--json", "--cache", "--format", "--output")
 FORMATS = ("text", "json", "sarif", "github")
 
@@ -125,7 +122,7 @@ def run(args: Namespace) -> Paragraphs:
 
             write(ended.run, systems, html)
         with gc_paused():
-            lines = _report(ended.run, systems, width, args)
+            lines = _report(ended.run, ended.status, systems, width, argv, args)
         if report_file:
             write_text(report_file, "\n".join(lines) + "\n")
             return
@@ -150,8 +147,15 @@ def run(args: Namespace) -> Paragraphs:
     yield from ()
 
 
-def _report(run: Run, systems: Sequence[AnySystem], width: int, args: Namespace) -> list[str]:
-    """Print the report of a run in the format asked for, in lines."""
+def _report(
+    run: Run,
+    status: int | None,
+    systems: Sequence[AnySystem],
+    width: int,
+    passed: Sequence[str],
+    args: Namespace,
+) -> list[str]:
+    """Print the report of a run in the format asked for, in lines; `passed` are the script's arguments."""
     from typelattice.rendering.json import document
     from typelattice.tracing.findings.findings import findings
     from typelattice.tracing.report.annotations import entry_data, github, sarif
@@ -162,7 +166,11 @@ def _report(run: Run, systems: Sequence[AnySystem], width: int, args: Namespace)
     if args.why:
         return [line for name in args.why for line in explain_result(run, name).lines(width)]
     if args.format == "text":
-        return [*report(run, systems, width, args.everything)]
+        lines = [*report(run, systems, width, args.everything)]
+        if status:
+            what = f"the program ended with status {status}: an operation that raised is not part of the run"
+            lines += ["", *wrap(f"{what}, under any system", width)]
+        return lines + [line for line in [note_passed_on(arguments, passed)] if line]
     made = report_of(findings(run, systems), args.everything)
     if args.format == "github":
         return [*github(made)]
@@ -178,5 +186,5 @@ COMMAND = Command(
         "script.py", "--system torch --system jax script.py --epochs 3", "--package mypkg -m mypkg.train",
         "--json run.json script.py",
     ),
-    own_words,
+    partial(count_own_words, VALUED),
 )  # fmt: skip

@@ -51,7 +51,7 @@ class Comparison:
     """The differences of an implementation by root cause, and how many calls were compared.
 
     `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they say. They
-    are no differences.
+    are no differences. Programs show a difference only from what the implementation imitates.
     """
 
     name: str
@@ -60,10 +60,11 @@ class Comparison:
     causes: Sequence[Cause]
     vague: Mapping[str, int]
     spellings: Mapping[str, str]
+    has_programs: bool = True
 
     def example(self, cause: Cause) -> tuple[Difference, str]:
         """The simplest difference that has a snippet, and that; else the simplest, and ""."""
-        forms = implementations().get(self.name, {})
+        forms = implementations().get(self.name, {}) if self.has_programs else {}
         return first_snippet(forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
 
@@ -107,7 +108,9 @@ def compare_implementation(
     differ = [each for each in answered if each and each.sort not in ignored]
     vague = Counter(each.cause for each in answered if each and each.sort == LEFT_OPEN)
     about = f"{name} ({versions(has.versions)}) with {against}"
-    return Comparison(name, about, len(answered), causes(differ), vague, has.spellings)
+    return Comparison(
+        name, about, len(answered), causes(differ), vague, has.spellings, other == entry.get("with")
+    )
 
 
 def known_differences(path: str | Path) -> Mapping[str, int]:

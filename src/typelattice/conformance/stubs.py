@@ -13,7 +13,7 @@ from typelattice.conformance.library import OperandString, versions_of
 from typelattice.conformance.process import STARTING, LibraryProcess
 from typelattice.conformance.questions import KINDS, Question
 from typelattice.conformance.snippet import Code, written_call
-from typelattice.conformance.type_checkers import infer
+from typelattice.conformance.type_checkers import infer, require_checker
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
@@ -34,6 +34,7 @@ class Stubs:
     """A library's stubs as a checker reads them; asked like a LibraryProcess."""
 
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
+        require_checker(checker)
         self._checker, self._forms, self._limit = checker, forms, STARTING * limit
         self._library = library
         self._setup = str(forms["setup"])

@@ -52,6 +52,12 @@ def check_stubs(
     ]
 
 
+def require_checker(checker: str) -> None:
+    """Raise MissingLibraryError if a type checker is not installed."""
+    if find_spec(checker) is None:
+        raise MissingLibraryError(f"{checker} cannot be asked: it is not installed; pip install {checker}")
+
+
 def infer(
     checker: str,
     setup: str,
@@ -66,8 +72,7 @@ def infer(
     `files` are further files beside these. `limit` is in seconds.
     Raises MissingLibraryError, CannotAskError.
     """
-    if find_spec(checker) is None:
-        raise MissingLibraryError(f"{checker} cannot be asked: it is not installed; pip install {checker}")
+    require_checker(checker)
     with TemporaryDirectory() as folder:
         for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8")

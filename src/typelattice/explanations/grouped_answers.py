@@ -102,7 +102,9 @@ class Answers(Viewed):
 
 
 def explain(
-    *operands: object, op: str | None = None, systems: Iterable[str | Path | System] | None = None
+    *operands: object,
+    op: str | None = None,
+    systems: str | System | Iterable[str | Path | System] | None = None,
 ) -> Answers:
     """Ask every system, or those named, and group their answers.
 
@@ -117,7 +119,8 @@ def explain(
       float16   2  jax, torch
       float64   1  numpy
     """
-    found = [find_system(s) for s in (all_systems() if systems is None else systems)]
+    named = (systems,) if isinstance(systems, (str, System)) else systems
+    found = [find_system(s) for s in (all_systems() if named is None else named)]
     if not found:
         raise UnknownSystemError("no system was named; leave systems out to ask all of them")
     return Answers(

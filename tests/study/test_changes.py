@@ -9,7 +9,7 @@ from kept import kept
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.recorded.observed import observed
-from typelattice.study.changes import REFUSED, Changes, changes
+from typelattice.study.changed_calls import REFUSED, Changes, changes
 
 
 @pytest.fixture(scope="module")

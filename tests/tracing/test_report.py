@@ -14,7 +14,7 @@ from followed import followed
 import typelattice as tl
 from typelattice.calls.step import Input, Opaque, SourceLocation
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.narrowing_casts import stop
+from typelattice.tracing.findings.suggested_casts import stop
 from typelattice.tracing.report.annotations import entry_data, github, sarif
 from typelattice.tracing.report.html import write
 from typelattice.tracing.report.markup import text

@@ -9,7 +9,7 @@ import pytest
 from followed import followed_module
 
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.narrowing_casts import NarrowingCasts, stop
+from typelattice.tracing.findings.suggested_casts import NarrowingCasts, stop
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder

@@ -159,6 +159,7 @@ def test_a_traced_function_and_a_traced_block_have_the_runs_of_their_workers(
 ) -> None:
     main = sys.modules["__main__"]  # which is pytest; its workers are not to run it again
     monkeypatch.setattr(main, "__file__", traced_workers.__file__, raising=False)
+    monkeypatch.setitem(sys.modules, "traced_workers", traced_workers)  # a test before may have read it again
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
     with tl.trace(package="traced_workers") as block:
         traced_workers.computed(how)

@@ -23,7 +23,7 @@ from typelattice.recorded.departures import departures
 from typelattice.recorded.recording_files import load_recording, recording_names
 from typelattice.rendering import Gridded
 from typelattice.rendering.drawing import Drawing
-from typelattice.study.changes import changes
+from typelattice.study.changed_calls import changes
 from typelattice.study.check import check
 from typelattice.study.study_scope import SCALARS
 

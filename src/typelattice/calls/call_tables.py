@@ -220,7 +220,9 @@ def module_with_rules(path: Sequence[str], library: str | None) -> str:
 
 
 def system_of_module(module: str, library: str | None, system: str) -> str | None:
-    """Find the system that the functions of a library's module follow under a system; None if that one.
+    """Find the system of a module whose functions promote by other rules than the rest of its library.
+
+    `system` is that of the library. The result is None if the module has no system of its own beside it.
 
     >>> system_of_module("lax", "jax", "jax"), system_of_module("lax", "jax", "numpy")
     ('jax-lax', None)

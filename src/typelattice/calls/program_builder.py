@@ -37,7 +37,7 @@ from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, operation
-from typelattice.facts.range_checks import Value, is_large_int
+from typelattice.facts.range_checks import Value, exceeds_int32
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse
@@ -240,7 +240,7 @@ class ProgramBuilder:
         return ref
 
     def _number_of(self, name: str, known: Sequence[Argument]) -> Value | None:
-        """The number that Python's operator makes of Python numbers; None of anything else."""
+        """Compute an operator of Python numbers, as Python does; return None if any argument is no number."""
         numbers = [operand(x) for x in known if isinstance(x, (bool, int, float, complex))]
         made = python_result(name, numbers) if len(numbers) == len(known) else None
         return None if made is None else made.value
@@ -264,9 +264,10 @@ class ProgramBuilder:
         ))  # fmt: skip
 
     def _is_computed(self, x: Ref) -> bool:
-        """Tell whether a step is a result: no input, no array that was made, none that was written into.
+        """Return True if an operation computed a step's result: `x + y`, `x[0]`.
 
-        The cast of a Python number, `np.float32(1)`, is one, and so is the cast of a result.
+        It is False for inputs, for arrays made by `zeros` and the like, and for arrays written into. A cast
+        counts as computed if it casts a computed result, or a Python number as in `np.float32(1)`.
         """
         step = self.steps[x.step]
         if isinstance(step, Cast):
@@ -443,7 +444,7 @@ class ProgramBuilder:
             kind = max((x.kind for x in numbers), key=lambda k: k.rank)
             like = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
             if kind is Kind.SIGNED:  # the largest int may have a dtype of its own, or be refused
-                large = [x for x in numbers if is_large_int(x.value)]
+                large = [x for x in numbers if exceeds_int32(x.value)]
                 like = max(large, key=lambda x: abs(x.value or 0), default=like)
             return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
         items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]

@@ -162,13 +162,14 @@ class Number(Step):
 
 @dataclass(frozen=True, slots=True)
 class Call(Step):
-    """An operation: its one name, its arguments, and the earlier steps among them that are its operands.
+    """A step that calls an operation: its name, its arguments, and the numbers of the steps it takes.
 
-    `operator`: it is written with one of Python's operators, which of Python numbers make a Python number.
-    `dtype` is the dtype asked for by name, as in `sum(x, dtype=float32)`. `module` is that of an Excerpt.
-    `lists` are those of its operands
-    that are written as lists, of which the library is to make arrays by itself. `rebinds`: the source has an
-    operator such as `*=`, and a library with scalars of its own replaces the left operand, as NumPy does.
+    `operator`: it is written with a Python operator, which makes a Python number of Python numbers.
+    `dtype`: the dtype given by name, as in `sum(x, dtype=float32)`.
+    `lists`: the operands that are written as lists, of which the library makes arrays.
+    `rebinds`: the source has an operator such as `*=`. A library with scalars of its own, such as NumPy, then
+    replaces the left operand.
+    `module`: the library's module, if its functions follow a system of their own; see Excerpt.
     """
 
     NUMBERS: ClassVar[tuple[str, ...]] = ("operands", "lists")

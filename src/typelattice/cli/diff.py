@@ -7,7 +7,7 @@ import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, exit_code_argument
 from typelattice.cli.table import drawn, grid_arguments, make_asked, tell_left_out
 from typelattice.facts.operations import operation
-from typelattice.study.changes import changes
+from typelattice.study.changed_calls import changes
 from typelattice.study.differing_integers import value_changes
 
 EVERY = "all"  # of the operations, or of the tiers

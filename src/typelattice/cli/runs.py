@@ -21,7 +21,7 @@ def run(args: Namespace) -> Paragraphs:
     """Print the upcasts that only one of two runs has, and end with 1 if the second has new ones."""
     from typelattice.rendering.grid import printable
     from typelattice.rendering.json import document
-    from typelattice.tracing.report.run_documents import combine_documents, difference, read_run
+    from typelattice.tracing.report.saved_runs import combine_documents, difference, read_run
     from typelattice.tracing.report.words import count_text, size
 
     if args.what == "combine":

@@ -57,7 +57,7 @@ def _names(op: Operation) -> Iterator[str]:
 
 
 def _find_described(library: str, found: set[str]) -> Iterator[str]:
-    """Yield the operations that describe functions of a library, or nodes of its graphs."""
+    """Yield the operations to which our tables map the functions or graph nodes in `found`."""
     for (of, name), operations in equivalents().items():
         if of in (library, "*") and name in found:
             yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS)) for each in operations)

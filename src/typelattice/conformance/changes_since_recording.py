@@ -11,7 +11,7 @@ from typelattice.conformance.recorder import Progress, asked_again, in_silence
 from typelattice.facts.releases import SIGN
 from typelattice.recorded.answers import NOT_ASKED
 from typelattice.recorded.recording import Recording
-from typelattice.study.changes import Changes, changes_between, list_recorded_calls
+from typelattice.study.changed_calls import Changes, changes_between, list_recorded_calls
 
 
 @dataclass(frozen=True, slots=True)

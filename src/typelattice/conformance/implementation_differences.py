@@ -196,7 +196,7 @@ def _without_operation(each: Difference) -> tuple[str, ...]:
 
 
 def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
-    """Join differences; the classes of operations are named, the commonest first."""
+    """Join groups of differences with one cause; its text names their classes, the commonest first."""
     sort, cause = parts[0][0].sort, parts[0][0].cause
     others = [NAMES[part[0].found.op].of_class for part in parts[1:]]
     if others:

@@ -30,7 +30,10 @@ class CannotAskError(TypelatticeError, RuntimeError):
 
 
 class NotAskedError(TypelatticeError, TypeError):
-    """A call that the standard does not know, and that says nothing of a library: its answer is NOT_ASKED."""
+    """A call that is skipped, since its outcome tells nothing about the library; recorded as NOT_ASKED.
+
+    An example is a call of Python scalars alone, which Python itself answers.
+    """
 
 
 class UnknownLibraryError(TypelatticeError, LookupError):

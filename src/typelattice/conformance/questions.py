@@ -106,8 +106,8 @@ def planned_calls(
     ]
     turned = [(op, of[::-1]) for op, of in of_more if op == "result_type" and len(of) == 3]
     return PlannedCalls(
-        unary={op: asked_of(op, operands) for op in operations if _takes(op, 1, several)},
-        binary={op: asked_of(op, operands) for op in operations if _takes(op, 2, several)},
+        unary={op: asked_of(op, operands) for op in operations if _is_asked(op, 1, several)},
+        binary={op: asked_of(op, operands) for op in operations if _is_asked(op, 2, several)},
         nary=(*of_more, *turned),
     )
 
@@ -194,7 +194,7 @@ def _of_every_tier(op: str) -> bool:
     return known.function in EVERY_DTYPE and not known.in_place and not _takes_arrays_only(op)
 
 
-def _takes(op: str, count: int, several: Sequence[str]) -> bool:
+def _is_asked(op: str, count: int, several: Sequence[str]) -> bool:
     """Return True if calls of an operation with `count` operands, one or two, are asked.
 
     One operand: no other promotes with it, or the operation is one of `several` and needs no more.

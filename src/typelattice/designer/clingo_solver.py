@@ -35,10 +35,10 @@ def solve(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Answer:
-    """Return the best answers, up to a limit; when the time is up, or on Ctrl-C, the best so far.
+    """Find the best answers, up to a limit.
 
-    No answer, and `all`: there is none. Raises KeyboardInterrupt where there is nothing to show for the time
-    yet.
+    When the time is up, or on Ctrl-C, these are the best so far. If `found` is empty and `all` is true, there
+    is no answer. Raises KeyboardInterrupt on Ctrl-C if there is no answer yet.
     """
     try:
         import clingo

@@ -119,12 +119,15 @@ def design(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Design:
-    """The best completions of the partial order of a system (a name, a file): all optima up to a limit.
+    """Find the best ways to complete the partial order of a system, which is a name or a file.
 
-    `rules` hold in all that is added, `costs` are minimised one after another; both are words of DEMANDS, or
-    of the `demands` in a plan (a file, or its keys). `at_most`: word → the most it may count, over all pairs.
-    On Ctrl-C, or after so many seconds, the best so far. Raises ConflictError if no completion keeps the
-    rules, BeyondReachError, PlanError, MissingSolverError; TimeoutError if none was found in so many seconds.
+    `rules` hold in all relations that are added. `costs` are minimised one after another. Both are names of
+    DEMANDS, or of the `demands` in `plan_file`, which is a file or its keys. `at_most` maps a demand to the
+    highest count allowed over all pairs. All optima are returned, up to `limit`. On Ctrl-C, or after so many
+    `seconds`, the best found so far are returned.
+
+    Raises ConflictError if no completion keeps the rules, and TimeoutError if none was found in time. Raises
+    BeyondReachError, PlanError and MissingSolverError too.
 
     >>> import typelattice as tl
     >>> found = tl.design("jep9407-0", costs=["deference", "relations"])

@@ -125,7 +125,7 @@ def above(system: System, nodes: Sequence[Member]) -> tuple[int, ...]:
 
 
 def is_allowed(rules: Sequence[Demand], a: Member, b: Member) -> bool:
-    """Return True if the rules allow a below b: both the relation and b as their join."""
+    """Return True if the rules allow the relation a -> b, and b as the join of both."""
     return is_accepted(rules, a, b, b) and not any(d.relation and d.relation(a, b) for d in rules)
 
 

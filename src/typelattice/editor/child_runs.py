@@ -11,7 +11,7 @@ from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
-from typelattice.tracing.report.run_documents import read_run
+from typelattice.tracing.report.saved_runs import read_run
 
 MOST_SECONDS = 600  # of a run
 

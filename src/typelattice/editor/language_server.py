@@ -19,7 +19,7 @@ from typelattice.editor.annotated_functions import steps_of_annotations
 from typelattice.editor.child_runs import patched, traced
 from typelattice.editor.known_steps import KnownStep, findings_of_run, hints, step_at, steps_of_run
 from typelattice.facts.errors import TypelatticeError
-from typelattice.tracing.report.run_documents import read_run
+from typelattice.tracing.report.saved_runs import read_run
 
 TRACE = "typelattice.trace"  # the command that runs a file
 FIX = "typelattice.fix"  # what the data of an action to be resolved names

@@ -42,7 +42,10 @@ class ValueFit:
 
 
 def check_values(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) -> Iterator[ValueFit]:
-    """The fit of each Python scalar of known value in a dtype; `op` is the operation, if there is one."""
+    """Yield for each Python scalar of known value whether the value fits the dtype `to`, and what if not.
+
+    `op` is the operation, if there is one; it may have a policy of its own.
+    """
     # Beside some dtypes another one stands in for a scalar (`stand-in`); its default dtype must hold it then.
     stands = op is not None and bool(op.loops) and any(o.dtype in rules.beside for o in operands)
     own_policy = op.fit if op is not None and not (stands and not op.fit) else None

@@ -50,10 +50,10 @@ def own_dtype(rules: Rules, o: Operand) -> DType | None:
 
 
 def _enter_weak(rules: Rules, o: Operand, trail: list[Decision]) -> Node:
-    """A weak operand's node: the weak one of its kind, or of its kind and width, or its default dtype.
+    """Return the node of the order at which a weak operand enters it.
 
-    The first of these in the order counts. If the order has none, the operand counts only by its kind: as the
-    weak node of the kind.
+    The candidates are the weak node of its kind, that of its kind and width, and its default dtype. The first
+    of them in the order is taken. If none is in the order, it is the weak node of the kind.
     """
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
     own = own_dtype(rules, o)

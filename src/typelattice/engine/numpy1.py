@@ -81,9 +81,10 @@ def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -
 
 
 def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
-    """Return True if values count: no scalar or 0-d array is of a higher category than the arrays.
+    """Return True if NumPy 1 promotes these operands by value: `int8 array + 1` stays int8.
 
-    The operands must include both. The categories are bool, integers, and the inexact numbers together.
+    Values count where arrays meet scalars or 0-d arrays, and none of the latter is of a higher category. The
+    categories are bool, integers, and the inexact numbers together.
     """
     arrays: list[int] = []
     others: list[int] = []

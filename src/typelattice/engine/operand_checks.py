@@ -84,7 +84,7 @@ def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the op
     def lowest(found: Iterable[Node]) -> DType | None:
         return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=place, default=None)
 
-    def holding() -> DType | None:
+    def lowest_holding_dtype() -> DType | None:
         """Find the lowest taken dtype of their kind, or a higher one, that holds every value of them."""
         dtypes = [node for node in nodes if isinstance(node, DType)]
         if len(dtypes) < len(nodes):
@@ -97,7 +97,7 @@ def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the op
     is_pair = len(nodes) == 2 and nodes[0] is nodes[1]  # refused though alike: of another dtype they may meet
     above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
     default = next((d for d in rules.defaults.values() if is_taken(d)), None)
-    found = holding() or lowest(above) or default or lowest(rules.order.nodes)
+    found = lowest_holding_dtype() or lowest(above) or default or lowest(rules.order.nodes)
     return f"cast {what}, e.g. to {found}" if found else WRITE_OTHERWISE
 
 

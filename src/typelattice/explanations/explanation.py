@@ -32,6 +32,6 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
 
 
 def _result(p: Promotion) -> str:
-    """The answer; where the library departs from the rule, first what it did."""
+    """Return the answer in words; if the library departs from the rule, both answers."""
     o = observed(p)
     return f"{answer_words(o)} when asked, {answer(p)} by rule" if o and o.departs else answer(p)

@@ -116,12 +116,12 @@ def show_text(at: Desk, text: str, beside: Sequence[str] = ()) -> dict[str, obje
 def _changes(at: Desk, found: System) -> dict[str, object]:
     """List the pairs without a join now, and how joins, laws and costs differ from those of the file."""
     now = check(found)
-    told: dict[str, object] = {"without": _without(now), "split": now.split}
+    told: dict[str, object] = {"without": _pairs_without_join(now), "split": now.split}
     try:
         was = check(parse(at.text, at.name))
     except FormatError:
         return told
-    before, after = {*map(tuple, _without(was))}, {*map(tuple, _without(now))}
+    before, after = {*map(tuple, _pairs_without_join(was))}, {*map(tuple, _pairs_without_join(now))}
     known = {*map(str, was.system.order.nodes)} & {*map(str, now.system.order.nodes)}
     lost, gained = (
         sorted(pair for pair in pairs if {*pair} <= known) for pairs in (after - before, before - after)
@@ -139,7 +139,7 @@ def _changes(at: Desk, found: System) -> dict[str, object]:
     return {**told, "lost": lost, "gained": gained, "laws": laws, "costs": costs}
 
 
-def _without(judged: Check) -> list[tuple[str, str]]:
+def _pairs_without_join(judged: Check) -> list[tuple[str, str]]:
     """The pairs of nodes that have no join."""
     return [(str(a), str(b)) for pairs in judged.without_join.values() for a, b in pairs]
 

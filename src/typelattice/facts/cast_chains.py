@@ -143,7 +143,7 @@ def _all(its: Values) -> Iterator[int]:
 
 
 def _spacing(its: Values, size: int) -> int:
-    """The distance from a size to the next value above it, if a dtype went on there."""
+    """Return the distance from a size to the next larger value, as if the dtype had no upper limit."""
     return its.unit if its.bits is None else max(its.unit, 1 << max(size.bit_length() - its.bits, 0))
 
 

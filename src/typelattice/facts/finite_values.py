@@ -15,11 +15,11 @@ PLATFORM = (32, 64)  # bits of an integer whose width the platform decides
 
 @frozen()
 class Values:
-    """Multiples of a unit within a range, with limited significant bits; or the values of a list.
+    """The finite values of a dtype: the multiples of a unit within a range, or the values of a list.
 
-    Multiples of `unit` (a power of two) from `low` to `high` that have at most `bits` significant bits.
-    Integers and fixed point have no limit of significant bits (None). A binary float has one: what lies on
-    its grid of subnormal values and has so many bits is one of its values.
+    The multiples of `unit`, a power of two, go from `low` to `high`. They have at most `bits`
+    significant bits; None is no limit, as for integers and fixed point. Subnormal values of a binary float
+    are multiples of `unit` too. If `listed` is not empty, it holds all values.
     """
 
     unit: int
@@ -110,7 +110,7 @@ def values(d: DType, widest: bool = True) -> Values | None:
 
 
 def scale(value: int | float) -> int:
-    """A finite value times SCALE."""
+    """Return a finite value times SCALE, as an exact integer."""
     numerator, denominator = value.as_integer_ratio()
     return numerator * SCALE // denominator
 

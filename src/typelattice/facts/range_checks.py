@@ -34,7 +34,7 @@ def represent(value: Value, target: DType) -> tuple[bool, Value | None]:
     return False, complex(*becomes) if len(parts) == 2 else becomes[0]
 
 
-def is_large_int(value: Value | None) -> bool:
+def exceeds_int32(value: Value | None) -> bool:
     """Return True for an int that int32 does not hold, the smallest default dtype of any library.
 
     >>> is_large_int(2**31 - 1), is_large_int(-2**31 - 1), is_large_int(1e300)

@@ -35,10 +35,10 @@ def releases(system: str) -> tuple[str, ...]:
 
 
 def system_for_version(system: str, version: str) -> str:
-    """The name of the system that holds for an installed version of its library.
+    """Return the name of the system that describes an installed version of a library.
 
-    It is the system of the release, or of the next newer recorded one. For a version newer than all it is
-    that of the newest.
+    If the version was not recorded, the next newer recorded release stands for it. If the version is newer
+    than all of them, the newest one does.
 
     >>> system_for_version("torch", "2.13.0+cpu")
     'torch'

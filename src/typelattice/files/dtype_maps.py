@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.vocabulary import AboutOrder, Words, kind_of
+from typelattice.files.vocabulary import OrderDependentError, Words, kind_of
 from typelattice.operands.operand import WORDS
 
 
@@ -24,7 +24,7 @@ def read_requested(
                 continue
             kind = kind_of(word, WORDS)
             if to not in order:
-                raise AboutOrder(f"{to} is not in the order")
+                raise OrderDependentError(f"{to} is not in the order")
             if defaults.get(kind) is to and reader.definition.says("requested", word):
                 raise ValueError(f"{to} is the default dtype of {word} already; leave it out")
             yield kind, to
@@ -48,9 +48,11 @@ def read_before(
 def _check_entry(order: Order[Node], node: Node, to: Node) -> None:
     """Raise ValueError for a node that never enters as another."""
     if to not in order:
-        raise AboutOrder(f"{to} is not in the order")
+        raise OrderDependentError(f"{to} is not in the order")
     if node in order:
-        raise AboutOrder(f"{node} is in the order, and would never enter it; leave it out there, or here")
+        raise OrderDependentError(
+            f"{node} is in the order, and would never enter it; leave it out there, or here"
+        )
 
 
 def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
@@ -58,7 +60,7 @@ def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[
     for node, to in _maps(reader, words, "after"):
         with reader.noting():
             if node not in order and (isinstance(node, DType) or node.dtype):
-                raise AboutOrder(f"{node} is not in the order")
+                raise OrderDependentError(f"{node} is not in the order")
             yield node, to
 
 

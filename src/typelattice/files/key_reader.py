@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.text import FormatError, OrderRow, join_errors
-from typelattice.files.vocabulary import LIMIT_ENTRIES, AboutOrder, Consequence, UnknownWord, items
+from typelattice.files.vocabulary import LIMIT_ENTRIES, Consequence, OrderDependentError, UnknownWord, items
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class KeyReader:
         except Consequence:
             pass
         except ValueError as e:
-            if self.is_order_whole or not isinstance(e, AboutOrder):
+            if self.is_order_whole or not isinstance(e, OrderDependentError):
                 self.mistakes.append(self.error(e))
         self.row = None
 

@@ -210,7 +210,11 @@ class OperationEntries:
         return found
 
     def _counts_as(self, said: object) -> Fields:
-        """`"array"`, or dtypes and kinds → the dtype that an operand of them counts as."""
+        """Read the key `counts-as`: what operands count as before an operation.
+
+        It is a word such as `"array"` for scalars and 0-d arrays. Or it maps dtypes and kinds to the dtype
+        that they count as.
+        """
         if isinstance(said, Mapping):
             return {"before": self._mapping(said, self._target), "arrays": ops.ITSELF}
         return {"arrays": one_of(said, ops.COUNTS_AS), "before": {}}

@@ -9,17 +9,17 @@ from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import short
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.vocabulary import AboutOrder, Words, once, phrase
+from typelattice.files.vocabulary import OrderDependentError, Words, once, phrase
 
 Pair = frozenset[Node]
 
 
 @frozen()
 class PairEntries:
-    """A reader of the tables of pairs; `combine` and `tiers` say how nodes join. It raises ValueError.
+    """A reader of the entries for pairs of dtypes: ties, overrides, refusals, casts both ways.
 
-    `names` keeps how the file wrote each tie, override and refusal; `ties` are those read so far, since an
-    override or refusal that repeats one is refused.
+    `combine` and `tiers` are the file's, and say how nodes join. `ties` are those read so far; an override or
+    a refusal may not repeat one. `names` keeps each entry as the file wrote it. Methods raise ValueError.
     """
 
     reader: KeyReader
@@ -33,7 +33,7 @@ class PairEntries:
     def present(self, node: Node) -> Node:
         """A node that is in the order."""
         if node not in self.order:
-            raise AboutOrder(f"{node} is not in the order")
+            raise OrderDependentError(f"{node} is not in the order")
         return node
 
     def read_ties(self) -> Mapping[Pair, Node]:
@@ -52,10 +52,12 @@ class PairEntries:
             raise ValueError("a tie is among two nodes or more")
         if not self._occurs(tie):
             named = ", ".join(map(str, bounds))
-            raise AboutOrder(f"{named} are never the minimal bounds of anything, so this tie cannot occur")
+            raise OrderDependentError(
+                f"{named} are never the minimal bounds of anything, so this tie cannot occur"
+            )
         if not any(self.order.le(a, self.present(winner)) for a in bounds):
             cause = f"{winner} lies above none of them; the winner is one of the bounds or lies above one"
-            raise AboutOrder(cause)
+            raise OrderDependentError(cause)
         self.ties[tie], self.names["ties", tie] = winner, entry
 
     def _occurs(self, tie: Pair) -> bool:
@@ -95,7 +97,7 @@ class PairEntries:
             if a in self.order and b in self.order:
                 self._check_both(a, b, node)
             else:
-                self._check_tiers(a, b, node)
+                self._check_weak_pair(a, b, node)
             yield pair
 
     def _check_both(self, a: Node, b: Node, node: Node | None) -> None:
@@ -106,28 +108,29 @@ class PairEntries:
             given = None
         if given is node:
             what = f"gives {given}" if given else "is refused"
-            raise AboutOrder(f"{a} + {b} {what} by the order already; leave it out")
+            raise OrderDependentError(f"{a} + {b} {what} by the order already; leave it out")
         if node and self.combine == "join" and all(isinstance(n, DType) or n.dtype for n in (a, b)):
             cause = 'overrides go pair by pair, and this system joins sets; say combine = "fold"'
-            raise AboutOrder(cause)
+            raise OrderDependentError(cause)
 
-    def _check_tiers(self, a: Node, b: Node, node: Node | None) -> None:
+    def _check_weak_pair(self, a: Node, b: Node, node: Node | None) -> None:
         """Check an entry for a node and a weak one, which stands for scalars of a lower tier."""
         for n in (a, b):
             if len(self.tiers) == 1 or isinstance(n, DType) or n.dtype:
                 self.present(n)
         there = next((n for n in (a, b) if n in self.order), None)
         if there is None:
-            raise AboutOrder(f"{a} + {b} never meet: neither is in the order")
+            raise OrderDependentError(f"{a} + {b} never meet: neither is in the order")
         self._check_not_below(there, there, node)
         if node is there and all(n.kind.rank <= there.kind.rank for n in (a, b)):
-            raise AboutOrder(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
+            raise OrderDependentError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
 
     def _check_not_below(self, a: Node, b: Node, node: Node | None) -> None:
         """Raise ValueError for an override to less than one of its operands: no promotion goes down."""
         low = next((n for n in (a, b) if node and n is not node and self.order.le(node, n)), None)
         if low:
-            raise AboutOrder(f"{node} lies below {low}, and no pair is promoted to less than one of it")
+            cause = f"{node} lies below {low}, and no pair is promoted to less than one of it"
+            raise OrderDependentError(cause)
 
     def _both_ways(self) -> list[object]:
         with self.reader.noting():

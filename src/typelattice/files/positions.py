@@ -97,7 +97,7 @@ class Positions:
 
 
 def place(starts: list[int], offset: int) -> Position:
-    """The line and column of an offset, in a text whose lines start there."""
+    """Convert an offset to a line and a column; `starts` are the offsets at which the lines start."""
     line = bisect_right(starts, offset)
     return Position(line, offset - starts[line - 1] + 1)
 
@@ -154,12 +154,12 @@ class _Scanner:
         table: Path = ()
         while self.skip(BETWEEN) < len(self.text):
             if self.text[self.offset] == "[":
-                table = self.header()
+                table = self.read_header()
             else:
-                self.entry(table, 0)
+                self.read_entry(table, 0)
             self.match(LINE_ENDS)
 
-    def header(self) -> Path:
+    def read_header(self) -> Path:
         """`[a.b]` or `[[a.b]]`: the path of the table that it opens."""
         brackets = 2 if self.text.startswith("[[", self.offset) else 1
         self.offset += brackets
@@ -190,7 +190,7 @@ class _Scanner:
         self.expect("]" * brackets)
         return table
 
-    def entry(self, table: Path, depth: int) -> None:
+    def read_entry(self, table: Path, depth: int) -> None:
         """`key = value` in a table, where the key may be dotted."""
         *above, (name, at) = self.parts()
         self.expect("=")
@@ -208,9 +208,9 @@ class _Scanner:
             self.repeat(path, at)
         self.made[path] = "value"
         self.keys[path] = at
-        self.value(path, depth)
+        self.read_value(path, depth)
 
-    def value(self, path: Path, depth: int) -> None:
+    def read_value(self, path: Path, depth: int) -> None:
         """A value, and all that is in it."""
         self.values[path] = self.offset
         self._read_value(path, depth)
@@ -239,7 +239,7 @@ class _Scanner:
         self.skip(BETWEEN)
         while not self.text.startswith("]", self.offset):
             self.keys[*path, n] = self.offset
-            self.value((*path, n), depth)
+            self.read_value((*path, n), depth)
             n += 1
             self.skip(BETWEEN)
             if not self.text.startswith(",", self.offset):
@@ -252,7 +252,7 @@ class _Scanner:
         """The rest of a table in braces."""
         self.skip(BLANKS)
         while not self.text.startswith("}", self.offset):
-            self.entry(path, depth)
+            self.read_entry(path, depth)
             self.skip(BLANKS)
             if not self.text.startswith(",", self.offset):
                 break

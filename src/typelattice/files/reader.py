@@ -25,7 +25,7 @@ from typelattice.files.system_definition import SystemDefinition, definition, of
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.text import SHIPPED, Text, UnknownSystemError, systems
 from typelattice.files.vocabulary import (
-    AboutOrder,
+    OrderDependentError,
     UnknownWord,
     Words,
     kind_of,
@@ -313,7 +313,7 @@ def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind,
 
     reader.at("combine")
     if not {*NEEDED, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
-        raise AboutOrder('"value" needs NumPy\'s numbers in the order, and defaults among them')
+        raise OrderDependentError('"value" needs NumPy\'s numbers in the order, and defaults among them')
 
 
 def _stand_in(reader: KeyReader, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:

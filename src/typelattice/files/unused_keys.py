@@ -39,9 +39,9 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
     if not reader.definition.whole or not reader.is_order_whole or words.broken:
         return
     is_sound = not reader.mistakes
-    found = [_defaults(rules), _scalars(rules)]
+    found = [_unused_defaults(rules), _unused_scalars(rules)]
     if is_sound:
-        found += [_words(reader, words, rules), _loops(rules)]
+        found += [_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.says("ops"):
             found.append(_ops(rules))
     seen: set[tuple[str, str | None]] = set()  # one mistake of an entry is enough; others may follow from it
@@ -55,7 +55,7 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
 
 def unused_keys(rules: Rules) -> Iterator[Finding]:
     """Keys and entries without effect, but for words, `after` and `ops`."""
-    return chain(_defaults(rules), _scalars(rules), _loops(rules))
+    return chain(_unused_defaults(rules), _unused_scalars(rules), _unused_loops(rules))
 
 
 def _words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
@@ -90,7 +90,7 @@ def _can_be_answer(node: Node, rules: Rules) -> bool:
     )
 
 
-def _defaults(rules: Rules) -> Iterator[Finding]:
+def _unused_defaults(rules: Rules) -> Iterator[Finding]:
     """Default dtypes that no operand could have, or that nothing asks for."""
     for kind, d in rules.defaults.items():
         if not _can_be_answer(d, rules):
@@ -104,7 +104,7 @@ def _defaults(rules: Rules) -> Iterator[Finding]:
                 yield "defaults", kind.word, f"{d} is not in the order"
 
 
-def _scalars(rules: Rules) -> Iterator[Finding]:
+def _unused_scalars(rules: Rules) -> Iterator[Finding]:
     """Find entries for Python scalars that never occur, or that no tier separates."""
     kinds = {node.kind.word for node in rules.order.nodes}
     for word in rules.fit:
@@ -126,7 +126,7 @@ def _scalars(rules: Rules) -> Iterator[Finding]:
         yield "overrides", None, 'says nothing where `combine` is "value"'
 
 
-def _loops(rules: Rules) -> Iterator[Finding]:
+def _unused_loops(rules: Rules) -> Iterator[Finding]:
     """Find keys that only operations use, if none does."""
     asked = [target for said in rules.ops.values() for target in _targets(said)]
     if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):

@@ -37,7 +37,7 @@ class UnknownWord(ValueError):
         self.word = word
 
 
-class AboutOrder(ValueError):
+class OrderDependentError(ValueError):
     """A mistake that can be judged only if the order and the way to join are free of mistakes."""
 
 

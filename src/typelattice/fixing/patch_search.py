@@ -389,7 +389,10 @@ class _Fixing:
         return Costs(before, after, len(runs[0]))
 
     def without_needless(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
-        """Take back each change without which as little is wide: a later one did its work."""
+        """Undo each change that later changes made needless; return the changes that are kept.
+
+        A change is needless if the program without it is as close to the goal and computes the same.
+        """
         distance = self.distance(self.now)
         kept = [*fixed]
         for each in reversed(fixed[:-1]):  # nothing came after the last one

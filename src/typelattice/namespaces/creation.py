@@ -43,7 +43,7 @@ def asarray(context: Context) -> Function:
             d = context.replace_requested(dtype)
             refuse_out_of_range(context.recipes, obj, d)
             return context.wrap(_make_array(context, obj, context.library.native(d), device, copy), d)
-        kind = Kind.FLOAT if _empty(obj) else highest(obj)
+        kind = Kind.FLOAT if _empty(obj) else highest_kind(obj)
         if kind is None:  # an array of this library or of another
             data = _make_array(context, obj, None, device, copy)
             own = context.library.native(context.library.dtype(data))
@@ -60,10 +60,10 @@ def asarray(context: Context) -> Function:
     return asarray
 
 
-def highest(x: Any) -> Kind | None:
+def highest_kind(x: Any) -> Kind | None:
     """Return the highest kind of Python numbers in nested sequences; None if any item is not a number."""
     if isinstance(x, (list, tuple)):
-        found = [highest(item) for item in x]
+        found = [highest_kind(item) for item in x]
         kinds = [kind for kind in found if kind is not None]
         return max(kinds, key=lambda kind: kind.rank) if kinds and len(kinds) == len(found) else None
     value = number(x)
@@ -125,7 +125,7 @@ def full(context: Context) -> Function:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
         if own is None and context.recipes.own and kind_of(fill_value) in INTEGERS:
             own = asarray(context)(fill_value).dtype  # which may be wider than the default
-        d, said = _options(context, own, highest(fill_value) or Kind.FLOAT, device)
+        d, said = _options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
         data = context.library.xp.full(shape, filling(context, d, fill_value), **said)
         weak = own is None and context.recipes.weak_alone(d.kind)
         return context.wrap(context.library.checked(data, said["dtype"]), d, weak)
@@ -169,7 +169,7 @@ def arange(context: Context) -> Function:
 
 def kind_of(x: Any) -> Kind | None:
     """Return the kind of a Python number or of a number of the library; None for anything else."""
-    found = highest(x)
+    found = highest_kind(x)
     return operand(x).kind if found is None and hasattr(x, "dtype") else found
 
 

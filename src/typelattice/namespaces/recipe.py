@@ -22,9 +22,9 @@ from typelattice.operands.operand import SCALARS, Operand, operand_of, scalar
 
 
 class ArrayType:
-    """The operand and the library's own dtype that arrays of one dtype, weakness and tier share.
+    """A type of arrays: their operand (dtype, weakness, tier), and the library's own dtype.
 
-    Each combination has one object, so that recipes can be found by identity.
+    Each type exists once, so that recipes can be looked up by identity.
     """
 
     __slots__ = ("native", "operand")

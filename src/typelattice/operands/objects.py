@@ -17,12 +17,12 @@ MOST_CLASSES = 512
 
 @frozen()
 class ObjectReader:
-    """A reader of one framework's objects.
+    """A reader of one framework's objects, such as its arrays, dtypes and scalars.
 
-    `read` returns the operand, or None for an object that is not an operand. `cache_key_of` takes a class and
-    returns a function that marks its objects, or None. The operand depends only on the mark and the value, so
-    a dtype found for one object holds for every object with the same mark. A mark is faster to get than an
-    operand. `library` is the framework; `scalars` are the classes of its scalars, which are not arrays.
+    `read` returns the operand, or None for an object that is not an operand. `cache_key_of` takes a class. It
+    returns a function that gives each object's cache key, or None if there is none. Objects with equal keys
+    have operands of the same dtype, and a key is faster to get than an operand. `library` is the framework;
+    `scalars` are the classes of its scalars, which are not arrays.
     """
 
     read: Callable[[Any], Operand | None]
@@ -143,7 +143,7 @@ def _find_readers(roots: Iterable[str]) -> list[ObjectReader]:
 
 
 def _read_number_subclass(x: Value) -> Operand:
-    """A number of a class of its own, an IntEnum's member for one, as the Python number that it is."""
+    """Read an object of a subclass of int, float or complex, such as an IntEnum's member, as a number."""
     return number(int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x))
 
 

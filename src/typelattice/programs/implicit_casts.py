@@ -30,9 +30,10 @@ def implicit_cast_type(system: AnySystem, lhs: object, rhs: object) -> DType:
 
 
 def implicit_cast(system: AnySystem, *operands: Any) -> tuple[Any, ...]:
-    """Bare arrays, or symbols of a program in the making, cast to the dtype at which they meet.
+    """Cast operands to their common dtype under a system, as an operator would.
 
-    A Python scalar among arrays becomes an array without dimensions. Raises PromotionError of a refusal.
+    The operands are arrays of a library, or symbols of a program that is being built. A Python scalar among
+    arrays becomes an array without dimensions. Raises PromotionError if the system refuses the operands.
 
     >>> import numpy
     >>> [x.dtype.name for x in implicit_cast("jax", numpy.ones(2, "int32"), numpy.ones(2, "float16"))]

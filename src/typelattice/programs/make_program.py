@@ -88,10 +88,10 @@ def file_of(text: str) -> str | None:
 
 
 def is_program(text: str) -> bool:
-    """Return True if a text is a program, not an operand: it has an operator or a call, or names a function.
+    """Return True if a text is a program, and False if it is an operand.
 
-    The function is one of a file. Text that Python cannot parse is a program if it has a bracket or an
-    operator; its error is reported later.
+    A program has an operator or a call, or names a function in a file. Text that Python cannot parse counts
+    as one if it has a bracket or an operator; its error is reported later.
 
     >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x"), is_program("f.py:softmax")
     (True, False, True, True)

@@ -210,7 +210,10 @@ def _edge(
     way: Sequence[int], groups: Sequence[tuple[str, ...]], arrows: Mapping[tuple[int, int], Arrow],
     at: Sequence[Rect], column: Sequence[int], spans: Sequence[tuple[float, float]], level: Sequence[float],
 ) -> Edge:  # fmt: skip
-    """The way of an arrow: out of the column of its source, level through those it passes, to its target."""
+    """Route an arrow from its source to its target.
+
+    It leaves the column of its source, and runs level through each column that it passes.
+    """
     a, b = way[0], way[-1]
     points = [(at[a].right, at[a].y), (spans[column[a]][1], at[a].y)]
     for step, bend in enumerate(way[1:-1], column[a] + 1):

@@ -54,7 +54,7 @@ class Price:
 
     @property
     def to_integer(self) -> bool:
-        """Return True if the casts are to an integer, which wraps; a float would become inf."""
+        """Return True if the casts are to an integer: values too large wrap, and do not become inf."""
         to = self.promotion.compute
         return to is not None and to.precision is None
 

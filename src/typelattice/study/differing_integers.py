@@ -33,7 +33,7 @@ class ValueChange:
 
 
 def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[ValueChange]:
-    """Find the ranges of a Python int with which an array promotes to another dtype under b than under a.
+    """Yield the ranges of a Python int for which systems a and b give `array op int` different dtypes.
 
     >>> from typelattice import system
     >>> changes = value_changes(system("numpy1"), system("numpy"))

@@ -20,7 +20,10 @@ class Dask(ComputingLibrary):
         return getattr(self.module, name) if name in ("clip", "sign") else super().function(name)
 
     def scalar(self, x: object) -> Any:
-        """A scalar of NumPy's, whose dtypes are Dask's."""
+        """Convert a NumPy scalar to a Dask array without dimensions; return None for anything else.
+
+        Dask has no scalars of its own.
+        """
         numpy_scalar = hasattr(x, "dtype") and type(x).__module__ == "numpy"
         return self.xp.asarray(x) if numpy_scalar and not hasattr(x, "__setitem__") else None
 

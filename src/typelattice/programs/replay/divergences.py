@@ -22,7 +22,10 @@ class Difference:
     inherited: tuple[int, ...]
 
     def answers(self, systems: Sequence[str]) -> str:
-        """Write the outcome under each of these systems, with `?` behind one that was never asked."""
+        """Write each system's outcome: `numpy float64, torch float32?`.
+
+        A `?` marks an outcome by rule alone: no library was asked for it.
+        """
         return ", ".join(f"{name} {o.marked}" for name, o in zip(systems, self.outcomes, strict=True))
 
 

@@ -38,7 +38,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range_checks import is_large_int, represent
+from typelattice.facts.range_checks import exceeds_int32, represent
 from typelattice.facts.releases import SIGN
 from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
@@ -166,17 +166,17 @@ def evaluators_of(system: System | Systems, steps: Sequence[Step]) -> FindEvalua
         constants = _constants(steps) if YIELDING_LIBRARY in system.foreign else ()
         if not constants:
             one = _Evaluator(system)
-            return _by_module(lambda step: one, steps)
+            return _find_evaluator_by_module(lambda step: one, steps)
         kept = {id(steps[i]) for i in constants}
         owners = [_foreign_mark(step) if i in constants else None for i, step in enumerate(steps)]
         numpy, one = _Evaluator(find_system(YIELDING_LIBRARY)), _Evaluator(system, owners)
-        return _by_module(lambda step: numpy if id(step) in kept else one, steps)
+        return _find_evaluator_by_module(lambda step: numpy if id(step) in kept else one, steps)
     owners = [None if isinstance(step, Created) else _foreign_mark(step) for step in steps]
     evaluators = {name: _Evaluator(s, owners) for name, s in system.items()}
-    return _by_module(lambda step: _owner(evaluators, step), steps)
+    return _find_evaluator_by_module(lambda step: _owner(evaluators, step), steps)
 
 
-def _by_module(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
+def _find_evaluator_by_module(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
     """Return a finder of evaluators for functions of modules such as `jax.lax`, by the systems of these."""
     found: dict[tuple[str, str], _Evaluator] = {}
     if not any(isinstance(step, Call) and step.module for step in steps):
@@ -217,7 +217,10 @@ def system_of_function(usual: System, module: str, library: str | None) -> Syste
 
 
 def _foreign_mark(step: Step) -> str | None:
-    """Return the mark of a step's result beside other libraries: its owner, and that it may be a scalar."""
+    """Return the library that made a step's result, as in `Operand.foreign`: `numpy`, `numpy-scalar`.
+
+    A result that may be a scalar ends in `-scalar`. None if the step has no library.
+    """
     return step.owner and step.owner + ("" if isinstance(step, Created) else SCALAR)
 
 
@@ -323,7 +326,7 @@ class _Evaluator:
         what = f"{step.name} does not promote: operands have to be of one dtype"
         return None if different is None else f"{what}, and these are {made[0]} and {different}"
 
-    def refused_output(self, output: Operand, result: Operand) -> str | None:
+    def out_refusal(self, output: Operand, result: Operand) -> str | None:
         """Return the reason why the library does not write a result into the array that `out=` names."""
         writes, into = op_of(self.system, "+="), result.dtype
         try:
@@ -418,7 +421,7 @@ class _Evaluator:
         if step.name == "linspace" and len(bounds) == 2:
             return self.system.explain(*bounds, op="linspace")
         fills = step.name == "full" or (like.tier == "scalar" and like.kind not in self.system.defaults)
-        asked = "full" if fills else step.name if is_large_int(like.value) else None
+        asked = "full" if fills else step.name if exceeds_int32(like.value) else None
         return self.system.explain(like, op=asked)
 
     def outcome_of_call(
@@ -432,7 +435,7 @@ class _Evaluator:
         if step.name == "setitem" and step.operator and op_of(self.system, "setitem").into == COPY_CAST:
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
-        if KIND_KEPT in step.keywords and (why := self.refused_output(*operands)):
+        if KIND_KEPT in step.keywords and (why := self.out_refusal(*operands)):
             return Outcome(None, None, why)
         if asked is not None:
             refused = self.refused_dtype(step, operands)

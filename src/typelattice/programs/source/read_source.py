@@ -114,7 +114,7 @@ def _lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     *before, last = lines
     found = yield source.block(before, scope)
     if found is UNRETURNED and isinstance(last, ast.Expr):
-        return source.argument(last, (yield source.expression(last.value, scope)))
+        return source.as_argument(last, (yield source.expression(last.value, scope)))
     if found is UNRETURNED:
         found = yield source.block([last], scope)
     if found is not UNRETURNED:
@@ -122,7 +122,7 @@ def _lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     match last:
         case ast.Assign(targets=[*_, target]) | ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             named = target.value if isinstance(target, ast.Subscript) else target
-            return source.argument(last, (yield source.expression(named, scope)))
+            return source.as_argument(last, (yield source.expression(named, scope)))
     raise source.excerpt(last).refuse("nothing is returned; end with an expression or with return")
 
 

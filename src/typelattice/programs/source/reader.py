@@ -36,6 +36,7 @@ from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.operands.notation import WIDEST
+from typelattice.programs.source.builtins_and_math import OF_PYTHON, UNKNOWN, of_math, of_python
 from typelattice.programs.source.dictionary_literals import key_of, looked_up, of_dictionary
 from typelattice.programs.source.dtype_questions import (
     CLASSES,
@@ -60,7 +61,6 @@ from typelattice.programs.source.name_meanings import (
     Reading,
     Scope,
 )
-from typelattice.programs.source.python_functions import OF_PYTHON, UNKNOWN, of_math, of_python
 
 
 def _syntax(sign: str) -> type[ast.AST] | None:
@@ -121,7 +121,10 @@ REFUSED_LINES: Mapping[type[ast.stmt], str] = {
 
 
 class Reader:
-    """Source text that is read into a builder: its lines, and the names that are bound to operands."""
+    """A reader of Python source, whose operations it adds to a ProgramBuilder as steps.
+
+    It keeps the lines of the source and the names that are bound to operands.
+    """
 
     passed = 0
     library: str | None = None  # the one that the source names, whose arrays the inputs are
@@ -178,7 +181,7 @@ class Reader:
             return x
         return None if name == "device" else Method(x, name)
 
-    def argument(self, node: ast.AST, x: Read) -> Argument:
+    def as_argument(self, node: ast.AST, x: Read) -> Argument:
         """Return a value as an argument of an operation. Raises ProgramError, e.g. for an unbound name."""
         match x:
             case Dotted(path=(name, *more)):
@@ -217,7 +220,7 @@ class Reader:
 
     def apply_operator(self, node: ast.AST, name: str, operands: Sequence[Read]) -> Argument:
         """Return the result of an operator: a step, or a plain value for plain operands."""
-        given = [self.argument(node, x) for x in operands]
+        given = [self.as_argument(node, x) for x in operands]
         if any(isinstance(x, tuple) for x in given):
             match [self.plain(x) for x in given], name:
                 case [tuple() as a, tuple() as b], "add":
@@ -230,8 +233,8 @@ class Reader:
         """Return the result of a comparison: a step, or a bool for plain operands."""
         left, right = self.plain(a), self.plain(b)
         if not isinstance(op, (ast.Is, ast.IsNot)):
-            left = self.plain(self.argument(node, left))
-            right = right if isinstance(right, Mapping) else self.plain(self.argument(node, right))
+            left = self.plain(self.as_argument(node, left))
+            right = right if isinstance(right, Mapping) else self.plain(self.as_argument(node, right))
         if any(isinstance(x, (DTypeOf, NamedDType)) for x in (left, right)) and None not in (left, right):
             return self.dtypes_compared(node, op, left, right)
         numbers = all(isinstance(x, (int, float, complex)) for x in (left, right))
@@ -242,7 +245,7 @@ class Reader:
         if type(op) not in OPERATORS:
             raise self.excerpt(node).refuse(f"it {ASKS}; {WHERE}")
         return self.builder.operator(
-            self.excerpt(node), OPERATORS[type(op)], [self.argument(node, x) for x in (a, b)]
+            self.excerpt(node), OPERATORS[type(op)], [self.as_argument(node, x) for x in (a, b)]
         )
 
     def dtypes_compared(self, node: ast.AST, op: ast.cmpop, left: Argument, right: Argument) -> Argument:
@@ -277,11 +280,11 @@ class Reader:
             except (IndexError, TypeError) as e:
                 raise self.excerpt(node).refuse(f"{e}; give another index") from None
         if isinstance(x, Method) and x.name == "at":
-            return Elements(x.of, self.argument(node, at))
+            return Elements(x.of, self.as_argument(node, at))
         if isinstance(x, Mapping):
             value: Read = looked_up(self.excerpt(node), x, at)
             return value
-        x = self.argument(node, x)
+        x = self.as_argument(node, x)
         if isinstance(x, tuple):
             try:
                 place: Any = slice(at.start, at.stop, at.step) if isinstance(at, Slice) else at
@@ -291,7 +294,7 @@ class Reader:
                 raise self.excerpt(node).refuse(f"Python refuses it: {e}; give another index") from None
         if not isinstance(x, Ref):
             raise self.excerpt(node).refuse("a number has no elements; index an array")
-        return self.builder.index(self.excerpt(node), x, self.argument(node, at), _lists_in(node.slice))
+        return self.builder.index(self.excerpt(node), x, self.as_argument(node, at), _lists_in(node.slice))
 
     def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
         """Return the items that a loop runs over. Raises ProgramError for an array, and past MOST_PASSES."""
@@ -372,7 +375,9 @@ class Reader:
                 return (yield self.looked_up(node, of, node.func.attr, scope))
             if isinstance(of, Elements):
                 args = yield self.items(node.args, scope)
-                return self.read_at_method(node, of, node.func.attr, [self.argument(node, x) for x in args])
+                return self.read_at_method(
+                    node, of, node.func.attr, [self.as_argument(node, x) for x in args]
+                )
             function = self.method(node.func, of, node.func.attr)
         else:
             function = yield self.expression(node.func, scope)
@@ -381,7 +386,7 @@ class Reader:
         if isinstance(function, Function):
             return (yield self.read_own_function(function, node, args, named))
         if isinstance(function, DTypeOf) and len(args) == 1:
-            return cast_to(self.builder, self.excerpt(node), self.argument(node, args[0]), function)
+            return cast_to(self.builder, self.excerpt(node), self.as_argument(node, args[0]), function)
         if isinstance(function, Method):
             found = self.called_method(node, function, args, named)
             if is_in_place(function.name) and isinstance(node.func.value, ast.Name):  # type: ignore[attr-defined]
@@ -395,7 +400,7 @@ class Reader:
             name, owner, module = self.function_name(node, function, owner)
             args, named = [x], {"axis": axis}
         if meaning("column", name, owner) and len(args) == 1 and isinstance(args[0], str):
-            return self.argument(node, self.name(node, args[0], scope))
+            return self.as_argument(node, self.name(node, args[0], scope))
         if meaning("columns", name, owner):
             args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
         return self.named_function(node, name, owner, module, args, named)
@@ -537,7 +542,7 @@ class Reader:
             return of_math(self.builder, excerpt, name.removeprefix("math."), args, known)
         if name == "at" and args and isinstance(args[0], Ref):  # array-api-extra's
             of = args[0]
-            return Elements(of, self.argument(node, known[1])) if len(args) > 1 else Method(of, name)
+            return Elements(of, self.as_argument(node, known[1])) if len(args) > 1 else Method(of, name)
         if name in QUESTIONS:
             asked = self.read_question(node, args, named)
             return question(self.builder, Excerpt(excerpt.text, excerpt.location, owner), name, asked)
@@ -555,7 +560,7 @@ class Reader:
         return [
             CLASSES[x.path[-1]]
             if isinstance(x, Dotted) and x.path[-1] in CLASSES
-            else self.argument(node, _named_dtype(x))
+            else self.as_argument(node, _named_dtype(x))
             for x in given
         ]
 
@@ -564,11 +569,11 @@ class Reader:
     ) -> tuple[list[Argument], dict[str, Argument]]:
         """Return the arguments of a call as steps take them; an unbound name may be the name of a dtype."""
         taken = [
-            self.argument(node, _named_dtype(x) if self.may_be_dtype(name, i) else x)
+            self.as_argument(node, _named_dtype(x) if self.may_be_dtype(name, i) else x)
             for i, x in enumerate(args)
         ]
         said = {
-            key: self.argument(node, _named_dtype(x) if key == "dtype" else x) for key, x in named.items()
+            key: self.as_argument(node, _named_dtype(x) if key == "dtype" else x) for key, x in named.items()
         }
         return taken, said
 
@@ -633,7 +638,7 @@ class Reader:
     def sequence(self, node: ast.Tuple | ast.List, scope: Scope) -> Reading:
         """Read the items of a list or tuple."""
         found = yield self.items(node.elts, scope)
-        return tuple(self.argument(node, x) for x in found)
+        return tuple(self.as_argument(node, x) for x in found)
 
     def slice(self, node: ast.Slice, scope: Scope) -> Reading:
         """Read the bounds of a slice."""
@@ -654,7 +659,7 @@ class Reader:
     def list_in_loop(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Reading:
         """Read a list or generator that a loop makes."""
         values = yield self.read_comprehension([node.elt], node.generators, scope)
-        return tuple(self.argument(node.elt, value) for (value,) in values)
+        return tuple(self.as_argument(node.elt, value) for (value,) in values)
 
     def dictionary_in_loop(self, node: ast.DictComp, scope: Scope) -> Reading:
         """Read a dictionary that a loop makes."""
@@ -739,7 +744,7 @@ class Reader:
                 case ast.Return(value=None):
                     return None
                 case ast.Return(value=x) if x is not None:
-                    return self.argument(x, (yield self.expression(x, scope)))
+                    return self.as_argument(x, (yield self.expression(x, scope)))
                 case ast.If(test=test, body=body, orelse=other):
                     chosen = body if self.truth(test, (yield self.expression(test, scope))) else other
                     found = yield self.block(chosen, scope)
@@ -814,12 +819,12 @@ class Reader:
         of = yield self.expression(target.value, scope)
         if isinstance(of, (Mapping, tuple)):
             raise self.excerpt(target).refuse("a list or a dictionary that changes; write it out at once")
-        x = self.argument(target, of)
+        x = self.as_argument(target, of)
         owner = self.builder.steps[x.step].owner if isinstance(x, Ref) else None
         if instead := meaning("unchanged", "setitem", owner):
             raise self.excerpt(target).refuse(f"arrays of {owner} do not change; write {instead}")
-        key = self.argument(target, self.plain((yield self.expression(target.slice, scope))))
-        given = self.argument(target, value)
+        key = self.as_argument(target, self.plain((yield self.expression(target.slice, scope))))
+        given = self.as_argument(target, value)
         scope[target.value.id] = self.builder.set_elements(self.excerpt(target), x, key, given, operator=True)
 
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
@@ -827,9 +832,9 @@ class Reader:
         if isinstance(target, ast.Attribute):
             raise self.excerpt(line).refuse("an attribute that is set; give the value a name")
         x = yield self.expression(target, scope)
-        y = self.argument(line, value)
+        y = self.as_argument(line, value)
         if isinstance(target, ast.Name):
-            excerpt, left = self.excerpt(line), self.argument(line, x)
+            excerpt, left = self.excerpt(line), self.as_argument(line, x)
             plain = isinstance(left, tuple) or name not in WRITES.values()
             if plain:
                 made = self.apply_operator(line, name, [left, y])
@@ -837,7 +842,7 @@ class Reader:
                 made = self.builder.in_place(excerpt, name, left, y, may_rebind=True)
             scope[target.id] = made
         else:
-            element = self.argument(line, x)
+            element = self.as_argument(line, x)
             if name in WRITES.values() and isinstance(element, Ref):
                 made = self.builder.in_place(self.excerpt(line), name, element, y, may_rebind=True)
             else:

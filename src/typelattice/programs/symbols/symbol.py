@@ -181,7 +181,7 @@ def _operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any], Any
 
 
 def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
-    """The method of an operator that writes into its left operand, for which its result stands then."""
+    """Build the method of an in-place operator such as `+=`; the name is then bound to the result."""
 
     def method(self: Symbol, other: Any) -> Symbol:
         found = self._xp.builder.in_place(here(), name, self._ref, argument(self._xp, other), may_rebind=True)

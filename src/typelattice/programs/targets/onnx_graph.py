@@ -108,7 +108,7 @@ class Graph:
         self.known[name] = step, dtype
 
     def input(self, where: str, name: str, dtype: str, shape: Shape | None) -> None:
-        """A value from outside, under its name as far as Python can write it."""
+        """Add an input of the graph; its name is changed to a valid Python name that is still free."""
         plain = clip_text(re.sub(r"\W", "_", name), LONGEST).replace(".", "_") or "x"
         plain = plain if plain.isidentifier() else f"x_{plain}"
         while plain in self.names:

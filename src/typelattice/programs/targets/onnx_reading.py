@@ -14,7 +14,7 @@ from typelattice.calls.program_inputs import read_input
 from typelattice.calls.step import LONGEST, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
 from typelattice.facts.suggestions import clip_text, short
 from typelattice.programs.targets.onnx_graph import Graph, Node
-from typelattice.programs.targets.onnx_operators import READERS
+from typelattice.programs.targets.onnx_operator_readers import READERS
 
 # What the parser and ONNX's own inference raise of bytes that are no model.
 DAMAGED = (DecodeError, onnx.shape_inference.InferenceError, RuntimeError, TypeError, ValueError)

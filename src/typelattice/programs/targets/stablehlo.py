@@ -17,7 +17,10 @@ from typelattice.programs.targets.inputs import failure_message, input_dtype
 
 
 def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str:
-    """The StableHLO text of a program without implicit casts. Raises ProgramError for what JAX lacks."""
+    """Return a program as StableHLO text, with every promotion of the system as an explicit cast.
+
+    Raises ProgramError for an operation that JAX lacks.
+    """
     specs: dict[str, Any] = {}
     with jax.enable_x64(True):
         for step in steps:

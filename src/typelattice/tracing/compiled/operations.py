@@ -20,7 +20,10 @@ Taken = tuple[Variable, ...]
 
 
 class Chooser:
-    """A search for the operations that the nodes of one graph are, under the library's own system."""
+    """A matcher of the nodes of one compiled graph to our operations.
+
+    An operation matches a node if the library's own system gives it the dtype that the node has.
+    """
 
     def __init__(self, graph: Graph, library: str, system: str) -> None:
         self.graph, self.library, self.system = graph, library, system
@@ -46,13 +49,13 @@ class Chooser:
         if op is None or len(node.gives) != 1 or not node.takes:
             return "", node.takes, False
         takes = node.takes if op.form == "list" else node.takes[: op.most or len(node.takes)]
-        for these in dict.fromkeys((tuple(self.before(v, node) for v in takes), takes)):
+        for these in dict.fromkeys((tuple(self.before_casts(v, node) for v in takes), takes)):
             for numbers in (True, False):
                 if self.gives(op, these, numbers) == self.observed_dtype(node.gives[0]):
                     return name, these, numbers
         return "", node.takes, False
 
-    def before(self, variable: Variable, node: Node) -> Variable:
+    def before_casts(self, variable: Variable, node: Node) -> Variable:
         """Return a variable as it was before casts and reshapes at the node's source location."""
         maker = self.makers.get(variable)
         while maker is not None and maker.location is not None and maker.location == node.location:

@@ -96,7 +96,7 @@ class Reading:
 
     def read_call(self, leaves: Sequence[Any]) -> StepsOfCall:
         """Return the steps of a call with these arguments. Add the new ones to the run, and count all."""
-        self.take(leaves)
+        self.link_inputs(leaves)
         chooser = Chooser(self.graph, self.owner, own_system(self.owner, ()))
         chosen: dict[int, Chosen] = {}
         nodes: list[Node] = []
@@ -142,7 +142,7 @@ class Reading:
 
     # -- the steps of inputs and variables
 
-    def take(self, leaves: Sequence[Any]) -> None:
+    def link_inputs(self, leaves: Sequence[Any]) -> None:
         """Map the inputs to the steps that made the arguments."""
         links = self.recorder.links
         for x, variable in zip(leaves, self.graph.inputs, strict=False):

@@ -131,9 +131,9 @@ def check_run(run: Run) -> CheckedRun:
 
 
 def written_into(run: Run) -> Iterator[tuple[int, int]]:
-    """Yield each step that writes into the array of an `out=`, with the step that computes the values.
+    """Yield pairs of steps for each call with `out=`: the write into that array, and the computation.
 
-    The computed values are never an array of their own: the library casts them piece by piece.
+    The computed values are never an array of their own, since the library casts them piece by piece.
     """
     steps = run.program.steps
     for i, step in enumerate(steps):

@@ -120,7 +120,11 @@ def _standing(known: Iterable[Finding], root: Path) -> Iterator[Finding]:
             continue
         tree = _parse_statements(source)
         wanted = {f: () if f.code.endswith(CUT) else _parse_statements(f.code) for f in entries}
-        nodes = {finding: _inner(code[0]) for finding, code in wanted.items() if len(code) == 1 and tree}
+        nodes = {
+            finding: _unwrap_expression(code[0])
+            for finding, code in wanted.items()
+            if len(code) == 1 and tree
+        }
         sorts = frozenset(map(type, nodes.values()))
         there = {_dump_node(node) for line in tree for node in ast.walk(line) if type(node) in sorts}
         text = _remove_spaces(source)
@@ -134,7 +138,7 @@ def _standing(known: Iterable[Finding], root: Path) -> Iterator[Finding]:
                 yield finding
 
 
-def _inner(line: ast.stmt) -> ast.AST:
+def _unwrap_expression(line: ast.stmt) -> ast.AST:
     """Return the expression of an expression statement, or else the statement."""
     return line.value if isinstance(line, ast.Expr) else line
 

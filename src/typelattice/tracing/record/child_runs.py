@@ -106,7 +106,7 @@ class ChildRuns:
         ACTIVE.append(self)
         for name in SPAWNERS:
             if name in sys.modules:
-                self.wrap(sys.modules[name])
+                self.patch_preparation_data(sys.modules[name])
 
     def stop(self) -> None:
         """Read the runs of the processes that have ended, and follow no others."""
@@ -140,7 +140,7 @@ class ChildRuns:
             with suppress(OSError):
                 self.folder.mkdir(mode=0o700, exist_ok=True)
 
-    def wrap(self, module: ModuleType) -> None:
+    def patch_preparation_data(self, module: ModuleType) -> None:
         """Add our part to the data that a module sends to new processes."""
         inner: Any = getattr(module, "get_preparation_data", None)
         if inner is None or hasattr(inner, "of_typelattice"):
@@ -222,7 +222,7 @@ class _Loader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
-        self.children.wrap(module)
+        self.children.patch_preparation_data(module)
 
 
 def _end(number: int) -> None:

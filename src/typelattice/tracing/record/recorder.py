@@ -21,7 +21,7 @@ from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_processes import Children
 from typelattice.tracing.record.omissions import omissions
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
-from typelattice.tracing.record.value_witness import ValueChecks, ValueWitness
+from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import (
     AnswersByClass,
@@ -147,7 +147,7 @@ class Recorder:
         return self.add_step(at, key, result, build, steps_of(key))
 
     def reader(self, at: Witness) -> CallReader:
-        """Return a reader of calls at a witness, which maps arrays to the steps that made them."""
+        """Return a reader of the call at a witness; it looks up the step that made each array."""
 
         def part(x: Any) -> int | None:
             found = self.step_used(at, at.part(x, 0)) if self.kinds[type(x)] is not None else None

@@ -14,13 +14,16 @@ from typelattice.tracing.run_data.run import Run
 
 
 class Tracing:
-    """A context that follows the modules of some packages, if they are imported within it.
+    """A context that traces the modules of some packages, if they are imported within it.
 
-    Modules that were imported before are not followed. The run's `left_alone` names them, and the packages
-    of which no module was imported. `cache` is a folder for compiled code; without it, nothing is written.
-    `patched` has other contents for some files. `values` asks to check values, too. Processes that
-    multiprocessing starts, or a fork, are followed as well, and their runs merged into this one. `folder` is
-    where a child process leaves its run; the first process makes one.
+    Modules imported before are not traced. The run's `left_alone` names them, and the packages of which no
+    module was imported. Child processes of multiprocessing or a fork are traced too, and their runs merged
+    into this one.
+
+    `cache`: a folder for compiled code; without it nothing is written.
+    `patched`: the contents to run instead of those of some files.
+    `values`: check values as well as dtypes.
+    `folder`: where a child process leaves its run; the first process makes one.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ from typelattice.operands.operand import SCALARS
 from typelattice.tracing.run_data.array_classes import ARRAY, ITEMS, LONG, MOST_CLASSES, NUMBER, TEXT, VALUE
 from typelattice.tracing.run_data.array_links import MANY, MOST_KEPT
 from typelattice.tracing.run_data.written_operation import WrittenOperation
-from typelattice.tracing.steps.equivalent_operations import casts_from, in_place_operation
+from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
 
 HELD = (dict, frozenset, id, isinstance, len, map, tuple, type)  # a program may replace those of builtins
 OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose source may be followed
@@ -413,7 +413,7 @@ class Witness(WitnessBase):
             return True
         cls = type(function)
         if cls is BuiltinFunctionType:
-            return function.__self__ is result and in_place_operation(function.__name__) != ""
+            return function.__self__ is result and out_of_place_name(function.__name__) != ""
         if cls.__name__ != "ufunc" or not self.recorder.is_function[cls]:
             return False
         named = sum(type(keyword) is str and keyword != "*" for keyword in self.keywords)

@@ -15,7 +15,7 @@ from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.dtype_origin import dtype_origin
-from typelattice.tracing.findings.narrowing_casts import Casting, NarrowingCasts, stop
+from typelattice.tracing.findings.suggested_casts import Casting, NarrowingCasts, stop
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.words import count_text, place, size
 from typelattice.tracing.run_data.float_widths import narrow_to
@@ -207,9 +207,9 @@ def _cast_line(checked: CheckedRun, c: Casting) -> str:
 
 
 def operand_text(checked: CheckedRun, i: int, at: Step) -> str:
-    """Return the text of step `i` as step `at`, which uses it, writes it.
+    """Return the source text of step `i`, as it is written in step `at` that uses it.
 
-    If `at` is `x * y`, that is `x` or `y`. If it is no binary operator, it is the text of step `i` itself.
+    In a binary operation `x * y` that is `x` or `y`. In any other step it is the text of step `i` itself.
     """
     try:
         written = parse(at.text, mode="eval").body

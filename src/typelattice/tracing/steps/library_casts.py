@@ -14,7 +14,10 @@ from typelattice.tracing.steps.arguments import UnknownCallError
 
 
 class LibraryCastError(UnknownCallError):
-    """An operation whose dtype a library chose by itself; `under` names that by which it did."""
+    """An operation whose operands the library cast by itself, as under autocast.
+
+    `under` names the feature that casts.
+    """
 
     def __init__(self, under: str) -> None:
         super().__init__(f"its operands are cast under {under}")

@@ -35,7 +35,7 @@ def _reduction(name: str) -> Reader:
     return read
 
 
-def _with(
+def _operation_reader(
     name: str, operands: int | None = 1, since: int = 1, without: str = "", **named: int | bool
 ) -> Reader:
     """Return the reader of an operator whose attributes are our arguments by name, with these defaults.
@@ -131,7 +131,7 @@ def _read_clip(node: Node) -> int | None:
 
 
 def _read_div(node: Node) -> int | None:
-    """Integers are divided towards zero, for which there is no operation."""
+    """Read `Div` of floats as `divide`; None for integers, whose truncating division no operation has."""
     real = DTYPES[node.dtype].kind is Kind.FLOAT
     return node.call("divide", node.operands()) if real else None
 
@@ -195,22 +195,22 @@ def _infinite(node: Node) -> int | None:
 
 
 READERS: Mapping[str, Reader] = {
-    "ArgMax": _with("argmax", axis=0, keepdims=True, without="select_last_index"),
-    "ArgMin": _with("argmin", axis=0, keepdims=True, without="select_last_index"),
+    "ArgMax": _operation_reader("argmax", axis=0, keepdims=True, without="select_last_index"),
+    "ArgMin": _operation_reader("argmin", axis=0, keepdims=True, without="select_last_index"),
     "BitShift": _read_bit_shift,
     "Clip": _read_clip,
-    "Concat": _with("concat", None, axis=0),
+    "Concat": _operation_reader("concat", None, axis=0),
     "CumSum": _running_sum,
     "Div": _read_div,
     "Einsum": _read_einsum,
     "Expand": _of_shape("broadcast_to"),
     "Flatten": _of_shape("reshape"),
     "Gather": _read_gather,
-    "GatherElements": _with("take_along_axis", 2, axis=0),
-    "Gelu": _with("gelu"),
+    "GatherElements": _operation_reader("take_along_axis", 2, axis=0),
+    "Gelu": _operation_reader("gelu"),
     "Gemm": _product,
     "IsInf": _infinite,
-    "LogSoftmax": _with("log_softmax", since=13, axis=-1),
+    "LogSoftmax": _operation_reader("log_softmax", since=13, axis=-1),
     "Max": _read_folded("maximum"),
     "Min": _read_folded("minimum"),
     "Mod": _remainder,
@@ -222,7 +222,7 @@ READERS: Mapping[str, Reader] = {
     "ReduceSum": _reduction("sum"),
     "Reshape": _of_shape("reshape"),
     "Slice": _read_slice,
-    "Softmax": _with("softmax", since=13, axis=-1),
+    "Softmax": _operation_reader("softmax", since=13, axis=-1),
     "Squeeze": _of_shape("reshape"),
     "Sum": _read_folded("add"),
     "Tile": _read_tile,

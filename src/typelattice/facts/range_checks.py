@@ -37,7 +37,7 @@ def represent(value: Value, target: DType) -> tuple[bool, Value | None]:
 def exceeds_int32(value: Value | None) -> bool:
     """Return True for an int that int32 does not hold, the smallest default dtype of any library.
 
-    >>> is_large_int(2**31 - 1), is_large_int(-2**31 - 1), is_large_int(1e300)
+    >>> exceeds_int32(2**31 - 1), exceeds_int32(-2**31 - 1), exceeds_int32(1e300)
     (False, True, False)
     """
     return isinstance(value, int) and not represent(value, DTYPES["int32"])[0]

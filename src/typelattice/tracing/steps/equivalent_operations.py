@@ -28,7 +28,7 @@ def operation_of(name: str, count: int, library: str | None) -> str:
 def out_of_place_name(name: str) -> str:
     """The function whose result a method of PyTorch writes into the array itself; "" for any other method.
 
-    >>> [in_place_operation(name) for name in ("mul_", "copy_", "mul", "requires_grad_")]
+    >>> [out_of_place_name(name) for name in ("mul_", "copy_", "mul", "requires_grad_")]
     ['mul', 'copy', '', '']
     """
     plain = name.removesuffix("_")

@@ -17,7 +17,8 @@ from typelattice.conformance.implementation import implementation, implementatio
 from typelattice.conformance.implementation_differences import BREAKS, causes, differences
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.snippet import snippet
-from typelattice.recorded.recording import Call, Recording
+from typelattice.recorded.recording_files import load_recording
+from typelattice.recorded.sections import Call
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 
@@ -60,7 +61,7 @@ def answer(other: str, op: str, operands: tuple[str, ...]) -> Call:
         with LibraryProcess(partial(implementation, other), 60) as asked:
             ((told, message),) = asked.answers([(op, operands)])
         return Call(op, operands, told, message)
-    return Recording.load(other).call(op, operands) or Call(op, operands, "float32")
+    return load_recording(other).call(op, operands) or Call(op, operands, "float32")
 
 
 RUN_HERE = [name for name, entry in implementations().items() if "checker" not in entry and "with" in entry]

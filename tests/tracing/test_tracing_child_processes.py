@@ -73,9 +73,11 @@ def traced(folder: Path, code: str, *options: str) -> str:
 
 
 HOW = ("fork", "spawn", "forkserver")
+# From 3.14 on the server imports the script before the trace reaches it, and its functions are not followed.
+OF_SCRIPTS = HOW[:2] if sys.version_info >= (3, 14) else HOW
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", OF_SCRIPTS)
 @pytest.mark.parametrize("code", ["executor", "pool", "closed"])
 def test_the_runs_of_workers_are_merged(tmp_path: Path, how: str, code: str) -> None:
     """A pool ends its workers by a signal, unless it is closed."""
@@ -95,7 +97,7 @@ def test_a_forked_process_counts_only_what_it_does(tmp_path: Path, code: str, op
     assert f"{operations} operations ran in 1 file under " in told and "left no run" not in told
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", OF_SCRIPTS)
 def test_a_worker_that_is_killed_costs_its_part_alone(tmp_path: Path, how: str) -> None:
     told = traced(tmp_path, f"one({how!r}, xs[1]); one({how!r}, np.full(2, 9, np.float32))")
     assert "in 2 processes" in told and "x * np.float64(2)" in told

@@ -112,6 +112,8 @@ def run(args: Namespace) -> Paragraphs:
     width, errors, output = layout().width, sys.stderr, sys.stdout
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
 
+    note = note_passed_on(arguments, argv)
+
     def tell(ended: Ended) -> None:
         if json:
             from typelattice.tracing.report.run_data import run_data
@@ -122,7 +124,7 @@ def run(args: Namespace) -> Paragraphs:
 
             write(ended.run, systems, html)
         with gc_paused():
-            lines = _report(ended.run, ended.status, systems, width, argv, args)
+            lines = _report(ended.run, ended.status, systems, width, note, args)
         if report_file:
             write_text(report_file, "\n".join(lines) + "\n")
             return
@@ -152,10 +154,10 @@ def _report(
     status: int | None,
     systems: Sequence[AnySystem],
     width: int,
-    passed: Sequence[str],
+    note: str,
     args: Namespace,
 ) -> list[str]:
-    """Print the report of a run in the format asked for, in lines; `passed` are the script's arguments."""
+    """Print the report of a run in the format asked for, in lines; `note` is the last, if any."""
     from typelattice.rendering.json import document
     from typelattice.tracing.findings.findings import findings
     from typelattice.tracing.report.annotations import entry_data, github, sarif
@@ -170,7 +172,7 @@ def _report(
         if status:
             what = f"the program ended with status {status}: an operation that raised is not part of the run"
             lines += ["", *wrap(f"{what}, under any system", width)]
-        return lines + [line for line in [note_passed_on(arguments, passed)] if line]
+        return [*lines, note] if note else lines
     made = report_of(findings(run, systems), args.everything)
     if args.format == "github":
         return [*github(made)]

@@ -33,7 +33,7 @@ CEILINGS = {
     "tensorflow": (1.0, 0.2),
     "keras": (1.1, 0.2),
     "dask": (0.9, 0.2),
-    "mlx": (2.0, 0.8),  # mlx.nn.relu and gelu are refused: the table has mlx.core alone
+    "mlx": (2.0, 0.2),
     "polars": (0.6, 0.4),
     "tinygrad": (0.0, 0.2),
     "array-api": (0.0, 0.2),

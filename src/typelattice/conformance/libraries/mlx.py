@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import mlx.core as mx
+from mlx import nn
 
 from typelattice.conformance.functions import functions, of_numbers
 from typelattice.conformance.libraries.framework import Framework, Operations
@@ -21,7 +22,7 @@ class MLX(Framework):
 
     name = "mlx"
     how = "functions of mlx.core on the CPU"
-    spaces = (mx, mx.linalg, mx.fft, mx.fast)
+    spaces = (mx, mx.linalg, mx.fft, mx.fast, nn)
 
     def __init__(self) -> None:
         mx.set_default_device(mx.cpu)

@@ -31,7 +31,8 @@ def site_address(given: str) -> str:
     Raises UsageError if there is neither.
     """
     if given and not re.match(r"https?://\S+\Z", given):
-        raise UsageError(f"explain: --link {short(given)} is no address; put --link last, or give https://...")
+        advice = "put --link last, or give https://..."
+        raise UsageError(f"explain: --link {short(given)} is no address; {advice}")
     found = given or _stated()
     if not found:
         raise UsageError("explain: this copy states no address of its site; give it: --link https://...")

@@ -388,10 +388,7 @@ class Reader:
         if isinstance(function, DTypeOf) and len(args) == 1:
             return cast_to(self.builder, self.excerpt(node), self.as_argument(node, args[0]), function)
         if isinstance(function, Method):
-            found = self.called_method(node, function, args, named)
-            if is_in_place(function.name) and isinstance(node.func.value, ast.Name):  # type: ignore[attr-defined]
-                scope[node.func.value.id] = found  # type: ignore[attr-defined]
-            return found
+            return self.read_method(node, function, args, named, scope)
         if isinstance(function, Dotted) and is_ufunc_method(function.path):
             return self.read_ufunc_method(node, function, owner, args, named, scope)
         name, owner, module = self.function_name(node, function, owner)
@@ -404,6 +401,16 @@ class Reader:
         if meaning("columns", name, owner):
             args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
         return self.named_function(node, name, owner, module, args, named)
+
+    def read_method(
+        self, node: ast.Call, method: Method, args: Sequence[Read], named: Mapping[str, Read], scope: Scope
+    ) -> Read:
+        """Return the result of an array's method. One such as `x.add_(y)` changes the array named x."""
+        found = self.called_method(node, method, args, named)
+        written = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if is_in_place(method.name) and isinstance(written, ast.Name):
+            scope[written.id] = found
+        return found
 
     def read_ufunc_method(
         self, node: ast.Call, function: Dotted, owner: str | None, args: Sequence[Read],

@@ -269,7 +269,7 @@ def test_a_cell_shows_what_the_library_did_where_that_is_not_what_the_rule_says(
             assert o
             given = (o if o.departs else p).dtype
             assert cell.text == (given.code if given else "-") + "!" * o.departs
-            assert ("polars 2." in cell.told) is o.departs
+            assert ("polars 2." in cell.title_text) is o.departs
             departing += o.departs
     assert departing
     cells = len(table.rows) * len(table.columns)

@@ -117,7 +117,7 @@ def promotion_tests(
             report = replace(report, mismatches=kept)
         # Raised and not asserted: pytest would add what the values of an assert were.
         if report.mismatches:
-            raise AssertionError(told(report))
+            raise AssertionError(report_text(report))
         for departure in listed:
             found = report.listed[departure]
             if len(found) > departure.count:
@@ -176,7 +176,7 @@ def is_undefined(m: Mismatch) -> bool:
     return DTYPES[answer].kind.word == gives.word
 
 
-def told(report: Report) -> str:
+def report_text(report: Report) -> str:
     """The mismatches in words: each cause once, with different examples."""
     lines = []
     for cause, mismatches in report.groups().items():

@@ -75,14 +75,14 @@ class Promotion(Viewed):
     def __repr__(self) -> str:
         given = "refused" if self.dtype is None else f"{self.dtype}{'*' * self.weak}"
         given = f"Python {self.number.word}" if self.number else given
-        return f"<{given}: {self._asked} under {self.system.name}>"
+        return f"<{given}: {self._question} under {self.system.name}>"
 
     def __str__(self) -> str:
         """The whole explanation, as the command line shows it."""
         return show(self, "text") or repr(self)
 
     @property
-    def _asked(self) -> str:
+    def _question(self) -> str:
         """The operands, each once, and the operation if there is one."""
         operands = " with ".join(dict.fromkeys(map(str, self.operands)))
         return f"{operands} in {self.op}" if self.op else operands
@@ -137,4 +137,4 @@ class PromotionError(TypelatticeError, TypeError):
 
     def __str__(self) -> str:
         p = self.promotion
-        return f"{p.system.name} refuses {p._asked}\n  {p.reason} ({p.rule}): {p.remedy}"
+        return f"{p.system.name} refuses {p._question}\n  {p.reason} ({p.rule}): {p.remedy}"

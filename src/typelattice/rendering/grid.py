@@ -20,7 +20,7 @@ class Cell:
     title: str | Callable[[], str] = ""
 
     @property
-    def told(self) -> str:
+    def title_text(self) -> str:
         """The title as text."""
         return self.title if isinstance(self.title, str) else self.title()
 

@@ -174,6 +174,8 @@ def check_lines(before: bytes, after: bytes, patch: Patch) -> None:
     """Compare all lines but those that the patch names, byte by byte."""
     named = {each.line for each in patch.fixed}
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    if len(old) != len(new):
+        raise PlantedError("the patch changed the number of lines")
     changed = {i for i, (a, b) in enumerate(zip(old, new, strict=True), 1) if a != b}
     if not changed <= named:
         raise PlantedError(f"lines {sorted(changed - named)} changed, which the patch does not name")

@@ -11,9 +11,10 @@ import pytest
 
 from typelattice.conformance import stubs, type_checkers
 from typelattice.conformance.implementation import implementations
+from typelattice.conformance.implementations.numpy_stubs import dtype_of_type
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
-from typelattice.conformance.stubs import Stubs, dtype_of_type
+from typelattice.conformance.stubs import Stubs
 from typelattice.conformance.type_checkers import EXPRESSIONS, Inferred, infer
 
 OF_MYPY = f"""\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from bisect import bisect_left
 from fractions import Fraction
 from functools import cache
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from typelattice.facts import cast_chains
 from typelattice.facts.cast_chains import cast_chain
-from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float
+from typelattice.facts.dtypes import DTYPES, DType, Kind, intern_dtype, least_of_float
 
 Exact = Fraction | str | tuple[str, object]  # a number; "-0", "inf", "-inf", "nan"; or an undefined result
 
@@ -178,3 +179,17 @@ def test_ml_dtypes_agrees_for_every_value_of_16_bits(a: DType) -> None:
                 assert all((abs(first), first < 0) < (abs(v), v < 0) for v in numbers), str(found)
             else:
                 assert first == numbers[0], (str(found), numbers[:3])
+
+
+@pytest.mark.parametrize("through", ["bool", "int32", "float32"])
+@pytest.mark.parametrize("target", ["bool", "complex64", "complex128"])
+def test_a_complex_source_is_cast_as_numpy_casts_it(through: str, target: str) -> None:
+    chain = cast_chain(DTYPES["complex64"], DTYPES[through], DTYPES[target])
+    one = np.array([1j], "complex64")
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an imaginary part is dropped
+        chained = one.astype(through).astype(target)
+        direct = one.astype(target)
+    assert chain.exact is bool((chained == direct).all())
+    if not chain.exact:
+        assert (complex(chain.chained.replace("True", "1").replace("False", "0")) == chained).all()

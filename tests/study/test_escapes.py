@@ -70,7 +70,7 @@ def test_the_command_ends_with_1_if_a_system_is_not_closed(
     assert main(["check", str(path), "--closed"]) == 1
     shown = capsys.readouterr().out
     assert "never         no operation computes with float8_e4m3fn" in shown
-    assert "sums are computed in int8 by" in shown
+    assert "results accumulate in int8:" in shown
     assert "✓ no result, accumulator, default or literal" in said(capsys, "check", "arrow", "--closed")
     data = json.loads(said(capsys, "check", "arrow", "--closed", "--format", "json"))
     assert data["closed"]["escapes"] == []

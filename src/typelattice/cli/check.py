@@ -42,7 +42,7 @@ def _in_words(file: str, found: Check, proved: Closed | None) -> Paragraphs:
     if found.split:
         yield page.beside("repairs", _repairs(found.system))
     if proved is not None:
-        yield from (page.beside(*section) for section in proved.section())
+        yield from (page.beside(*section) for section in proved.sections())
 
 
 def _repairs(s: System) -> list[str]:

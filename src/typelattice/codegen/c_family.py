@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
 
 from typelattice.codegen.names import snake
-from typelattice.codegen.tables import REFUSED, Lookup, Tables
+from typelattice.codegen.tables import REFUSED, Lookup, Tables, cast_cases
 
 
 def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -72,7 +71,7 @@ def _c_casts(t: Tables, p: str) -> list[str]:
     return [
         "// clang-format off",
         f"static const uint8_t {p}_table_casts[{len(t.casts)}][{t.size}] = {{",
-        *cast_rows(t),
+        *(f"  {{{', '.join(map(str, row))}}}," for row in t.casts),
         "};",
         "// clang-format on",
         "",
@@ -82,17 +81,6 @@ def _c_casts(t: Tables, p: str) -> list[str]:
         "}",
         "",
     ]
-
-
-def cast_rows(t: Tables) -> list[str]:
-    """The rows of the table of casts as C and C++ write them."""
-    return [f"  {{{', '.join(map(str, row))}}}," for row in t.casts]
-
-
-def cast_cases(t: Tables) -> Iterator[tuple[int, int, int, int]]:
-    """Every chain of two casts by the indices of its dtypes, and 1 if it may be folded."""
-    for a, b, c in product(t.indices.values(), repeat=3):
-        yield a, b, c, t.casts[a * t.size + b][c]
 
 
 def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -111,7 +99,7 @@ def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["  {", f"    static const struct {{ {fields} {p}_dtype want; }} cases[] = {{"]
         lines += [
             f"      {{{', '.join([*(spell(*x) for x in operands), spell('array', want)])}}},"
-            for operands, want in calls(t, f)
+            for operands, want in expected_results(t, f)
         ]
         lines += ["    };", "    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {"]
         lines += [f"      if ({p}_{f.function}({given}) != cases[i].want) return 1;", "    }", "  }"]
@@ -224,7 +212,7 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["    static constexpr Case cases[] = {"]
         lines += [
             f"      {{{', '.join([*(spell(*x) for x in operands), spell('array', want)])}}},"
-            for operands, want in calls(t, f)
+            for operands, want in expected_results(t, f)
         ]
         lines += ["    };", "    for (const Case &each : cases) {"]
         lines += [f"      if ({f.function}({given}) != each.want) return 1;", "    }", "  }"]
@@ -239,7 +227,7 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join([*lines, "  return 0;", "}", "// clang-format on", ""])
 
 
-def calls(t: Tables, f: Lookup) -> Iterator[tuple[tuple[tuple[str, int], ...], int]]:
+def expected_results(t: Tables, f: Lookup) -> Iterator[tuple[tuple[tuple[str, int], ...], int]]:
     """Every call of a function: the tier and index of each operand, and the index that it gives."""
     every = {"scalar": range(len(t.scalars))}
     axes = [every.get(tier, t.indices.values()) for tier in f.tiers]

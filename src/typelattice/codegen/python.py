@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.c_family import calls, cast_cases
+from typelattice.codegen.c_family import expected_results
 from typelattice.codegen.names import snake
-from typelattice.codegen.tables import REFUSED, Tables
+from typelattice.codegen.tables import REFUSED, Tables, cast_cases
 
 
 def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -79,7 +79,7 @@ def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines = [f"# {head}", f"import {p}_dtypes as d", "", "# fmt: off"]
     for f in t.lookups:
         lines += ["for case in ("]
-        for given, found in calls(t, f):
+        for given, found in expected_results(t, f):
             want = "None" if found == REFUSED else f"d.DType.{by_index[found]}"
             lines += [f"    ({', '.join(spell(*x) for x in given)}, {want}),"]
         lines += ["):", f"    assert d.{f.function}(*case[:-1]) is case[-1], case"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.c_family import calls, cast_cases
+from typelattice.codegen.c_family import expected_results
 from typelattice.codegen.names import snake
-from typelattice.codegen.tables import REFUSED, Tables
+from typelattice.codegen.tables import REFUSED, Tables, cast_cases
 
 DERIVED = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
 
@@ -94,7 +94,7 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         names_of = "ab"[: len(f.tiers)]
         types = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
         lines += [f"    let cases: &[({', '.join(types)}, Option<DType>)] = &["]
-        for given, found in calls(t, f):
+        for given, found in expected_results(t, f):
             want = "None" if found == REFUSED else f"Some(DType::{by_index[found]})"
             lines += [f"        ({', '.join(spell(*x) for x in given)}, {want}),"]
         arguments = ", ".join(names_of)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal
@@ -128,18 +128,24 @@ def build_tables(
     chosen = told_apart if tiers is None else tuple(tiers)
     if unknown := [t for t in chosen if t not in told_apart]:
         raise EmitError(f"{system.name} tells no tier {unknown[0]!r} apart; it has {', '.join(told_apart)}")
-    found = Tables(system.name, indices, scalars, no_fold=_why_no_fold(system))
+    folds = _foldable(indices) if casts else ()
+    found = Tables(system.name, indices, scalars, no_fold=_why_no_fold(system), casts=folds)
     _add_functions(found, system, None, chosen)
     for op in dict.fromkeys(operation(name).name for name in ops):
         _add_functions(found, system, op, chosen)
-    if casts:
-        found.casts = _foldable(found)
     return found
 
 
-def _foldable(tables: Tables) -> tuple[tuple[int, ...], ...]:
-    by_index = {i: d for d, i in tables.indices.items()}
-    every = [by_index.get(i) for i in range(tables.size)]
+def cast_cases(t: Tables) -> Iterator[tuple[int, int, int, int]]:
+    """Yield every chain of two casts by the indices of its dtypes, and 1 if it may be folded."""
+    for a, b, c in product(t.indices.values(), repeat=3):
+        yield a, b, c, t.casts[a * t.size + b][c]
+
+
+def _foldable(indices: Mapping[DType, int]) -> tuple[tuple[int, ...], ...]:
+    """Return 1 for each chain of casts that may be folded, else 0: a row for each pair of first dtypes."""
+    by_index = {i: d for d, i in indices.items()}
+    every = [by_index.get(i) for i in range(max(indices.values()) + 1)]
     return tuple(
         tuple(int(bool(a and b and c and cast_chain(a, b, c))) for c in every)
         for a, b in product(every, repeat=2)

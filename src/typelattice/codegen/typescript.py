@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.c_family import calls, cast_cases
+from typelattice.codegen.c_family import expected_results
 from typelattice.codegen.names import camel, snake
-from typelattice.codegen.tables import REFUSED, Tables
+from typelattice.codegen.tables import REFUSED, Tables, cast_cases
 
 
 def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -92,7 +92,7 @@ def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines += ["function check(ok: boolean): void {"]
     lines += ['  if (!ok) throw new Error("a table is wrong");', "}", "// prettier-ignore", "{"]
     for f in t.lookups:  # a list of all calls would be of a type too complex for the compiler
-        for given, found in calls(t, f):
+        for given, found in expected_results(t, f):
             want = "undefined" if found == REFUSED else f"d.DType.{by_index[found]}"
             call = f"d.{function_name(f.function)}({', '.join(spell(*x) for x in given)})"
             lines += [f"  check({call} === {want});"]

@@ -74,8 +74,8 @@ class Difference:
     def cause(self) -> str:
         """The root cause as far as calls show it: two differences with the same one are reported once.
 
-        A refusal is told by its message without dtypes, numbers and names of operations. Another dtype is
-        told by the class of the operation, whether Python numbers take part, and how the dtypes differ.
+        A refusal is identified by its message without dtypes, numbers and names of operations. Another dtype
+        is identified by the class of the operation, whether Python numbers take part, and how dtypes differ.
         """
         of_class = NAMES[self.found.op].of_class
         if self.sort == BREAKS:
@@ -139,14 +139,14 @@ def causes(found: Iterable[Difference]) -> list[Cause]:
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in found:
         groups.setdefault((each.sort, each.cause), []).append(each)
-    told, left = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
+    found_causes, left = _with_one_rule(sorted(groups.values(), key=len, reverse=True))
     merged: list[list[list[Difference]]] = []
     for group in left:
         (like := next((m for m in merged if _same_cause(m[0], group)), [])).append(group)
         if len(like) == 1:
             merged.append(like)
-    told += [_cause(parts) for parts in merged]
-    return sorted(told, key=lambda c: (SORTS.index(c.sort), -len(c.differences), c.cause))
+    found_causes += [_cause(parts) for parts in merged]
+    return sorted(found_causes, key=lambda c: (SORTS.index(c.sort), -len(c.differences), c.cause))
 
 
 def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], list[list[Difference]]]:
@@ -159,10 +159,10 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
         if rule := _rule(group):
             like.setdefault((NAMES[group[0].found.op].of_class, rule), []).append(group)
     joined = {key: parts for key, parts in like.items() if len(parts) > 1}
-    told = [
+    found_causes = [
         Cause(OTHER, f"{of_class}: {rule}", _sorted(parts)) for (of_class, rule), parts in joined.items()
     ]
-    return told, [group for group in groups if not any(group in parts for parts in joined.values())]
+    return found_causes, [group for group in groups if not any(group in parts for parts in joined.values())]
 
 
 def _rule(group: Sequence[Difference]) -> str | None:
@@ -181,7 +181,7 @@ def _sorted(parts: Iterable[Iterable[Difference]]) -> tuple[Difference, ...]:
 
 
 def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
-    """Tell whether a class of operations gives another dtype for operands for which another class does, too.
+    """Return True if two classes of operations give the same wrong dtypes for the same operands.
 
     This is so if what decides the dtype is the same for both, such as a wrong entry in a table.
     """

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, Self
 
-from typelattice.conformance.implementation_differences import VAGUE
 from typelattice.conformance.in_process_library import Answer
 from typelattice.conformance.library import OperandString, versions_of
 from typelattice.conformance.process import STARTING, LibraryProcess
 from typelattice.conformance.questions import KINDS, Question
 from typelattice.conformance.snippet import Code, written_call
 from typelattice.conformance.type_checkers import infer, require_checker
-from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
+from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
+IMPLEMENTATIONS = "typelattice.conformance.implementations"
 BATCH = 5_000
 """Expressions of one run of a checker."""
 
 REFUSED = f"{EXCEPTION}TypeError"
-
-WORDS = {"signedinteger": "int", "unsignedinteger": "uint", "floating": "float", "complexfloating": "complex"}
-BITS = r"\[_(\d+)Bit(?:, _\d+Bit)?\]"
-PLATFORM = re.compile(r"\[_32Bit \| _64Bit(, _32Bit \| _64Bit)?\]")
-"""The width of what is 64 bits on all platforms but old ones, such as NumPy's default integer."""
-PREFIX = re.compile(r"\b(builtins|numpy|_typing|_nbit_base|typing)\.|\[builtins\.bool\]|\bbool\[bool\]")
 
 
 class Stubs:
@@ -38,6 +31,7 @@ class Stubs:
         self._checker, self._forms, self._limit = checker, forms, STARTING * limit
         self._library = library
         self._setup = str(forms["setup"])
+        self._dtype_of_type = import_module(f"{IMPLEMENTATIONS}.{forms['types']}").dtype_of_type
         has = library.catalogue
         self.catalogue = replace(
             has,
@@ -66,7 +60,7 @@ class Stubs:
                     yield NOT_ASKED, "no expression"
                     continue
                 type_, error = next(inferred)
-                yield (REFUSED, error) if error else (dtype_of_type(type_), "")
+                yield (REFUSED, error) if error else (self._dtype_of_type(type_), "")
 
     def _typed(self, operand: str) -> bool:
         """Return True if the type of an operand says what it is: that of a 0-d array does not."""
@@ -96,39 +90,6 @@ class Stubs:
     @property
     def _spellings(self) -> Mapping[str, str]:
         return self._library.catalogue.spellings
-
-
-def dtype_of_type(text: str) -> str:
-    """Read the dtype of a result from its type; a vague one has a `?` before it.
-
-    >>> dtype_of_type("ndarray[tuple[Any, ...], dtype[numpy.floating[numpy._typing._nbit_base._32Bit]]]")
-    'float32'
-    >>> dtype_of_type("ndarray[tuple[Any, ...], dtype[floating[Any]]]"), dtype_of_type("int")
-    ('?floating', 'py:int')
-    """
-    plain = PREFIX.sub("", text.replace("bool[bool]", "bool"))
-    plain = PLATFORM.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
-    if plain.startswith("tuple["):  # of several results the first
-        plain = plain[len("tuple[") :]
-        if not plain.startswith("ndarray"):
-            plain = plain.partition(",")[0]
-    parts = [found[1] for found in re.finditer(r"\bdtype\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", plain)][:1]
-    found = {_dtype(part) for part in (parts[0] if parts else plain).split(" | ")}
-    if len(found) == 1:
-        return found.pop()
-    return VAGUE + " or ".join(sorted(each.lstrip(VAGUE) for each in found))
-
-
-def _dtype(part: str) -> str:
-    word, _, rest = part.partition("[")
-    sized = re.fullmatch(BITS, f"[{rest}") if rest else None
-    if word in WORDS and sized:
-        return f"{WORDS[word]}{int(sized[1]) * (2 if WORDS[word] == 'complex' else 1)}"
-    if word in DTYPES:
-        return word
-    if word in ("int", "float", "complex", "bool"):
-        return OF_PYTHON + word
-    return VAGUE + (word or "Any")
 
 
 def _name(operand: str) -> str:

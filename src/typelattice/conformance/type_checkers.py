@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 
+NO_FILES: Mapping[str, str] = {}
 NAMES, EXPRESSIONS = "operands.pyi", "expressions.py"
 REVEALED = re.compile(r'[Rr]evealed type is "(.*)"|Type of ".*" is "(.*)"', re.DOTALL)
 OF_MYPY = re.compile(rf"{re.escape(EXPRESSIONS)}:(\d+): (error|note): (.*)")
@@ -29,7 +30,7 @@ class Inferred(NamedTuple):
     error: str
 
 
-class _Told(NamedTuple):
+class _Message(NamedTuple):
     line: int
     is_error: bool
     message: str
@@ -64,7 +65,7 @@ def infer(
     names: Sequence[str],
     expressions: Sequence[str],
     limit: float,
-    files: Mapping[str, str] = {},
+    files: Mapping[str, str] = NO_FILES,
 ) -> list[Inferred]:
     """Ask a type checker the types of expressions.
 
@@ -85,10 +86,10 @@ def infer(
             ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit)
         except subprocess.TimeoutExpired:
             raise CannotAskError(f"{checker} gave no answer within {limit:g} seconds") from None
-    told = _TOLD[checker](ran.stdout)
+    messages = _READERS[checker](ran.stdout)
     types = dict[int, str]()
     errors = dict[int, str]()
-    for line, is_error, message in told:
+    for line, is_error, message in messages:
         if found := REVEALED.match(message):
             types.setdefault(line, found[1] or found[2])
         elif is_error:
@@ -100,28 +101,28 @@ def infer(
     return [Inferred("", errors[n]) if n in errors else Inferred(types.get(n, ""), "") for n in lines_of]
 
 
-def _told_by_mypy(printed: str) -> list[_Told]:
+def _read_mypy(printed: str) -> list[_Message]:
     found = map(OF_MYPY.match, printed.splitlines())
-    return [_Told(int(each[1]), each[2] == "error", each[3]) for each in found if each]
+    return [_Message(int(each[1]), each[2] == "error", each[3]) for each in found if each]
 
 
-def _told_by_pyright(printed: str) -> list[_Told]:
+def _read_pyright(printed: str) -> list[_Message]:
     try:
-        told = json.loads(printed)["generalDiagnostics"]
+        diagnostics = json.loads(printed)["generalDiagnostics"]
     except (ValueError, KeyError):
         return []
     return [
-        _Told(each["range"]["start"]["line"] + 1, each["severity"] == "error", each["message"])
-        for each in told
+        _Message(each["range"]["start"]["line"] + 1, each["severity"] == "error", each["message"])
+        for each in diagnostics
         if each["file"].endswith(EXPRESSIONS)
     ]
 
 
-_TOLD: Mapping[str, Callable[[str], list[_Told]]] = {
-    "mypy": _told_by_mypy,
-    "basedpyright": _told_by_pyright,
+_READERS: Mapping[str, Callable[[str], list[_Message]]] = {
+    "mypy": _read_mypy,
+    "basedpyright": _read_pyright,
 }
-CHECKERS = tuple(_TOLD)
+CHECKERS = tuple(_READERS)
 ARGUMENTS: Mapping[str, Sequence[str]] = {
     "mypy": (
         *("--no-error-summary", "--hide-error-context", "--no-color-output", "--no-pretty"),

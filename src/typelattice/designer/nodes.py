@@ -75,8 +75,8 @@ class MissingNodes(Viewed):
 def missing_nodes(order: str | Path | System) -> MissingNodes:
     """Return the fewest nodes that give every pair with an upper bound a join.
 
-    In the file each is a dtype of its own of unknown values, of the highest kind below it. Ties that it
-    settles are gone. Raises BeyondReachError.
+    The file declares each new node as a dtype of unknown values. Its kind is the highest kind below it. Ties
+    that a new node settles are left out. Raises BeyondReachError.
 
     >>> for node in missing_nodes("numpy"):
     ...     print(node)
@@ -126,7 +126,7 @@ def _names(partial: System, count: int) -> list[str]:
 
 def _dtype(name: str, below: Sequence[Node]) -> DType:
     kind = max((node.kind for node in below), key=list(Kind).index)
-    bits = 128 if kind is Kind.COMPLEX else None
+    bits = 128 if kind is Kind.COMPLEX else None  # a complex dtype of a file states its bits
     return intern_dtype(name, name, kind, bits, None, None, None, None, None, None, (), "sz")
 
 

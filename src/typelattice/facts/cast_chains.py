@@ -1,4 +1,4 @@
-"""Two casts in a row against one: is `a -> b -> c` the same as `a -> c` for every value?
+"""Compare two casts in a row, `a -> b -> c`, with the one cast `a -> c`, for every value.
 
 Small dtypes are tried whole. For the others a proof needs few values. Casts are constant between two
 neighbouring *breakpoints*, so it is enough to try the values next to each. Breakpoints repeat with the
@@ -29,7 +29,8 @@ class CastChain:
 
     `exact`: both give the same for every value, so a compiler may fold the two casts; None if the values of a
     dtype are not known. If not exact, `first` is the first value that differs: the smallest finite one, a
-    positive before a negative; then -0, inf, -inf, nan. `chained` and `direct` are the two results, as text.
+    positive before a negative; then -0, inf, -inf, nan. A complex source that loses its imaginary part shows
+    1j. `chained` and `direct` are the two results, as text.
     A result that the formats do not define, such as 1e9 as int8, is equal only to that of the same value.
 
     >>> from typelattice import dtype
@@ -76,10 +77,14 @@ def cast_chain(source: DType, through: DType, target: DType) -> CastChain:
     if source is through or through is target:
         return CastChain(*names, True)
     if source.kind is Kind.COMPLEX and through.kind is not Kind.COMPLEX:
+        if through.kind is Kind.BOOL and target.kind is Kind.COMPLEX:
+            return CastChain(*names, False, "1j", "1", "1j")
+        has_zero = through.kind is not Kind.FLOAT or "z" in through.specials
         if target.kind is Kind.COMPLEX:
-            return CastChain(*names, False, "1j", "0", "1j")
-        if target.kind is Kind.BOOL:
-            return CastChain(*names, False, "1j", "False", "True")
+            return CastChain(*names, False, "1j", "0" if has_zero else f"not defined by {through}", "1j")
+        if target.kind is Kind.BOOL and through.kind is not Kind.BOOL:
+            chained = "False" if has_zero else f"not defined by {through}"
+            return CastChain(*names, False, "1j", chained, "True")
     if any(values(d) is None or d.bits is None for d in names):
         return CastChain(*names, None)
     found = _first_difference(*map(part_of, names))

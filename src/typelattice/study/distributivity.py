@@ -1,4 +1,4 @@
-"""Distributivity of an order: does every node below a join come from nodes below its operands?
+"""The distributive law, stated for orders with few meets.
 
 In a lattice this is the law of meets, `a ∧ (b ∨ c) = (a ∧ b) ∨ (a ∧ c)`. An order of dtypes has few meets,
 and needs none here: if a lies below the join of b and c but below neither, it must itself be the join of a

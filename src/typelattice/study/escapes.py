@@ -1,7 +1,8 @@
 """Answers that leave a system's dtypes, found by asking every operation of every operand.
 
-Operations of equal rules are asked once. Those of one or two operands are asked of all tiers; those of three
-of arrays, and of more as of two.
+Operations of equal rules are asked once. Calls of one and two operands are asked of all tiers, calls of three
+of arrays. Operations of any number of operands are asked of one and two. A call that the library refused when
+it was asked has no answer.
 """
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from typelattice.engine.answer import Promotion
 from typelattice.engine.operations import GROUPS, class_of, find
 from typelattice.engine.system import System
 from typelattice.explanations.sections import Section
@@ -17,6 +19,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, OperandError, operand_of
+from typelattice.recorded.observed import observed
 from typelattice.study.study_scope import domain
 
 if TYPE_CHECKING:
@@ -59,7 +62,7 @@ class Closed:
     def __bool__(self) -> bool:
         return not self.escapes
 
-    def section(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[Section]:
         """Yield the verdict, and what else is doubtful."""
         about = f"{self.operations:,} operations with all operands, {self.asked:,} questions"
         if self:
@@ -77,7 +80,7 @@ class Closed:
         if self.narrow:
             dtypes = dict.fromkeys(d for _, d in self.narrow)
             added = {d: [op for op, of in self.narrow if of is d] for d in dtypes}
-            yield "narrow", [f"sums are computed in {d} by {_few(ops)}" for d, ops in added.items()]
+            yield "narrow", [f"results accumulate in {d}: {_few(ops)}" for d, ops in added.items()]
 
     def data(self) -> dict[str, object]:
         """Return the result as data for JSON."""
@@ -118,14 +121,24 @@ def closed(system: str | Path | System) -> Closed:
             asked += 1
             if computes and p.dtype:
                 computed |= {o.dtype for o in operands}
-            question = f"{op.name if op else 'promotion'} of {' and '.join(map(str, operands))}"
-            parts = {"the result is": p.dtype, "it computes in": p.compute if p.dtype else None}
-            escapes += [Escape(question, part, d) for part, d in parts.items() if d and d not in inside]
+            if p.dtype and not {p.dtype, p.compute or p.dtype} <= inside:
+                escapes += _outside(p, inside)
             if p.compute and p.dtype and _is_narrow(p.compute, operands):
                 adding = [o.name for o in group if o.of_class in ADDING and o.name not in FEW_TERMS]
                 narrow |= dict.fromkeys((name, p.compute) for name in adding)
     stored = tuple(d for d in found.dtypes if d not in computed)
     return Closed(found, len(operations), asked, tuple(dict.fromkeys(escapes)), stored, tuple(narrow))
+
+
+def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
+    """Yield the parts of an answer outside the dtypes; none if the library itself refused the call."""
+    recorded = observed(p)
+    if recorded and recorded.dtype is None:
+        return
+    question = f"{p.op or 'promotion'} of {' and '.join(map(str, p.operands))}"
+    for part, d in (("the result is", p.dtype), ("it computes in", p.compute)):
+        if d and d not in inside:
+            yield Escape(question, part, d)
 
 
 def _rule(system: System, operation: Operation) -> str:
@@ -160,7 +173,7 @@ def _questions(system: System, op: Operation | None) -> Iterator[Sequence[Operan
         yield from ((o,) for o in every)
     if least <= 2 <= most:
         yield from product(every, repeat=2)
-    if least >= 3:
+    if least <= 3 <= most:
         yield from product(arrays, repeat=3)
 
 

@@ -32,7 +32,10 @@ LAWS = {  # name -> statement
     "unique bounds": "where anything lies above two operands, one dtype lies lowest",
     "order-free": "several operands together give the same in whatever order they stand",
     "monotone": "where b is above a, b + c is above a + c",
-    "distributive": "where a lies below b + c, a is the join of something below b and something below c",
+    "distributive": (
+        "where a lies below b + c, but below neither, "
+        "a is the join of something below b and something below c"
+    ),
     "identity": "one operand e leaves all others what they are: e + x is x",
     "top": "one operand t absorbs all others: t + x is t",
 }

@@ -95,7 +95,7 @@ class Function(TensorFlow):
     name = "tensorflow-function"
     how = "functions of tf under tf.function, computed on the CPU, default mode; the usual dtypes"
     compiled = False
-    """True: by XLA."""
+    """True if XLA compiles each call."""
 
     def __init__(self) -> None:
         tf.get_logger().setLevel("ERROR")  # it warns of each function that is traced

@@ -34,6 +34,7 @@ from typelattice.calls.step import (
     map_argument,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.operations import find
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, operation
@@ -47,9 +48,7 @@ from typelattice.operands.operand import SCALARS, Operand, scalar
 YIELDING_LIBRARY = "numpy"  # its arrays and scalars leave an operation to those of another library
 LONGEST_LIST = 48  # characters of the text of a list, which the source may have written in another way
 MOST = 1_000_000  # steps
-BITWISE = ("bitwise",)  # classes that give bools of bools
-MASKS = ("comparison", "ordering", "logical", "predicate", "truth", *BITWISE)  # classes that give bools
-POSITIONS = ("index", "search", "position", "count")  # classes that give integers
+BITWISE = "bitwise"  # the class of operations that give bools of bools
 LENGTH = "length"  # the name of a step that gives a length which no shape tells
 RESULT = "result"  # the keyword of a call that says which of its results is meant
 DECIDING = (RESULT, "kind")  # the keywords on which the dtype of a call's result depends
@@ -401,10 +400,11 @@ class ProgramBuilder:
             return Kind.BOOL if step.like.kind is Kind.BOOL else Kind.SIGNED
         if not isinstance(step, Call) or step.name in WRITES:
             return None
-        if OPERATIONS[step.name].of_class in MASKS:
-            is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]
-            return Kind.BOOL if all(is_mask) or OPERATIONS[step.name].of_class not in BITWISE else None
-        return Kind.SIGNED if OPERATIONS[step.name].of_class in POSITIONS else None
+        given = find(step.name, {}).gives
+        if isinstance(given, Kind):
+            return given
+        is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]
+        return Kind.BOOL if OPERATIONS[step.name].of_class == BITWISE and all(is_mask) else None
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """An element of an array as a Python number."""

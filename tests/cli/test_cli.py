@@ -19,8 +19,8 @@ from typelattice.rendering import FORMATS
 from typelattice.study.tables import Table, table
 
 SYSTEMS = tl.systems()
-OF_FILES = (  # commands that ask for files, for libraries or for an editor, or judge what they find
-    "conform", "compare", "record", "watch", "trace", "runs", "fix", "lint", "check", "lsp",
+OF_FILES = (  # commands that ask for files, libraries, a checker or an editor, or judge what they find
+    "conform", "compare", "record", "watch", "trace", "runs", "fix", "lint", "check", "lsp", "stubs",
 )  # fmt: skip
 
 

@@ -120,6 +120,7 @@ def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(stubs, "infer", answered)
     monkeypatch.setattr(stubs, "BATCH", 2)
     monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
+    monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()
     has = Stubs("mypy", library, implementations()["numpy-stubs"], 1)
     assert has.catalogue.operands == ("int8", "float32", "int8:scalar", "int")
@@ -131,3 +132,10 @@ def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch)
         ["numpy.add(array_int8, 1)", "scalar_int8 + array_float32"],
         ["numpy.linalg.inv(array_float32)"],
     ]
+
+
+def test_stubs_without_their_checker_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type_checkers, "find_spec", lambda _: None)
+    library: Any = Library()
+    with pytest.raises(MissingLibraryError, match="it is not installed; pip install mypy"):
+        Stubs("mypy", library, implementations()["numpy-stubs"], 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from typelattice.disk.read import FileError, read_bytes
-from typelattice.disk.write import check_writable, write_text
+from typelattice.disk.write import check_folder, check_writable, write_text
 
 
 def names(folder: Path) -> list[str]:
@@ -135,3 +135,10 @@ def test_impossible_paths_are_named_in_one_short_line(
 def test_a_check_whether_a_file_can_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
     check_writable(tmp_path / "a")
     assert names(tmp_path) == []
+
+
+def test_a_folder_whose_name_is_too_long_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot write into .*: File name too long"):
+        check_folder(tmp_path / ("a" * 300) / "b")
+    check_folder(tmp_path / "new" / "deep")
+    assert not [*tmp_path.iterdir()]

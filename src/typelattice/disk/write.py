@@ -54,11 +54,20 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     """Raises FileError if a folder, which may not be there yet, could not be made or written into."""
     with explain_failure("write into", path):
         found = os.path.realpath(path)
-        while not os.path.lexists(found):
+        while not _is_there(found):
             found = os.path.dirname(found)
         spare = _spare(os.path.join(found, "any"))
         os.mkdir(spare)
         os.rmdir(spare)
+
+
+def _is_there(path: str) -> bool:
+    """Return True if a path is there. Raises OSError for one that cannot be: a name that is too long."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _spare(target: str) -> str:

@@ -75,3 +75,17 @@ def test_a_function_of_symbols_unpacks_several_results() -> None:
 def test_several_results_that_cannot_be_are_refused(text: str, why: str) -> None:
     with pytest.raises(tl.ProgramError, match=why):
         tl.program(text, x="float32[3,3]")
+
+
+@pytest.mark.parametrize("text", ["x.max(1)[1]", "x.sort()[0]", "(x + 1).median(dim=0)[-1]"])
+def test_a_method_that_gives_a_pair_in_some_library_is_asked_back(text: str) -> None:
+    with pytest.raises(tl.ProgramError, match=r"gives several arrays in torch.*write torch"):
+        tl.program(text, x="float32[2,3]")
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [("torch.max(x, 1)[1]", "int64"), ("xp.max(x, axis=1)[1]", "float32"), ("x.max()", "float32")],
+)
+def test_a_named_library_says_which_result_is_meant(text: str, dtype: str) -> None:
+    assert str(tl.program(text, x="float32[2,3]").under("torch").dtype) == dtype

@@ -183,6 +183,19 @@ def fields_of(op: str) -> Mapping[str, str]:
     return {r.name: r.of for r in found.results} if found else {}
 
 
+def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[str]:
+    """Return the libraries in which a call gives several results, where in all others it gives one.
+
+    >>> libraries_with_several_results("max", ["axis"]), libraries_with_several_results("max", [])
+    (['torch'], [])
+    """
+    return [
+        library
+        for (name, library), row in _signatures().items()
+        if name == op and any(r.call for r in row.results) and (not row.when or row.when in keywords)
+    ]
+
+
 def names(what: str) -> Mapping[tuple[str, str], str]:
     """Find the names that are a cast, a function or the like: their meanings by library and name."""
     return _names()[what]

@@ -11,7 +11,14 @@ from typing import Any
 
 from typelattice.calls.attributes import ATTRIBUTES, attribute_of
 from typelattice.calls.bind import call_function
-from typelattice.calls.call_tables import constant, dtype_named, meaning, module_with_rules, names
+from typelattice.calls.call_tables import (
+    constant,
+    dtype_named,
+    libraries_with_several_results,
+    meaning,
+    module_with_rules,
+    names,
+)
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.creation_and_casts import MAKERS, PYTHONS, cast_to
 from typelattice.calls.methods import METHODS, call_method, is_in_place
@@ -22,6 +29,7 @@ from typelattice.calls.step import (
     LONGEST,
     WRITES,
     Argument,
+    Call,
     DTypeOf,
     Excerpt,
     NamedDType,
@@ -295,6 +303,17 @@ class Reader:
         if not isinstance(x, Ref):
             raise self.excerpt(node).refuse("a number has no elements; index an array")
         return self.builder.index(self.excerpt(node), x, self.as_argument(node, at), _lists_in(node.slice))
+
+    def refuse_unclear_result(self, call: ast.Call, x: Ref) -> None:
+        """Raises ProgramError for `x.max(1)[1]` where the library of x is unknown: a row, or the indices."""
+        step = self.builder.steps[x.step]
+        if step.owner is not None or not isinstance(step, Call):
+            return
+        name = step.name
+        for library in libraries_with_several_results(name, dict(step.keywords)):
+            several = f"here .{name}() gives several arrays in {library}, and one in most libraries"
+            ways = f"{library}.{name}(...) for several, xp.{name}(...) for one"
+            raise self.excerpt(call).refuse(f"{several}; write {ways}")
 
     def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
         """Return the items that a loop runs over. Raises ProgramError for an array, and past MOST_PASSES."""
@@ -661,7 +680,13 @@ class Reader:
     def indexing(self, node: ast.Subscript, scope: Scope) -> Reading:
         """Read `x[key]`."""
         of = yield self.expression(node.value, scope)
-        return self.subscript(node, of, (yield self.expression(node.slice, scope)))
+        key = yield self.expression(node.slice, scope)
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name not in scope:
+                pass  # a function of a module
+            case ast.Call(func=ast.Attribute()) if isinstance(of, Ref) and isinstance(key, int):
+                self.refuse_unclear_result(node.value, of)
+        return self.subscript(node, of, key)
 
     def list_in_loop(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Reading:
         """Read a list or generator that a loop makes."""

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from typelattice.calls.step import Argument, NamedDType
 from typelattice.facts.call_forms import FORMS
-from typelattice.facts.dtypes import DTYPES, Kind
+from typelattice.facts.dtypes import DTYPES, OTHER_NAMES, Kind
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries
 from typelattice.facts.operations import OPERATIONS, Operation
@@ -204,6 +204,7 @@ def names(what: str) -> Mapping[tuple[str, str], str]:
 @cache
 def _names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     found: dict[str, dict[tuple[str, str], str]] = {what: {} for what in MEANINGS}
+    found["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _Stated("names.txt")
     for row, (library, name, is_a, meaning) in read_rows("names.txt", 4, 4):
         _check(is_a, MEANINGS, "names.txt", row, 3)

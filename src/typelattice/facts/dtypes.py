@@ -181,7 +181,7 @@ def _seems_equal(d: DType, x: object) -> bool:
 
 def _row(line: str) -> DType:
     """The DType that a row of dtypes.txt states; its least value and its step follow from its kind."""
-    name, code, word, *numbers, specials = line.split()
+    name, code, word, *numbers, specials, others = line.split()
     kind = Kind(word)
     bits, storage, top, precision, exponent = (
         None if n == "-" else float.fromhex(n) if "p" in n else int(n) for n in numbers
@@ -192,7 +192,9 @@ def _row(line: str) -> DType:
     elif kind is Kind.SIGNED:
         least = None if top is None else -top - 1
     step = None if precision is not None else 1
-    return intern_dtype(name, code, kind, bits, storage, least, top, precision, exponent, step, (), specials)
+    found = intern_dtype(name, code, kind, bits, storage, least, top, precision, exponent, step, (), specials)
+    OTHER_NAMES.update(dict.fromkeys(others.split(",") if others != "-" else (), found))
+    return found
 
 
 def least_of_float(top: float, precision: int, exponent: int, specials: str) -> float:
@@ -203,6 +205,7 @@ def least_of_float(top: float, precision: int, exponent: int, specials: str) -> 
     return -top if "s" in specials else 0.0 if "z" in specials else 2.0 ** (exponent - precision + 1)
 
 
+OTHER_NAMES: dict[str, DType] = {}  # in the code of array libraries: half is float16
 with open(f"{__file__[:-3]}.txt", encoding="ascii") as rows:  # pathlib would cost as much as all else here
     DTYPES = {d.name: d for d in map(_row, (line for line in rows if line[0] != "#"))}
 CODES = {d.code: d for d in DTYPES.values()}
@@ -254,6 +257,9 @@ def _advice(name: str) -> str:
     module, _, stem = name.rpartition(".")
     if module and stem in DTYPES:
         return f"; write {stem}, without the module"
+    other = OTHER_NAMES.get(name) or CODES.get(name.replace("fp", "f", 1))
+    if other:
+        return f"; write {other}"
     return nearest(name, DTYPES) or "; dtypes have names such as int8, float16 and bfloat16"
 
 

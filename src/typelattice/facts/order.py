@@ -27,7 +27,14 @@ MOST_SPELLED = 20  # nodes of a cycle in an error message
 
 
 class OrderError(TypelatticeError, ValueError):
-    """A description that is no partial order given by its covers; also a node that an order does not have."""
+    """A description that is no partial order given by its covers; also a node that an order does not have.
+
+    `word` is the part of the text that is wrong; empty if it is no single part.
+    """
+
+    def __init__(self, cause: str, word: str = "") -> None:
+        super().__init__(cause)
+        self.word = word
 
 
 class Order(Viewed, Generic[N]):
@@ -195,7 +202,8 @@ def statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
         for statement in filter(str.strip, line.split(";")):
             chain = [[word.strip() for word in part.split(",")] for part in statement.split("->")]
             if any(len(word.split()) != 1 for part in chain for word in part):
-                raise OrderError(f"cannot read {statement.strip()[:60]!r}; write a, b -> c")
+                wrong = statement.strip()
+                raise OrderError(f"cannot read {wrong[:60]!r}; write a, b -> c", wrong)
             yield number, chain
 
 

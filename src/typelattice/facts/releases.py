@@ -20,7 +20,7 @@ def releases(system: str) -> tuple[str, ...]:
     does not install its library.
 
     >>> releases("torch"), releases("python")
-    (('2.13',), ())
+    (('2.13', '2.14'), ())
     """
     if system not in recordings():
         return ()
@@ -40,8 +40,8 @@ def system_for_version(system: str, version: str) -> str:
     If the version was not recorded, the next newer recorded release stands for it. If the version is newer
     than all of them, the newest one does.
 
-    >>> system_for_version("torch", "2.13.0+cpu")
-    'torch'
+    >>> system_for_version("torch", "2.13.0+cpu"), system_for_version("torch", "2.15.0")
+    ('torch@2.13', 'torch')
     """
     for release in releases(system)[:-1]:
         numbers = _numbers(release)

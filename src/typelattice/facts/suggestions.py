@@ -29,6 +29,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     '; did you mean int64 or int6?'
     >>> nearest("float8", ["float16", "float64", "float8_e5m2"])
     '; did you mean float8_e5m2?'
+
+    Then a name before which something was written, and at last a short form:
+
+    >>> nearest("pytorch", ["python", "torch"]), nearest("operations", ["order", "ops"])
+    ('; did you mean torch?', '; did you mean ops?')
     """
     from difflib import SequenceMatcher
 
@@ -37,7 +42,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     likely = [each for each in written if sorted(each) == sorted(typed)]
     if len(typed) >= BEGINNING:
         likely += [each for each in written if each.startswith(typed) and each not in likely][:MOST]
-    if len(likely) < MOST and not any(each.startswith(typed) for each in likely):
+    ends = [each for each in written if len(each) >= BEGINNING and typed.endswith(each)]
+    likely += [each for each in ends if each not in likely]
+    if len(likely) < MOST and not ends and not any(each.startswith(typed) for each in likely):
         matcher = SequenceMatcher(b=typed)
         alike: dict[str, float] = {}
         for each in written:
@@ -47,4 +54,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
         best = max(alike.values(), default=0)
         close = [each for each, ratio in alike.items() if ratio >= max(ALIKE, best - CLOSE)]
         likely += sorted((x for x in close if x not in likely), key=lambda x: (alike[x], x), reverse=True)
+    if not likely and len(typed) > 1:
+        forms = [each for each in written if is_short_form(typed, each) or is_short_form(each, typed)]
+        likely = sorted(forms, key=len)
     return f"; did you mean {' or '.join(written[each] for each in likely[:MOST])}?" if likely else ""
+
+
+def is_short_form(short_name: str, name: str) -> bool:
+    """Return True if a name is made of some letters of another, in their order and from the first one.
+
+    >>> is_short_form("tf", "tensorflow"), is_short_form("ops", "operations"), is_short_form("ml", "numpy")
+    (True, True, False)
+    """
+    letters = iter(name)
+    return len(short_name) > 1 and short_name[0] == name[:1] and all(each in letters for each in short_name)

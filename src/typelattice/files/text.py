@@ -256,7 +256,7 @@ class Text:
                 for _, chain in statements(line.partition("#")[0]):
                     yield (self, row), chain
             except OrderError as e:
-                raise self.error_in_order(row, str(e)) from None
+                raise self.error_in_order(row, str(e), e.word) from None
 
     def line_of_row(self, row: int) -> int:
         """The line of a row of its order."""

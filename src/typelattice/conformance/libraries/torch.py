@@ -16,9 +16,9 @@ DTYPES = (
     *(f"int{bits}" for bits in (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)),
     *("float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
     *("float8_e8m0fnu", "bfloat16", "float16", "float32", "float64"),
-    *("complex32", "complex64", "complex128"),
+    *("complex32", "complex64", "complex128", "bcomplex32"),
 )
-"""Every dtype that holds numbers; the quantized and the bits dtypes take no part in promotion."""
+"""Every dtype of a release that holds numbers; the quantized and the bits dtypes take no part in promotion."""
 
 
 RENAMED = {"equal": "eq", "repeat": "repeat_interleave", "unique_values": "unique"}
@@ -39,7 +39,7 @@ class Torch(Framework):
     def __init__(self) -> None:
         torch.set_num_threads(1)
         self.versions = versions_of("torch")
-        self.native = {name: getattr(torch, name) for name in DTYPES}
+        self.native = {name: getattr(torch, name) for name in DTYPES if hasattr(torch, name)}
 
     def array(self, dtype: Any, value: Scalar) -> torch.Tensor:
         return _full((2,), dtype, value)
@@ -57,7 +57,10 @@ class Torch(Framework):
             "matrix_transpose": lambda x: torch.broadcast_to(x, (2, 2)).mT,
             "take": lambda x: torch.take(x, torch.tensor([0])),
             "solve": lambda x, y: torch.linalg.solve(torch.diag(x), y),
-            "eig": lambda x: torch.linalg.eig(torch.diag(x))[0],  # torch.eig is there to say that it is gone
+            # torch.eig is there to say that it is gone; torch.cholesky and torch.qr, too, since 2.14.
+            "eig": lambda x: torch.linalg.eig(torch.diag(x))[0],
+            "cholesky": lambda x: torch.linalg.cholesky(_matrix(x)),
+            "qr": lambda x: torch.linalg.qr(_matrix(x))[0],
             "pad": lambda x: torch.nn.functional.pad(x, (1, 1)),
             "split": lambda x: torch.split(x, 1)[0],
             "matrix_rank": lambda x: torch.linalg.matrix_rank(torch.broadcast_to(x, (2, 2))),
@@ -79,7 +82,8 @@ def _full(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar) -> torch.Te
     try:
         return torch.full(shape, value, dtype=dtype)
     except NotImplementedError:
-        return torch.ones(shape, dtype=torch.uint8).view(dtype)
+        elements = 2 if shape else 1
+        return torch.ones(elements * dtype.itemsize, dtype=torch.uint8).view(dtype).reshape(shape)
 
 
 LIBRARIES = {Torch.name: Torch}

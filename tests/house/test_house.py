@@ -158,6 +158,16 @@ def test_result_type_loads_little_and_the_standard_library_alone(
     assert outside == {"typelattice"}
 
 
+# Each takes a third of a first answer or more, and no answer to strings needs one.
+SLOW = {"typing", "tomllib", "pathlib", "dataclasses", "inspect", "datetime", "asyncio", "logging"}
+
+
+@pytest.mark.parametrize("asked", ["result_type('int8', 'uint8')", "explain('int8', 'uint8')"])
+def test_a_first_answer_loads_nothing_slow(asked: str) -> None:
+    loaded = f"before = {{*sys.modules}}; import typelattice as tl; str(tl.system('jax').{asked})"
+    assert run(f"{loaded}; print(*sorted(({{*sys.modules}} - before) & {SLOW}))") == ""
+
+
 FRAMEWORKS = {module for known in libraries().values() for module in known.modules}
 USES = [
     "pass",

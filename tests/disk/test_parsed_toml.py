@@ -1,4 +1,4 @@
-"""TOML files that come with typelattice, parsed beforehand: the rows are right, and never believed if stale."""
+"""TOML files that come with typelattice, parsed beforehand: rows are right, and not believed if stale."""
 from __future__ import annotations
 
 import tomllib

@@ -10,12 +10,13 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from scatter_svg import Mark, Steps, plot
+
 import typelattice as tl
 from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, repairs
 from typelattice.designer.pareto_front import AXES, Placement, front, place
 from typelattice.engine.system import System
 from typelattice.files.writer import code
-from typelattice.rendering.scatter_svg import Mark, Steps, plot
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

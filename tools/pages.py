@@ -28,7 +28,10 @@ from typelattice.cli.main import main
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # The slowest stand last.
-GENERATORS = ("operations", "operands", "manual", "standard", "laws", "findings", "drawings", "design_page")
+GENERATORS = (
+    "parsed_toml", "operations", "operands", "manual", "standard", "laws", "findings", "drawings",
+    "design_page",
+)  # fmt: skip
 BLOCK = re.compile(r"(?ms)^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$")
 COLUMNS = "80"
 

@@ -149,7 +149,7 @@ def test_a_cause_that_libraries_share_is_in_the_list_of_each() -> None:
 def test_every_file_is_one_of_a_library_and_every_entry_reaches_the_recordings_that_it_names() -> None:
     import tomllib
 
-    for path in FOLDER.glob("*.toml"):
+    for path in Path(FOLDER).glob("*.toml"):
         assert path.stem in libraries()
         for entry in tomllib.loads(path.read_text(encoding="utf-8"))["departure"]:
             for name, number in entry["count"].items():

@@ -12,7 +12,7 @@ from kept import kept
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
 from typelattice.recorded.answers import NOT_ASKED
-from typelattice.recorded.encode_recording import rest_on_base, without_base
+from typelattice.recorded.encode_recording import rest_on_base
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (
     RECORDINGS,
@@ -60,12 +60,6 @@ def test_what_a_recording_rests_on_may_rest_on_a_third_and_ends_at_a_whole_one()
 def test_a_recording_is_written_on_its_base_as_it_was_read(name: str, tmp_path: Path) -> None:
     save_recording(rest_on_base(kept(name), RESTING[name]), tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_text() == (Path(RECORDINGS) / f"{name}.jsonl").read_text()
-
-
-def test_a_recording_on_a_base_is_written_whole(tmp_path: Path) -> None:
-    recording = kept("mlx@0.29")
-    save_recording(without_base(recording), tmp_path / "whole.jsonl")
-    assert {*load_recording(tmp_path / "whole.jsonl").calls()} == {*recording.calls()}
 
 
 def test_what_a_release_lacks_is_stated_once_and_no_call_of_it_was_asked() -> None:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typelattice as tl
 from typelattice.facts.releases import SIGN, releases
@@ -21,11 +22,13 @@ from typelattice.facts.system_headings import heading_of, headings, known_first
 from typelattice.files.text import FOLDER
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording_files import load_recording, recording_names
-from typelattice.rendering import Gridded
 from typelattice.rendering.drawing import Drawing
 from typelattice.study.changed_calls import changes
 from typelattice.study.check import check
 from typelattice.study.study_scope import SCALARS
+
+if TYPE_CHECKING:
+    from typelattice.rendering import Gridded
 
 DOCS = Path(__file__).parents[2] / "docs"
 FINDINGS = tomllib.loads((DOCS / "findings.toml").read_text(encoding="utf-8"))["finding"]

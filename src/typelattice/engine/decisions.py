@@ -4,10 +4,12 @@ All have the same three fields, so one loop can list them; explanations match on
 """
 from __future__ import annotations
 
-from typing import ClassVar
-
 from typelattice.facts.dtypes import Node
 from typelattice.facts.frozen_classes import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 @frozen()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from typelattice.engine.combine import combine
 from typelattice.engine.decisions import Decision, Misfit, Operated, RefusalError
@@ -39,19 +38,24 @@ from typelattice.engine.operations import (
     ROUNDED,
     SAME_DTYPE,
     STAYS,
-    Given,
     Op,
     find,
     said_of,
 )  # fmt: skip
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
+from typelattice.facts.frozen_classes import frozen
 from typelattice.operands.operand import Operand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typelattice.engine.operations import Given
 
 STAY_WEAK = (STAYS, EVEN_IF_CAST, IF_0D, DEFAULT_OR_ERROR)  # words by which a weak result is weak
 
 
-class Evaluation(NamedTuple):
+@frozen()
+class Evaluation:
     """The outcome for some operands: the node of their join, the dtype computed in and the result's dtype.
 
     `node` is None if the operands need not join, `compute` if the operation looks at each by itself.

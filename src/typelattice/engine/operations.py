@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Literal, TypeVar
 
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.frozen_classes import field, frozen, replace
@@ -17,7 +16,6 @@ from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpErro
 from typelattice.facts.suggestions import nearest, short
 from typelattice.operands.operand import Operand
 
-T = TypeVar("T")
 KINDS: dict[str, tuple[Kind, ...]] = {
     **{kind.value: (kind,) for kind in Kind},
     "integer": (Kind.UNSIGNED, Kind.SIGNED),
@@ -28,6 +26,15 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "none": (),
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, TypeVar
+
+    T = TypeVar("T")
+    Words = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
+    Given = Target | Words | None
+
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a dtype or a kind
 PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # what else `gives` may say: a Python number, and of which kind
@@ -37,7 +44,6 @@ ANY = "any"  # in a side: every operand, a Python scalar too
 DIFFERENT = "different"  # in a side: an array of a dtype that the operand it meets does not have
 Side = frozenset[Node | Kind | str]  # arrays: kinds, dtypes, DIFFERENT; Python scalars: weak nodes, values
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
-Given = Target | Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"] | None
 # Words of a system file. What each means stands in docs/format.md.
 ITSELF, ARRAY, ARRAY_IF_FIRST = COUNTS_AS = ("itself", "array", "array if first")
 ANYWHERE, BESIDE, BESIDE_STRONG, RIGHT, LAST, NONE, NOR_0D, NOR_WEAK = SCALARS = (

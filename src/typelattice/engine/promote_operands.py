@@ -43,7 +43,10 @@ def promote_operands(
     except RefusalError as e:
         steps = (*trail, e.step)
         return Promotion(rules, operands, op, steps, find_rule, reason=e.reason, remedy=e.remedy)
-    return Promotion(rules, operands, op, tuple(trail), find_rule, *found)
+    return Promotion(
+        rules, operands, op, tuple(trail), find_rule,
+        found.node, found.compute, found.dtype, found.weak, found.fits, found.number,
+    )  # fmt: skip
 
 
 def _evaluate_promotion(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> Evaluation:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from typing import Any, Protocol
 
 from typelattice.engine.answer import Promotion, PromotionError, Rule
 from typelattice.engine.promote_operands import promote_operands
@@ -15,6 +14,23 @@ from typelattice.operands.notation import parse
 from typelattice.operands.objects import CACHE_KEYS, PLAIN, operand, with_foreign
 from typelattice.operands.operand import SCALARS, Operand, OperandError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    class Origin(Protocol):
+        """The source of a system: its files, as far as a system needs them."""
+
+        def rule(self, p: Promotion) -> Rule:
+            """The lines of the files behind an answer."""
+
+        def replace(self, keys: dict[str, object]) -> System:
+            """The same system with other values for keys of its file."""
+
+        def rebuild(self) -> tuple[Callable[..., System], tuple[object, ...]]:
+            """A function and its arguments that make the system again, as pickling asks for."""
+
+
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
 _NOTHING: Any = object()  # stands for an operand that was not given; None would be one, though an invalid one
 
@@ -22,19 +38,6 @@ _NOTHING: Any = object()  # stands for an operand that was not given; None would
 def _values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values of the Python scalars among operands; None stands for each of the others."""
     return tuple(x if type(x) in SCALARS else None for x in operands)
-
-
-class Origin(Protocol):
-    """The source of a system: its files, as far as a system needs them."""
-
-    def rule(self, p: Promotion) -> Rule:
-        """The lines of the files behind an answer."""
-
-    def replace(self, keys: dict[str, object]) -> System:
-        """The same system with other values for keys of its file."""
-
-    def rebuild(self) -> tuple[Callable[..., System], tuple[object, ...]]:
-        """A function and its arguments that make the system again, as pickling asks for."""
 
 
 Arrays = dict[type, dict[Hashable, dict[Hashable, DType]]]  # a class of arrays, and the dtypes of two of them

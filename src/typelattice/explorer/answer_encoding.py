@@ -15,9 +15,8 @@ from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.rules_key import rules_key
 from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
-from typelattice.operands.operand import Operand, Tier, operand_of
+from typelattice.operands.operand import TIERS, Operand, Tier, operand_of
 from typelattice.recorded.observed import observed
-from typelattice.study.study_scope import TIERS
 from typelattice.study.table_labels import code, label, marks
 from typelattice.study.tables import is_small
 

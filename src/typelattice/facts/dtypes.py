@@ -6,13 +6,16 @@ from _thread import allocate_lock  # `threading` costs a process as much as the 
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 from warnings import warn
 from weakref import WeakValueDictionary
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.suggestions import nearest, short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Kind(StrEnum):
@@ -140,7 +143,7 @@ _LOCK = allocate_lock()
 def intern_dtype(*facts: Any) -> DType:
     """The DType with these facts, in the order of its fields; always the same object."""
     # 1 and 1.0 are equal, and yet different facts.
-    key = (*facts, *(type(fact) for fact in facts))
+    key = (*facts, *map(type, facts))
     with _LOCK:
         found = _DEFINED.get(key)
         if found is None:

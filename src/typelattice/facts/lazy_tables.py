@@ -2,10 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
 
-S = TypeVar("S")
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    S = TypeVar("S")
+    T = TypeVar("T")
+else:
+    T = object
 
 
 class Later(Mapping[str, T]):

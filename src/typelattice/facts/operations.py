@@ -55,10 +55,6 @@ class Operation:
         """The least dimensions of every operand, in all libraries: 1 for `matmul`, 0 for `add`."""
         return min(self.least_dimensions)
 
-    def dimensions_of(self, position: int) -> int:
-        """The dimensions that the operand at a position has to have."""
-        return self.least_dimensions[min(position, len(self.least_dimensions) - 1)]
-
     @property
     def is_operator(self) -> bool:
         """Return True if it is written with a sign, not as a function."""

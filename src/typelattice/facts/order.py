@@ -14,14 +14,22 @@ from functools import reduce
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, permutations, product
 from operator import and_, or_
-from typing import Generic, TypeVar
 
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
 
-N = TypeVar("N", bound=Hashable)
+TYPE_CHECKING = False  # `typing` costs a process as much as all of this
+if TYPE_CHECKING:
+    from typing import Generic, TypeVar
 
+    N = TypeVar("N", bound=Hashable)
+else:
+    N = Hashable
+
+    class Generic:
+        __slots__ = ()
+        __class_getitem__ = classmethod(lambda cls, _: cls)
 
 MOST_SPELLED = 20  # nodes of a cycle in an error message
 
@@ -60,7 +68,8 @@ class Order(Viewed, Generic[N]):
         self.nodes, self._above = tuple(above), above
         self._place = {a: i for i, a in enumerate(self.nodes)}
         self._bit = {a: 1 << i for i, a in enumerate(self._downward)}
-        self._up, self._below = dict(self._bit), dict[N, int]()
+        self._up = dict(self._bit)
+        self._below: dict[N, int] = {}
         for a in self._downward:
             for b in above[a]:
                 self._up[a] |= self._up[b]
@@ -152,7 +161,8 @@ class Order(Viewed, Generic[N]):
 
     def minimal_bounds(self, *nodes: N) -> tuple[N, ...]:
         """The lowest of the upper bounds. One: the join. None, or several: there is no join."""
-        common, found = self._common(self._up, *nodes), list[N]()
+        common = self._common(self._up, *nodes)
+        found: list[N] = []
         while common:
             lowest = self._downward[common.bit_length() - 1]  # what lies below has a higher bit, and is gone
             common &= ~self._up[lowest]

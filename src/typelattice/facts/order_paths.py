@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from typing import TypeVar
 
 from typelattice.facts.order import Order
 
-N = TypeVar("N", bound=Hashable)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    N = TypeVar("N", bound=Hashable)
 
 
 def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, combinations, pairwise
-from typing import Any
 
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.decisions import (
@@ -39,6 +38,10 @@ from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.system_without_lines import LineRemoval, Lines
 from typelattice.files.text import Text
 from typelattice.operands.operand import SCALAR
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
 GIVE_OPERAND_DTYPES = (

@@ -3,13 +3,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
 from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.text import FormatError, OrderRow, join_errors
 from typelattice.files.vocabulary import LIMIT_ENTRIES, Consequence, OrderDependentError, UnknownWord, items
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 
 class KeyReader:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
 
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import CONDITIONS, JOIN, OF_DTYPE, OUTCOMES
@@ -30,7 +29,12 @@ from typelattice.files.vocabulary import (
 )
 from typelattice.operands.operand import WORDS
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 Fields = dict[str, object]  # of `Op`
 TIERS = ["array", "0d", "scalar"]
 THEN = " then "  # between two sides that stand in this order

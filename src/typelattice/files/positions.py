@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from contextlib import suppress
-from typing import NamedTuple
 
 from typelattice.facts.frozen_classes import frozen
 
@@ -36,7 +35,8 @@ NEW_LINE = re.compile(
 )  # of a string in double quotes; the third is no part of it
 
 
-class Position(NamedTuple):
+@frozen()
+class Position:
     """A line and a column of a text, both counted from 1."""
 
     line: int

@@ -8,7 +8,6 @@ from functools import cache, partial
 from itertools import combinations, pairwise
 from os import PathLike, path
 from types import MappingProxyType as Frozen
-from typing import TypeVar
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node
@@ -36,7 +35,12 @@ from typelattice.files.vocabulary import (
 )
 from typelattice.operands.operand import WORDS
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 COMBINE = ("join", "fold", "comparable", "value")
 
 

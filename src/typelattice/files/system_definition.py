@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from functools import cache, partial
 from os import PathLike, path
-from typing import TYPE_CHECKING
 
 from typelattice.facts.frozen_classes import field, frozen, replace
 from typelattice.facts.suggestions import nearest
@@ -25,6 +23,7 @@ from typelattice.files.text import (
     systems,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.files.release_files import Release
 
@@ -137,10 +136,8 @@ class SystemDefinition:
         if "extends" in keys:
             cause = "is read from files only; replace other keys, or write a file that extends this one"
             raise text.error(cause, "extends")
-        for key, value in keys.items():
-            _check_plain(value, key, text)
-        given = _check_keys(keys, text)
-        values = deepcopy(dict(given.values))
+        given = _check_keys({key: _copy_plain(value, key, text) for key, value in keys.items()}, text)
+        values = dict(given.values)
         for key, value in values.items():
             if isinstance(value, dict) and value and self.entries(key):
                 values[key] = {DOTS: True, **value}
@@ -288,8 +285,8 @@ def _parts(a: object, b: object) -> Mapping[str, object]:
     return {**_table(a), **_table(b)}
 
 
-def _check_plain(value: object, key: str, text: Text, depth: int = 0) -> None:
-    """Raise FormatError for a value that TOML cannot express."""
+def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
+    """Copy a value with all lists and tables in it. Raise FormatError for one that TOML cannot express."""
     from typelattice.files.positions import LIMIT_NESTED
 
     if depth > LIMIT_NESTED:
@@ -298,8 +295,8 @@ def _check_plain(value: object, key: str, text: Text, depth: int = 0) -> None:
         for word in value:
             if not isinstance(word, str):
                 raise text.error(f"the entries of a table are strings, not {article(type(word))}", key)
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _check_plain(inner, key, text, depth + 1)
+        return {word: _copy_plain(inner, key, text, depth + 1) for word, inner in value.items()}
+    return [_copy_plain(inner, key, text, depth + 1) for inner in value] if isinstance(value, list) else value
 
 
 def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> SystemDefinition:

@@ -3,14 +3,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion, Rule
-from typelattice.engine.system import Origin, System
+from typelattice.engine.system import System
 from typelattice.files.order_entries import Covers, CoversOfRows, covers_of_lines
 from typelattice.files.system_definition import SystemDefinition
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typelattice.engine.system import Origin
     from typelattice.files.deciding_lines import Blame
 
 

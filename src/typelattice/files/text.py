@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
+from typelattice.disk.parsed_toml import parse_toml
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import OrderError, statements
 from typelattice.facts.suggestions import short
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.files.positions import Path, Positions
 
@@ -29,7 +30,8 @@ MOST_SHOWN = 20  # mistakes that one error shows
 SHOWN = 100  # characters of a line of the file, beside a mistake
 
 
-class Mark(NamedTuple):
+@frozen()
+class Mark:
     """A place in a file: its line, the column and width of the word there, and the text of the line."""
 
     line: int
@@ -70,8 +72,8 @@ class FormatError(TypelatticeError, ValueError):
         """Return the summary, and the line of the file with a caret under the word."""
         if self.mark is None:
             return self.summary
-        line, column, width, text = self.mark
-        text = text.replace("\t", " ")
+        line, column, width = self.mark.line, self.mark.column, self.mark.width
+        text = self.mark.text.replace("\t", " ")
         cut = max(0, column - SHOWN // 2) if len(text) > SHOWN else 0
         shown = "".join(c if c.isprintable() else "?" for c in text[cut : cut + SHOWN])
         blank = " " * (column - 1 - cut)
@@ -221,8 +223,6 @@ class Text:
         The parser takes long for a text that is nested deep, or raises RecursionError. The files that come
         with typelattice are not; the tests look.
         """
-        import tomllib  # loaded with the first file; a program that asks for none does without
-
         shipped = self.path is not None and os.path.dirname(self.path) == SHIPPED
         if not shipped and (deep := self.positions.too_deep):
             from typelattice.files.positions import TOO_DEEP
@@ -230,7 +230,7 @@ class Text:
             mark = self.mark_of_row(deep.line, "", deep.column)
             raise FormatError(self.file, deep.line, "", TOO_DEEP, mark)
         try:
-            return tomllib.loads(self.text)
+            return parse_toml(self.path, self.text)
         except ValueError as e:
             at = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", str(e))
             line = int(at[1] or self.text.count("\n") + 1) if at else None

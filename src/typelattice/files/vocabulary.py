@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import combinations, product
-from typing import TypeVar
 
 from typelattice.engine import operations as ops
 from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
@@ -17,7 +16,12 @@ from typelattice.facts.suggestions import nearest, short
 from typelattice.files.text import article
 from typelattice.operands.operand import SCALARS
 
-T = TypeVar("T", bound=Hashable)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T", bound=Hashable)
+
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
 KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
 PYTHON_KINDS = {"int": "integer", "uint": "unsigned"}  # kinds of Python scalars, and those of dtypes

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
-from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
@@ -10,6 +9,10 @@ from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.range_checks import Value
 from typelattice.operands.notation import number, parse
 from typelattice.operands.operand import SCALAR, SCALARS, Operand, OperandError, operand_of, scalar
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Classes remembered. A program has a few; one that makes classes without end must not fill the memory.
 MOST_CLASSES = 512

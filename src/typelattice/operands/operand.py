@@ -1,14 +1,19 @@
 """An operand of a promotion: a dtype or a kind, its tier, and its value if known."""
 from __future__ import annotations
 
-from typing import Literal
-
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Node, weak
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.range_checks import Value
 
-Tier = Literal["array", "0d", "scalar"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Tier = Literal["array", "0d", "scalar"]
+else:
+    Tier = str
+TIERS: tuple[Tier, ...] = ("array", "0d", "scalar")
 SCALARS: dict[type, Kind] = {bool: Kind.BOOL, int: Kind.SIGNED, float: Kind.FLOAT, complex: Kind.COMPLEX}
 WORDS = {"int": Kind.SIGNED, "float": Kind.FLOAT, "complex": Kind.COMPLEX}
 BOOL = DTYPES["bool"]

@@ -6,11 +6,11 @@ of the library that it comes from, which the files of the others extend.
 """
 from __future__ import annotations
 
-import tomllib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 
+from typelattice.disk.parsed_toml import parse_toml
 from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import recordings
@@ -20,13 +20,14 @@ from typelattice.files.vocabulary import Words, items, text
 from typelattice.recorded.departure import Departure, DepartureError
 from typelattice.recorded.read_departures import DepartureEntries
 
-FOLDER = Path(__file__).with_name("departures")
+# By os.path: importing pathlib costs as much as reading all departures of a library.
+FOLDER = os.path.join(os.path.dirname(__file__), "departures")
 LIMIT_BYTES, LIMIT_DOTS = 200_000, 200  # of a list, on one of its lines
 KEYS, EXTENDS = ("sets", "departure"), "extends"
 
 
 def departures(
-    recording: str, path: Path | None = None, own: Mapping[str, DType] = {}
+    recording: str, path: str | os.PathLike[str] | None = None, own: Mapping[str, DType] = {}
 ) -> Sequence[Departure]:
     """The departures listed for a recording, here or in a file of your own; `own` are dtypes of your system.
 
@@ -36,7 +37,7 @@ def departures(
     Raises FileError for a file of your own that cannot be read, DepartureError for one that cannot be right.
     """
     if path is not None:
-        return tuple(_of_recording(recording, path.name, _values(path), own))
+        return tuple(_of_recording(recording, os.path.basename(path), _values(path), own))
     if recording not in recordings():
         return ()
     kept = _read_files(recordings()[recording].library).items()
@@ -45,15 +46,22 @@ def departures(
     return (*found, *departures(newest)) if older else found
 
 
+def may_vary(recording: str) -> bool:
+    """Return True if the files that list a recording's departures have one that varies."""
+    entry = recordings().get(recording)
+    listed = (values.get("departure") for values in _read_files(entry.library).values()) if entry else ()
+    return any("varies" in each for entries in listed if isinstance(entries, list) for each in entries)
+
+
 @cache
 def _read_files(library: str) -> Mapping[str, Mapping[str, object]]:
     """Read the departure files of a library, by name: the file that its own extends, then its own."""
-    path = FOLDER / f"{library}.toml"
-    if not path.is_file():
+    path = os.path.join(FOLDER, f"{library}.toml")
+    if not os.path.isfile(path):
         return {}
-    values = {**_values(path)}
+    values = _values(path)
     extended = str(values.pop(EXTENDS, ""))
-    return {**(_read_files(extended) if extended else {}), path.name: values}
+    return {**(_read_files(extended) if extended else {}), os.path.basename(path): values}
 
 
 def _of_recording(
@@ -87,21 +95,22 @@ def _words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
     return words
 
 
-def _values(path: Path) -> Mapping[str, object]:
+def _values(path: str | os.PathLike[str]) -> dict[str, object]:
     """Read a TOML file. Raises FileError, DepartureError."""
+    name = os.path.basename(path)
     data = read_bytes(path, LIMIT_BYTES + 1)
     if len(data) > LIMIT_BYTES:
-        raise DepartureError(f"{path.name}: larger than {LIMIT_BYTES:,} bytes")
+        raise DepartureError(f"{name}: larger than {LIMIT_BYTES:,} bytes")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as e:
-        raise DepartureError(f"{path.name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None
+        raise DepartureError(f"{name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None
     # tomllib takes time that grows with the square of the parts of a key, which stands on one line.
     if deep := next((n for n, line in enumerate(text.split("\n"), 1) if line.count(".") > LIMIT_DOTS), 0):
-        raise DepartureError(f"{path.name}, line {deep}: more than {LIMIT_DOTS} dots; write several entries")
+        raise DepartureError(f"{name}, line {deep}: more than {LIMIT_DOTS} dots; write several entries")
     try:
-        return tomllib.loads(text)
+        return parse_toml(os.path.realpath(path), text)
     except RecursionError:
-        raise DepartureError(f"{path.name}: not TOML: nested too deep") from None
+        raise DepartureError(f"{name}: not TOML: nested too deep") from None
     except ValueError as e:
-        raise DepartureError(f"{path.name}: not TOML: {e}") from None
+        raise DepartureError(f"{name}: not TOML: {e}") from None

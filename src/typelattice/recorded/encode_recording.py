@@ -39,14 +39,6 @@ def encode_recording(
     return Recording(head, errors, "\n" + "".join(lines), str(head["library"]), None, len(errors) + 2)
 
 
-def without_base(recording: Recording) -> Recording:
-    """Return the same recording, which then rests on no other."""
-    head = {key: recording.head[key] for key in HEAD if key in recording.head}
-    head |= {"operands": [*recording.operands], "seed": recording.seed}
-    answers = {op: recording.answers(op) for op in recording.operations}
-    return encode_recording(head, recording.errors, answers)
-
-
 def rest_on_base(recording: Recording, name: str) -> Recording:
     """Return a recording as its differences from one that comes along. Raise RecordingError."""
     base = load_recording(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operate import gives_number
@@ -21,6 +20,7 @@ from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKE
 from typelattice.recorded.recording_files import FOREIGN, open_recording
 from typelattice.recorded.sections import Call
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.recorded.departure import Departure
 
@@ -96,7 +96,10 @@ class Observed:
 
     def _may_vary(self) -> bool:
         """Return True if some departure from the rule is listed that varies, in this operation."""
-        listed = _list_departures(self.recording.removeprefix(f"{FOREIGN}/"))
+        from typelattice.recorded.departures import may_vary
+
+        name = self.recording.removeprefix(f"{FOREIGN}/")
+        listed = _list_departures(name) if may_vary(name) else ()
         return any(departure.varies and self.call.op in departure.ops for departure in listed)
 
     @property

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
 
 from typelattice.engine.operations import GROUPS
 from typelattice.facts.dtypes import Kind
@@ -26,7 +25,12 @@ from typelattice.recorded.operand_patterns import (
 )
 from typelattice.rendering.grid import printable
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 NOT_COUNTED: Mapping[str, int] = {"": 0}
 LIMIT_CAUSE = 400  # characters of a message
 NEEDED, OPTIONAL = ("ops", "reason", "source"), ("operands", "count", "varies")

@@ -12,13 +12,16 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any, NoReturn
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.suggestions import clip_text, short
 from typelattice.recorded.answers import LACKED, SEPARATOR, answer_of, split_message
 from typelattice.recorded.sections import NO_SECTION, REST, Answers, Call, Operands, Row, Section
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 LACKED_NAME = f"{LACKED[0]}{SEPARATOR}lacked"
 MANY = 3  # operands, beyond pairs, of calls drawn at random

@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.disk.write import write_text
@@ -23,6 +22,10 @@ from typelattice.recorded.recording import (
     short_text,
 )
 from typelattice.recorded.sections import Operands, Section
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # By os.path: importing pathlib costs as much as all else here.
 RECORDINGS = os.path.join(os.path.dirname(__file__), "recordings")

@@ -2,11 +2,25 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Protocol, runtime_checkable
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import nearest, short
 from typelattice.rendering.grid import Cell, Grid
+
+TYPE_CHECKING = False  # `typing` costs a process as much as all that a text needs
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Gridded(Protocol):
+        """A value that can be shown as a grid: a table, a diff, verdicts."""
+
+        def grid(self) -> Grid: ...
+
+    class Plain(Protocol):
+        """A value that can be given as dictionaries, lists, texts and numbers: verdicts, a design."""
+
+        def data(self) -> dict[str, object]: ...
+
 
 FORMATS = ("text", "markdown", "html", "csv", "json")  # each a module with a function of its name
 
@@ -14,19 +28,6 @@ FORMATS = ("text", "markdown", "html", "csv", "json")  # each a module with a fu
 class RenderError(TypelatticeError, ValueError):
     """An unknown format, or a value that only JSON can hold."""
 
-
-@runtime_checkable
-class Gridded(Protocol):
-    """A value that can be shown as a grid: a table, a diff, verdicts."""
-
-    def grid(self) -> Grid: ...
-
-
-@runtime_checkable
-class Plain(Protocol):
-    """A value that can be given as dictionaries, lists, texts and numbers: verdicts, a design."""
-
-    def data(self) -> dict[str, object]: ...
 
 
 def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
@@ -43,14 +44,14 @@ def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     if to not in FORMATS:
         near = nearest(str(to), FORMATS)
         raise RenderError(f"unknown format {short(str(to))}{near}; these are {', '.join(FORMATS)}")
-    if to == "json" and isinstance(x, Plain):
+    if to == "json" and not isinstance(x, Grid) and hasattr(x, "data"):
         from typelattice.rendering.json import document
 
         return document(type(x).__name__.lower(), x.data())
-    if not isinstance(x, (Grid, Gridded)):
+    if not (isinstance(x, Grid) or hasattr(x, "grid")):
         raise RenderError(f"a {type(x).__name__} is no grid; render it as json")
     grid = x if isinstance(x, Grid) else x.grid()
     return str(getattr(import_module(f"typelattice.rendering.{to}"), to)(grid))
 
 
-__all__ = ["FORMATS", "Cell", "Grid", "Gridded", "Plain", "render"]
+__all__ = ["FORMATS", "Cell", "Grid", "render"]

@@ -7,8 +7,6 @@ from textwrap import fill
 from typelattice.rendering.grid import printable
 from typelattice.rendering.layered import Node, Placed
 
-LINK_SIGNS = {"tie": "=", "fork": "x", "refusal": "x"}
-
 
 def sketch(drawn: Placed, width: int = 80) -> str:
     """A drawing in lines of text; a wider one goes on below.

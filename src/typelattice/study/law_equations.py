@@ -14,8 +14,9 @@ from operator import getitem, itemgetter, ne
 from typing import Protocol, TypeVar
 
 from typelattice.explanations.library_code import result_operand
+from typelattice.operands.operand import TIERS
 from typelattice.study.closure import REFUSED, Closure, Key, key
-from typelattice.study.study_scope import TIERS, BeyondReachError
+from typelattice.study.study_scope import BeyondReachError
 
 X = TypeVar("X")
 Promote = Callable[..., X]  # promotes numbers and rows, or writes the promotion of terms

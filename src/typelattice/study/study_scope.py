@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Weak, place
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand
-from typelattice.operands.operand import Operand, Tier, operand_of
+from typelattice.operands.operand import Operand, operand_of
 
 TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
-TIERS: tuple[Tier, ...] = get_args(Tier)
 SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind
 MOST = 300  # operands, as many as an order may have nodes; a table of more takes minutes
 

@@ -7,15 +7,17 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
 
 from typelattice.facts.dtypes import NATIVE, DType, DTypeError, dtype
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import nearest
 from typelattice.operands.objects import FINDERS, STANDARD, ObjectReader, forget
 from typelattice.operands.operand import Operand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class NotImportedError(TypelatticeError, TypeError):
@@ -43,7 +45,9 @@ def reader_of(root: str) -> ObjectReader | None:
 @lru_cache(maxsize=256)
 def adapter(root: str) -> ModuleType | None:
     """The adapter for the objects of a root module: the file named after their library; None without one."""
-    from typelattice.facts.libraries import file_of, library_of  # not needed as long as operands are strings
+    from importlib.util import find_spec  # neither is needed as long as operands are strings
+
+    from typelattice.facts.libraries import file_of, library_of
 
     library = "array-api" if root == STANDARD else library_of(root)
     path = f"{__name__}.{file_of(library)}" if library else ""

@@ -1,4 +1,4 @@
-"""Points in a plane, numbered, with a key beside them, as SVG; lines that step from point to point."""
+"""Plots numbered points with a key beside them, and lines that step from point to point, as SVG."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ class Steps:
 
 
 def plot(title: str, x: str, y: str, marks: Sequence[Mark], lines: Sequence[Steps] = ()) -> str:
-    """The plane from the origin on; the axes count things, fewer of which is better."""
+    """Draw the plane from the origin on; the axes count things, fewer of which is better."""
     key = [(0, line.text, colour) for line, colour in zip(lines, LINES, strict=False)]
     key += [
         (number if not i else 0, part, "")

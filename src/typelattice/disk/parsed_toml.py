@@ -1,0 +1,43 @@
+"""TOML files that come with typelattice, parsed beforehand: loading and running `tomllib` takes long.
+
+`parsed.txt` beside the files has a row for each: its name, the checksum of its text, and its values as JSON.
+`tools/parsed_toml.py` writes it.
+"""
+from __future__ import annotations
+
+import json
+import os
+from binascii import crc32
+from functools import cache
+
+TABLE = "parsed.txt"
+PACKAGE = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
+
+
+def parse_toml(path: str | None, text: str) -> dict[str, object]:
+    """Parse the text of a TOML file, given its real path if it has one. Raises what `tomllib.loads` raises.
+
+    A text of our own that has changed since its row was written is parsed anew, as any other text is.
+    """
+    folder, name = os.path.split(path or "")
+    if folder.startswith(PACKAGE):
+        checksum, values = _rows(folder).get(name, ("", ""))
+        if checksum == str(crc32(text.encode())):
+            found: dict[str, object] = json.loads(values)
+            return found
+    import tomllib  # loaded with the first text that has no row
+
+    return tomllib.loads(text)
+
+
+@cache
+def _rows(folder: str) -> dict[str, tuple[str, str]]:
+    """Read the rows of a folder, by the name of the file."""
+    with open(os.path.join(folder, TABLE), encoding="ascii") as rows:
+        columns = (row.split("\t") for row in rows)
+        return {name: (checksum, values) for name, checksum, values in columns}
+
+
+def row_of(name: str, text: str, values: dict[str, object]) -> str:
+    """Write the row of a file whose text has these values."""
+    return "\t".join((name, str(crc32(text.encode())), json.dumps(values, separators=(",", ":")))) + "\n"

@@ -1,0 +1,47 @@
+"""TOML files that come with typelattice, parsed beforehand: rows are right, and not believed if stale."""
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from typelattice.disk.parsed_toml import TABLE, parse_toml, row_of
+from typelattice.files.text import SHIPPED
+from typelattice.recorded.departures import FOLDER
+
+
+@pytest.mark.parametrize("folder", [SHIPPED, FOLDER], ids=lambda folder: Path(folder).name)
+def test_every_row_is_what_the_file_says_now(folder: str) -> None:
+    """`make pages` writes them."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.toml"))}
+    rows = (Path(folder) / TABLE).read_text(encoding="ascii").splitlines(keepends=True)
+    assert rows == [row_of(name, text, tomllib.loads(text)) for name, text in texts.items()]
+
+
+@pytest.mark.parametrize("folder", [SHIPPED, FOLDER], ids=lambda folder: Path(folder).name)
+def test_json_keeps_what_toml_says(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stated = {str(path): path.read_text(encoding="utf-8") for path in Path(folder).resolve().glob("*.toml")}
+    expected = {path: repr(tomllib.loads(text)) for path, text in stated.items()}
+    monkeypatch.setattr(tomllib, "loads", None)
+    assert {path: repr(parse_toml(path, text)) for path, text in stated.items()} == expected
+
+
+def test_a_text_that_has_changed_is_parsed_anew() -> None:
+    path = Path(SHIPPED) / "jax.toml"
+    text = path.read_text(encoding="utf-8") + "\n# changed\n[new]\n"
+    assert parse_toml(str(path), text)["new"] == {}
+
+
+def test_a_file_of_ones_own_has_no_row(tmp_path: Path) -> None:
+    (tmp_path / TABLE).write_text(row_of("mine.toml", "a = 1", {"a": 2}), encoding="ascii")
+    assert parse_toml(str(tmp_path / "mine.toml"), "a = 1") == {"a": 1}
+    assert parse_toml(None, "a = 1") == {"a": 1}
+
+
+def test_values_are_as_fresh_as_those_of_tomllib() -> None:
+    """A caller may change what it was given."""
+    path = Path(SHIPPED) / "jax.toml"
+    text = path.read_text(encoding="utf-8")
+    parse_toml(str(path), text).clear()
+    assert parse_toml(str(path), text)["name"] == "jax"

@@ -18,7 +18,7 @@ DTYPES = (
     *("float8_e8m0fnu", "bfloat16", "float16", "float32", "float64"),
     *("complex32", "complex64", "complex128", "bcomplex32"),
 )
-"""Every dtype of a release that holds numbers; the quantized and the bits dtypes take no part in promotion."""
+"""Every dtype of a release that holds numbers; quantized and bits dtypes take no part in promotion."""
 
 
 RENAMED = {"equal": "eq", "repeat": "repeat_interleave", "unique_values": "unique"}

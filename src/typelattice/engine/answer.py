@@ -48,8 +48,9 @@ class Cast:
 class Promotion(Viewed):
     """An answer and all that led to it. Of a refusal `dtype` is None, and `reason` and `remedy` say why.
 
-    The operands join at `node` and are cast to `compute`, the dtype computed in. `dtype` is that of the
-    result: most operations give what they compute in, `equal` gives a bool. `number` is set if the result is
+    The operands join at `node` and are cast to `compute`, the dtype computed in. `accumulator` is the dtype
+    in which the operation adds up, if the system states one. `dtype` is that of the result: most operations
+    give what they compute in, `equal` gives a bool. `number` is set if the result is
     a Python number: it is the kind of that. `find_rule` finds the lines of the files behind an answer.
 
     >>> from typelattice import system
@@ -69,6 +70,7 @@ class Promotion(Viewed):
     weak: bool = False
     fits: tuple[ValueFit, ...] = ()
     number: Kind | None = None
+    accumulator: DType | None = None
     reason: str | None = None
     remedy: str | None = None
 
@@ -93,6 +95,11 @@ class Promotion(Viewed):
         if self.dtype is None:
             raise PromotionError(self)
         return self.dtype
+
+    @property
+    def arithmetic(self) -> DType:
+        """The dtype of sums and products: the accumulator, else the dtype computed in, else the result's."""
+        return self.accumulator or self.compute or self.result
 
     @property
     def promoting(self) -> tuple[Operand, ...]:

@@ -182,9 +182,9 @@ def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
                 raise RefusalError(reason, cast_remedy(rules, op, met, "one of them"), step)
 
 
-def overridden(op: Op, operands: Sequence[Operand]) -> DType | None:
-    """Return the dtype to which an override of the operation sends its operands; None if none does."""
-    for override in op.overrides:
+def dtype_of_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> DType | None:
+    """Return the dtype that an operation's table of pairs has for its operands; None if it has none."""
+    for override in pairs:
         for i, o in enumerate(operands):
             others = [*operands[:i], *operands[i + 1 :]] if not override.ordered else operands[1:]
             if others and all(_stands(o, other, override) for other in others):

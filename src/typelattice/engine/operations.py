@@ -57,6 +57,8 @@ LEFT, LEFT_KIND, LEFT_CATEGORY, LEFT_CAST, COPY_CAST, REBOUND, ROUNDED = INTO = 
 CASTS = (LEFT_CAST, COPY_CAST)  # those that need no dtype at which the two join
 REBINDS = (REBOUND, ROUNDED)  # those by which nothing is written into the left operand itself
 
+OF_ACCUMULATORS = ("accumulates", "unjoined", "gives_of_pairs")  # fields of operations that add up
+
 
 @frozen()
 class Domain:
@@ -113,9 +115,11 @@ class Op:
       that an operand counts as.
     - `meet` is one of JOINS; `order` has the covers of an order of the operation's own.
     - `loops` are the dtypes that a search for a loop tries; `own` come first where an operand has them.
+    - `accumulates` has the dtype in which it adds up for dtypes and kinds that are computed in; the operands
+      keep theirs. `unjoined` are pairs of operands that keep their own dtypes, with their accumulators.
     - `adopts` is the dtype that has to hold the value of a Python scalar, COMPUTED or JOINED.
     - `gives` is the dtype of the result; None for the one computed in. `gives_of` says so of single dtypes
-      and kinds, and counts more. `writes`: the result is written into the left operand. `into`: what may be.
+      and kinds, and counts more, `gives_of_pairs` of `unjoined` ones. `writes`: the result is written into the left operand. `into`: what may be.
     - `weak` is one of WEAK; `weak_of` says so of single dtypes and kinds, and counts more.
     """
 
@@ -138,6 +142,9 @@ class Op:
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
     computes: Mapping[Target, Target] = field(default_factory=dict)
+    accumulates: Mapping[Target, Target] = field(default_factory=dict)
+    unjoined: tuple[Override, ...] = ()
+    gives_of_pairs: tuple[Override, ...] = ()
     adopts: str = COMPUTED
     writes: bool = False
     into: str = LEFT
@@ -216,6 +223,8 @@ def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
     for entry in reversed(entries(op)):
         said |= departures.get(entry, {})
     known = operation(op)
+    if not known.adds_up:  # the entry of a class or group may speak of other operations
+        said = {key: value for key, value in said.items() if key not in OF_ACCUMULATORS}
     said |= {"name": known.name, "writes": known.in_place}
     # The reader of files has checked that each value is of its field's type, which a checker cannot see here.
     return replace(STANDARD[class_of(known)], **said)

@@ -21,6 +21,8 @@ from typelattice.facts.suggestions import nearest, short
 TABLE = f"{__file__[:-3]}.txt"
 IN_PLACE = "in-place"  # the class of operators that write into their left operand
 COMPARING = ("comparison", "ordering")  # classes of operations that compare
+ADDING = ("accumulate", "cumulative", "matmul")  # classes of operations that add up many values
+FEW_TERMS = ("outer", "kron", "cross")  # but not these
 TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")  # classes, and operations by name
 
 
@@ -90,6 +92,11 @@ class Operation:
     def takes_dtype(self) -> bool:
         """Return True if it gives the dtype that it is asked for, whatever it would compute in."""
         return self.of_class in TAKING_DTYPE or self.name in TAKING_DTYPE
+
+    @property
+    def adds_up(self) -> bool:
+        """Return True if it adds up many values, so that it may have an accumulator."""
+        return OPERATIONS[self.function].of_class in ADDING and self.function not in FEW_TERMS
 
     def check(self, count: int) -> None:
         """Raises OpError if it does not take so many operands.

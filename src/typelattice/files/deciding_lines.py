@@ -302,7 +302,7 @@ class Blame:
 
 def comparable_result(p: Promotion) -> tuple[object, ...]:
     """Return the result of a promotion, to compare it; for a refusal the reason and the bounds."""
-    return p.dtype, p.weak, p.reason, () if p.dtype else tuple(map(str, p.bounds))
+    return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
 def standard_rule(step: Decision) -> Rule:

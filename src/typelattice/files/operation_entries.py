@@ -114,6 +114,7 @@ class OperationEntries:
             "joins": self._joins,
             "loops": self._loops,
             "computes": self._computes,
+            "accumulates": self._accumulates,
             "gives": lambda said: self._gives(op, said),
             "weak-result": lambda said: self._of_each("weak", said, lambda word: one_of(word, ops.WEAK)),
             "holds": lambda table: {"holds": self.holds(table)},
@@ -252,15 +253,29 @@ class OperationEntries:
         adopts = one_of(table.pop("scalars", ops.COMPUTED), ops.ADOPTS)
         return {"computes": self._mapping(table, self._target), "adopts": adopts}
 
+    def _accumulates(self, said: object) -> Fields:
+        """Dtypes or kinds computed in → the dtype to add up in; pairs of operands that keep their dtypes."""
+        table, pairs = self._split_pairs(said)
+        return {"accumulates": self._mapping(table, self._target), "unjoined": self._overrides(pairs)}
+
+    def _split_pairs(self, said: object) -> tuple[dict[str, object], dict[str, object]]:
+        """The entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
+        pairs = {names: code for names, code in items(said) if "+" in names or THEN in names}
+        return {names: code for names, code in items(said) if names not in pairs}, pairs
+
     def _gives(self, op: str, said: object) -> Fields:
         """Read the dtype of the result; for writing in place, the dtypes that the left operand accepts."""
         if isinstance(said, Mapping):
+            said, pairs = self._split_pairs(said)
+            if pairs:
+                found = {"gives_of_pairs": self._overrides(pairs)}
+                return found | self._gives(op, said) if said else found
             into = {word for word in said.values() if word in ops.INTO and word != ops.LEFT}
-            table = {names: ops.LEFT if word in into else word for names, word in said.items()}
+            table: dict[str, object] = {names: ops.LEFT if word in into else word for names, word in said.items()}
             fields = self._of_each("gives", table, self._read_given)
             return {"into": into.pop(), **fields} if len(into) == 1 else fields
         if said not in ops.INTO:
-            return self._of_each("gives", said, self._read_given)
+            return self._of_each("gives", said, self._read_given) | {"gives_of_pairs": ()}
         writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
         return {"into": said} if writes else {"into": said, "gives": ops.LEFT, "gives_of": {}}
 
@@ -320,13 +335,14 @@ def unknown_key(key: str) -> UnknownWord:
 
 KEYS = (
     "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops", "computes",
-    "gives", "weak-result", "holds", "fit",
+    "accumulates", "gives", "weak-result", "holds", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "takes": ("takes",), "takes.each": ("each",), "exponent": ("not_negative", "within"),
     "exponent.ignored": ("ignores", "ignores_of"), "counts-as": ("arrays", "before"),
     "joins": ("meet", "order"), "computes.scalars": ("adopts",), "loops.own": ("own",),
-    "gives": ("gives",), "gives of each": ("gives_of",), "weak-result": ("weak", "weak_of"),
+    "gives": ("gives",), "gives of each": ("gives_of",), "gives of pairs": ("gives_of_pairs",),
+    "accumulates": ("accumulates", "unjoined"), "weak-result": ("weak", "weak_of"),
     **{key: (key,) for key in ("scalars", "refusals", "overrides", "loops", "computes", "holds", "fit")},
     "into": ("into",),
 }  # fmt: skip

@@ -28,6 +28,8 @@ from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
 from typelattice.files.vocabulary import Words
 
+PAIRS = ("refusals", "overrides", "unjoined", "gives_of_pairs")  # fields of `Op` with pairs of operands
+MAPPINGS = ("ignores_of", "before", "computes", "accumulates", "gives_of", "weak_of")  # with dtypes as keys
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
 
@@ -191,8 +193,9 @@ def _takes_any(op: Op, rules: Rules) -> bool:
 
 def _targets(said: Mapping[str, object]) -> list[object]:
     """The dtypes and kinds that an entry of `ops` computes in or gives."""
-    tables = (_mapping(said, key).values() for key in ("before", "computes", "gives_of"))
-    return [*chain.from_iterable(tables), said.get("gives")]
+    tables = (_mapping(said, key).values() for key in ("before", "computes", "accumulates", "gives_of"))
+    pairs = [pair.dtype for key in ("unjoined", "gives_of_pairs") for pair in _pairs(said, key)]
+    return [*chain.from_iterable(tables), *pairs, said.get("gives")]
 
 
 def _sources(said: Mapping[str, object]) -> list[object]:
@@ -202,9 +205,9 @@ def _sources(said: Mapping[str, object]) -> list[object]:
     """
     domains = [d for d in map(said.get, ("takes", "each")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
-    pairs = [pair for key in ("refusals", "overrides") for pair in _pairs(said, key)]
+    pairs = [pair for key in PAIRS for pair in _pairs(said, key)]
     sides = (side for pair in pairs for side in (pair.left, pair.right))
-    tables = (_mapping(said, key) for key in ("ignores_of", "before", "computes", "gives_of", "weak_of"))
+    tables = (_mapping(said, key) for key in MAPPINGS)
     order = said.get("order")
     own = (a for a, _ in order) if isinstance(order, tuple) else ()
     return [*named, *own, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
@@ -323,11 +326,21 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives": (
         'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`',
-        lambda o, op, without, rules: op.gives != "joined" or bool(op.computes or op.loops),
+        lambda o, op, without, rules: (
+            op.gives != "joined" or bool(op.computes or op.loops or op.accumulates)
+        ),
     ),
     "gives of each": (
         'gives says nothing of single dtypes beside "left, any cast", by which none is computed in',
         lambda o, op, without, rules: not op.gives_of or op.into not in CASTS,
+    ),
+    "accumulates": (
+        "accumulates says nothing of an operation that adds up nothing; say what it computes in by `computes`",
+        lambda o, op, without, rules: o.adds_up,
+    ),
+    "gives of pairs": (
+        "gives says nothing of a pair of operands that `accumulates` does not name",
+        lambda o, op, without, rules: bool(op.unjoined) or not op.gives_of_pairs,
     ),
     "into": (
         'gives = "new array" says nothing but of operators that write in place, as `in-place` and "+="',

@@ -205,6 +205,14 @@ class ComputingLibrary:
         installed = str(getattr(sys.modules.get(self.package), "__version__", ""))
         return name == library_of(self.package) and version.partition(".")[0] == installed.partition(".")[0]
 
+    def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
+        """Call a function that adds up in a native dtype, whatever dtypes the arrays have.
+
+        A library without accumulators gives the same values of cast arrays.
+        """
+        cast = (self.cast(x, to) if hasattr(x, "dtype") else x for x in arrays)
+        return self.function(name)(*cast, **options)
+
     def casting(self, name: str, to: Any, sources: Sequence[Any], zero_d: bool) -> Callable[..., Any]:
         """Build a function of positional arrays that casts each to a native dtype first.
 

@@ -43,7 +43,8 @@ def explicit(
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
     """The steps with each implicit cast before the operation that needs it, and the results among them.
 
-    Each operation is of one dtype, and says the dtype of its result. Raises ProgramError for a program of
+    Each operation is of one dtype, and says the dtype of its result. One that adds up says its accumulator;
+    its operands keep their dtypes, and its result is cast afterwards. Raises ProgramError for a program of
     which a step is refused.
     """
     writer = _Writer(steps, outcomes)
@@ -112,8 +113,9 @@ class _Writer:
         writes = step.name in WRITES or (
             step.rebinds and p is not None and p.op is not None and operation(p.op).in_place
         )
-        cast_after = writes or _narrows(step, p, result)
-        computed = p.compute if cast_after and p else result
+        accumulator = p.accumulator if p is not None else None
+        cast_after = writes or accumulator is not None or _narrows(step, p, result)
+        computed = accumulator or (p.compute if cast_after and p else result)
 
         def place_argument(x: Argument) -> Argument:
             """An argument; an operand as it is after its cast."""
@@ -207,7 +209,10 @@ def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:
 
 
 def check(steps: Sequence[Step]) -> None:
-    """Raises ProgramError unless every operation has operands of one dtype, and says that of its result."""
+    """Raises ProgramError unless every operation has operands of one dtype, and says that of its result.
+
+    An operation that adds up may take two dtypes and give a third, its accumulator.
+    """
     dtypes: list[str | None] = []  # of each step: None for a Python number
     for step in steps:
         match step:
@@ -232,7 +237,8 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     joined = operands[operation(step.name).promoting]
     if step.name == "pow" and len({*joined}) > 1:  # an integer exponent takes no part
         joined = joined[:1]
-    if None in joined or len({*joined}) > 1:
+    keep_their_own = operation(step.name).adds_up and _requested_text(step) not in joined
+    if None in joined or (len({*joined}) > 1 and not keep_their_own):
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
     return _requested_text(step)

@@ -142,12 +142,27 @@ class _Runner:
                 args[0] = [*args[0]]
             else:
                 args = self.arrays(op, step, taken, args)
+            if step.dtype is not None and "dtype" not in named and self.has_accumulator(op, step):
+                return self.accumulate(op, args, named, self.dtype(step.dtype))
             found = self.function(step, step.name)(*args, **named)
             found = found if number is None else found[number]
         if step.dtype is None or not hasattr(found, "dtype"):
             return found
         to = self.dtype(step.dtype)
         return found if not getattr(found, "weak", False) and found.dtype == to else self.cast(found, to)
+
+    def has_accumulator(self, op: Operation, step: Call) -> bool:
+        """Return True if the dtype that a step states is that of its sums, and its operands have others."""
+        assert step.dtype is not None
+        to = self.dtype(step.dtype)
+        return op.adds_up and all(getattr(self.values[i], "dtype", to) != to for i in step.operands)
+
+    def accumulate(self, op: Operation, args: Sequence[Any], named: Mapping[str, Any], to: Any) -> Any:
+        """An operation that adds up in a dtype that its operands do not have."""
+        if isinstance(self.xp, Namespace):
+            return self.xp._context.accumulate(op.name, to, args, **named)
+        cast = [self.cast(x, to) if hasattr(x, "dtype") else x for x in args]
+        return getattr(self.xp, op.name)(*cast, **named)
 
     def arrays(self, op: Operation, step: Call, taken: Sequence[Argument], args: list[Any]) -> list[Any]:
         """The values of arguments, as arrays where the standard wants them: one at least, any condition."""

@@ -39,7 +39,7 @@ def explain_program(
     if args.op:
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
     text, bound = bindings(args.operands)
-    p = tl.program(text, **bound)
+    p = tl.program(text, *systems, **bound)
     page = [] if site is None else [f"{site}/{program_link(p.source, bound, args.system)}"]
     replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, own, strict=True)]
     if args.format == "json":

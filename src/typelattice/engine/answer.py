@@ -11,7 +11,6 @@ from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.loss import Loss, loss
-from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 
 
@@ -104,7 +103,7 @@ class Promotion(Viewed):
     @property
     def promoting(self) -> tuple[Operand, ...]:
         """The operands that promote: all of them, except the condition of `where`, or indices."""
-        return self.operands if self.op is None else self.operands[operation(self.op).promoting]
+        return self.operands if self.op is None else self.operands[self.system.operation(self.op).promoting]
 
     @property
     def decision(self) -> Decision:

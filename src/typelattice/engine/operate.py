@@ -69,7 +69,7 @@ class Evaluation(NamedTuple):
 @lru_cache(maxsize=1024)  # tables ask the same few operations thousands of times
 def op_of(rules: Rules, name: str) -> Op:
     """Find the behaviour of an operation under some rules. Raise OpError for an unknown operation."""
-    return find(name, rules.ops)
+    return find(rules.operation(name), rules.ops)
 
 
 def evaluate_operation(

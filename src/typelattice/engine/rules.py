@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.frozen_classes import frozen
+from typelattice.facts.operations import Operation, operation
 from typelattice.facts.order import Order
 
 Pair = frozenset[Node]
@@ -23,7 +24,7 @@ class Rules:
     `foreign` says what another library's arrays count as: library, then form, then a word or a reason.
     `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file
     wrote a tie, an override or a refusal, so that an explanation can quote it. `absent` has the operations
-    that no function of the library is, as looked up there.
+    that no function of the library is, as looked up there. `operations` are those that the file defines.
     """
 
     name: str
@@ -54,6 +55,11 @@ class Rules:
     own_dtypes: Mapping[str, DType]
     entries: Mapping[tuple[str, Pair], str]
     absent: frozenset[str]
+    operations: Mapping[str, Operation]
+
+    def operation(self, name: str) -> Operation:
+        """Return the operation of a name, which may be the system's own. Raise OpError."""
+        return operation(name, self.operations)
 
     @property
     def dtypes(self) -> tuple[DType, ...]:

@@ -10,12 +10,13 @@ from typelattice.engine import operations as ops
 from typelattice.engine.fit import CONDITIONS, JOIN, OF_DTYPE, OUTCOMES
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.operations import IN_PLACE, OPERATORS
+from typelattice.facts.operations import IN_PLACE, OPERATORS, Operation, own_operation
 from typelattice.facts.order import Order, collect, statements
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.order_entries import LIMIT_STATEMENTS
 from typelattice.files.vocabulary import (
+    NAMED,
     Consequence,
     UnknownWord,
     Words,
@@ -47,12 +48,14 @@ SIDES: Mapping[str, Sequence[Node | str]] = {
 class OperationEntries:
     """A reader of `ops` and `fit` that raises ValueError; `present` accepts nodes of the order only.
 
-    `reader` goes to the entry of `ops` that is being read, and to the part of it.
+    `reader` goes to the entry of `ops` that is being read, and to the part of it. `own` are the operations
+    that the file defines.
     """
 
     words: Words
     present: Callable[[Node], Node]
     reader: KeyReader
+    own: Mapping[str, Operation]
 
     def fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
         """Read kind of scalar → outcome of a value out of range; also, with `dtypes`, of single dtypes."""
@@ -103,8 +106,11 @@ class OperationEntries:
     def operation(self, op: str, table: object) -> Fields:
         """Read what the file says of an operation or of a class of them, as fields of `Op`."""
         self.reader.at("ops", op)
-        check_entry(op)
+        if op not in self.own and isinstance(table, Mapping) and "like" in table:
+            raise Consequence(op)
+        check_entry(op, self.own)
         readers: dict[str, Callable[[object], Fields]] = {
+            **dict.fromkeys(OF_OWN, lambda said: self._check_own(op)),
             "takes": self._takes,
             "scalars": lambda word: {"scalars": one_of(word, ops.SCALARS)},
             "refusals": lambda table: {"refusals": self._refusals(table)},
@@ -135,6 +141,12 @@ class OperationEntries:
         if not is_whole:
             raise Consequence(op)
         return found
+
+    def _check_own(self, op: str) -> Fields:
+        """Raise ValueError for a key that only an operation of one's own has."""
+        if op not in self.own:
+            raise ValueError(f'{op} is known; only an operation with `like = "..."` says how it is called')
+        return {}
 
     def _takes(self, said: object) -> Fields:
         """`"numeric"`, or a table of `computed` and `each`."""
@@ -268,10 +280,11 @@ class OperationEntries:
         if isinstance(said, Mapping):
             said, pairs = self._split_pairs(said)
             if pairs:
-                found = {"gives_of_pairs": self._overrides(pairs)}
-                return found | self._gives(op, said) if said else found
+                of_pairs: Fields = {"gives_of_pairs": self._overrides(pairs)}
+                return of_pairs | self._gives(op, said) if said else of_pairs
             into = {word for word in said.values() if word in ops.INTO and word != ops.LEFT}
-            table: dict[str, object] = {names: ops.LEFT if word in into else word for names, word in said.items()}
+            table: dict[str, object] = {
+                names: ops.LEFT if word in into else word for names, word in said.items()}
             fields = self._of_each("gives", table, self._read_given)
             return {"into": into.pop(), **fields} if len(into) == 1 else fields
         if said not in ops.INTO:
@@ -327,14 +340,36 @@ class OperationEntries:
         return found
 
 
+def read_own_operations(reader: KeyReader) -> dict[str, Operation]:
+    """The operations that a file defines: entries of `ops` that are `like` a known operation."""
+    found: dict[str, Operation] = {}
+    for name, said in reader.table("ops"):
+        if not isinstance(said, Mapping) or "like" not in said:
+            continue
+        with reader.noting():
+            if name in NAMED:
+                raise ValueError(f"{name} is known already; give your own operation a name that is free")
+            listed = {}
+            for key in OF_OWN:
+                reader.at("ops", name, key)
+                words = map(str.strip, text(said.get(key, "")).split(","))
+                listed[key] = [*filter(None, words)]
+            reader.at("ops", name)
+            found[name] = own_operation(
+                name, text(said["like"]), listed["operands"], listed["parameters"]
+            )
+    return found
+
+
 def unknown_key(key: str) -> UnknownWord:
     """Return the error for an unknown key of an operation."""
     near = nearest(key, KEYS) or f"; these are {', '.join(KEYS)}"
     return UnknownWord(f"unknown key {short(key)} of an operation{near}", key)
 
 
+OF_OWN = ("like", "operands", "parameters")  # keys of an operation that the file defines
 KEYS = (
-    "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops", "computes",
+    *OF_OWN, "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops", "computes",
     "accumulates", "gives", "weak-result", "holds", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {

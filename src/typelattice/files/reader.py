@@ -18,7 +18,7 @@ from typelattice.facts.order import Order
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.dtype_maps import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.operation_entries import TIERS, OperationEntries
+from typelattice.files.operation_entries import TIERS, OperationEntries, read_own_operations
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.system_definition import SystemDefinition, definition, of_shipped, read
@@ -136,7 +136,8 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     with reader.noting():
         beside, stand_in = _stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    operations = OperationEntries(words, pairs.present, reader)
+    own = read_own_operations(reader)
+    operations = OperationEntries(words, pairs.present, reader, Frozen(own))
     holds: dict[Kind | DType, tuple[DType, ...]] = {}
     for limited, by in reader.table("holds"):
         with reader.noting():
@@ -180,6 +181,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
         absent=absent(name) if shipped else frozenset(),
+        operations=operations.own,
         origin=SystemOrigin(reader.definition, covers, build),
     )
     if not shipped:

@@ -149,7 +149,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
 def _ops(rules: Rules) -> Iterator[Finding]:
     """Entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
-        if not said:
+        if not said and entry not in rules.operations:
             yield "ops", entry, f"{entry} is said to do nothing else than the standard; leave it out"
         causes = (*_absent_dtypes(said, rules), *_unusable_keys(entry, said, rules))
         yield from (("ops", entry, cause) for cause in causes)
@@ -170,10 +170,10 @@ def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
 def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[str]:
     """The keys of an entry of `ops` that cannot be followed, or change nothing."""
     for o in _find_followers(entry, "joins", rules) if said.get("meet") == NEVER else ():
-        if not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
+        if not isinstance(find(o, rules.ops).gives, (DType, Kind)):
             yield f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
     for o in _find_followers(entry, "takes", rules) if "takes" in said else ():
-        op = find(o.name, rules.ops)
+        op = find(o, rules.ops)
         if op.takes.listed and op.each is not None and not _takes_any(op, rules):
             cause = f"{o.name} takes no dtype of the order: `takes.each` of a class leaves out what it"
             yield f"{cause} computes in; give {o.name} a `takes.each` of its own"
@@ -229,7 +229,7 @@ def _matters(entry: str, key: str, rules: Rules) -> bool:
     without = {f: said for f, said in rules.ops[entry].items() if f not in fields}
     inherited = {name: without if name == entry else said for name, said in rules.ops.items()}
     return any(
-        _NEEDS[key][1](o, find(o.name, rules.ops), find(o.name, inherited), rules)
+        _NEEDS[key][1](o, find(o, rules.ops), find(o, inherited), rules)
         for o in _find_followers(entry, key, rules)
     )
 
@@ -239,17 +239,19 @@ def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     said = rules.ops[entry]
     # A word for all dtypes empties the table of single dtypes; the empty table states nothing itself.
     fields = [f for f in FIELDS[key] if f in said and not (f.endswith("_of") and not said[f])]
-    for o, nearer in _operations_of().get(entry, ()):
+    known = _operations_of(*OPERATIONS.values(), *OPERATORS.values())
+    own = _operations_of(*rules.operations.values())
+    for o, nearer in (*known.get(entry, ()), *own.get(entry, ())):
         if not any(field in rules.ops.get(name, {}) for name in nearer for field in fields):
             yield o
 
 
 @cache
-def _operations_of() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
-    """Map each entry to the operations that it may describe, each with the entries that count more."""
+def _operations_of(*operations: Operation) -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
+    """Map each entry to those operations that it may describe, each with the entries that count more."""
     found: dict[str, list[tuple[Operation, Sequence[str]]]] = {}
-    for o in (*OPERATIONS.values(), *OPERATORS.values()):
-        named = entries(o.name)
+    for o in operations:
+        named = entries(o)
         for place, name in enumerate(named):
             if name not in named[:place]:
                 found.setdefault(name, []).append((o, named[:place]))
@@ -335,7 +337,8 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: not op.gives_of or op.into not in CASTS,
     ),
     "accumulates": (
-        "accumulates says nothing of an operation that adds up nothing; say what it computes in by `computes`",
+        "accumulates says nothing of an operation that adds up nothing: say what it computes in by"
+        " `computes`",
         lambda o, op, without, rules: o.adds_up,
     ),
     "gives of pairs": (

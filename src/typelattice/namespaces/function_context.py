@@ -1,7 +1,7 @@
 """The context of a namespace's functions: the system, the library, the recipes and the array class."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,8 +9,9 @@ from typing import Any
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, part_of
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import Operation, operation
 from typelattice.facts.range_checks import Value
+from typelattice.facts.shapes import Shape
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import LACKS, ComputingLibrary
@@ -220,6 +221,19 @@ class Context:
         name, native = operation(op).function, self.library.native(to)
         out = self.library.accumulate(name, native, *data, **self.bare(options))
         return self.wrap(self.library.checked(self.library.array(out), native), to)
+
+    def call_own(
+        self, op: Operation, to: DType, shape: Shape, xs: Sequence[Any], parameters: Mapping[str, Any]
+    ) -> Array:
+        """Call an operation that the system's file defines. Arrays among its parameters follow its operands.
+
+        Raises NamespaceError for a library that has no calls of such operations.
+        """
+        given = {key: x for key, x in parameters.items() if not isinstance(x, Array)}
+        arrays = [x._data for x in (*xs, *parameters.values()) if isinstance(x, Array)]
+        plain = {key: x.name if isinstance(x, DType) else x for key, x in given.items()}
+        native, domain = self.library.native(to), self.system.name
+        return self.wrap(self.library.call_custom(domain, op.name, native, shape, arrays, plain), to)
 
     def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
         """Carry out an operation on arrays and Python scalars by the library's function of that name."""

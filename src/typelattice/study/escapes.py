@@ -101,7 +101,8 @@ def closed(system: str | Path | System) -> Closed:
     (True, ())
     """
     found = find_system(system)
-    inside, operations = {*found.dtypes}, [o for o in OPERATIONS.values() if o.name not in found.absent]
+    inside, every = {*found.dtypes}, (*OPERATIONS.values(), *found.operations.values())
+    operations = [o for o in every if o.name not in found.absent]
     alike: dict[str, list[Operation]] = {}
     for operation in operations:
         alike.setdefault(_rule(found, operation), []).append(operation)
@@ -141,7 +142,7 @@ def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
 
 def _rule(system: System, operation: Operation) -> str:
     """All that an answer to an operation depends on, apart from its name."""
-    rule = find(operation.name, system.ops)
+    rule = find(operation, system.ops)
     facts = [getattr(rule, name) for name in rule.__match_args__ if name != "name"]
     shape = operation.form, operation.least, operation.most, operation.least_dimensions, operation.in_place
     return repr((facts, shape, operation.is_operator))

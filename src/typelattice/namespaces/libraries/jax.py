@@ -35,10 +35,13 @@ class JAX(ComputingLibrary):
 
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
         """Call a product of arrays with its accumulator; the arrays keep their dtypes. Else cast them."""
-        found = self.function(name)
-        if ACCUMULATOR in signature(found).parameters:
-            return found(*arrays, **{ACCUMULATOR: to}, **options)
+        if self.has_accumulator(name):
+            return self.function(name)(*arrays, **{ACCUMULATOR: to}, **options)
         return super().accumulate(name, to, *arrays, **options)
+
+    def has_accumulator(self, name: str) -> bool:
+        """Return True if a function takes the dtype to add up in, beside arrays of other dtypes."""
+        return ACCUMULATOR in signature(self.function(name)).parameters
 
     def adopt(self, cls: type, apart: Callable[[Any], Any], together: Callable[..., Any]) -> None:
         import jax

@@ -30,7 +30,7 @@ from typelattice.engine.operations import STANDARD
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
-from typelattice.facts.operations import COMPARING, operation
+from typelattice.facts.operations import ACCUMULATOR, COMPARING
 from typelattice.facts.range_checks import Value, represent
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
@@ -111,11 +111,12 @@ class _Writer:
         result = p.dtype if p is not None and number else given.dtype
         moved = self.cast_operands(step, p, given.dtype)
         writes = step.name in WRITES or (
-            step.rebinds and p is not None and p.op is not None and operation(p.op).in_place
+            step.rebinds and p is not None and p.op is not None and p.system.operation(p.op).in_place
         )
         accumulator = p.accumulator if p is not None else None
-        cast_after = writes or accumulator is not None or _narrows(step, p, result)
-        computed = accumulator or (p.compute if cast_after and p else result)
+        states_it = accumulator is not None and step.own is None  # a call of one's own has it as an argument
+        cast_after = writes or states_it or (step.own is None and _narrows(step, p, result))
+        computed = accumulator if states_it else p.compute if cast_after and p else result
 
         def place_argument(x: Argument) -> Argument:
             """An argument; an operand as it is after its cast."""
@@ -124,14 +125,15 @@ class _Writer:
             )
 
         has_keywords = step.keywords and step.name not in WRITES
+        stated = ((ACCUMULATOR, self.dtype(accumulator)),) if accumulator and not states_it else ()
         made = self.add(Call(
             WRITES.get(step.name, step.name),
             map_argument(step.args, place_argument),
-            map_argument(step.keywords, self.rename_steps) if has_keywords else (),
+            (map_argument(step.keywords, self.rename_steps) if has_keywords else ()) + stated,
             tuple([moved[part] for part in step.operands]),
             step.operator,
             self.dtype(computed) if number or given.tier != "scalar" else None,
-            text=step.text, location=step.location, shape=step.shape, owner=step.owner,
+            text=step.text, location=step.location, shape=step.shape, owner=step.owner, own=step.own,
         ))  # fmt: skip
         if cast_after and computed is not result:
             made = self.add(self.cast_step(step, made, self.dtype(result)))
@@ -157,7 +159,7 @@ class _Writer:
         Raises ProgramError if no dtype holds both.
         """
         beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
-        if not beyond or operation(p.op or "").of_class not in COMPARING or not isinstance(p.system, System):
+        if not beyond or step.operation.of_class not in COMPARING or not isinstance(p.system, System):
             return None
         own = [o.dtype for o in p.operands if o.dtype]
         for d in p.system.dtypes:
@@ -204,7 +206,7 @@ def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:
     """
     if p is None or p.compute is None or result is None or p.compute is result:
         return False
-    of_values = STANDARD[operation(step.name).of_class].gives in (None, "real")
+    of_values = STANDARD[step.operation.of_class].gives in (None, "real")
     return p.compute.kind is result.kind and of_values and all(key != RESULT for key, _ in step.keywords)
 
 
@@ -234,10 +236,11 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
         return None
     if step.name in WRITES:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
-    joined = operands[operation(step.name).promoting]
+    joined = operands[step.operation.promoting]
     if step.name == "pow" and len({*joined}) > 1:  # an integer exponent takes no part
         joined = joined[:1]
-    keep_their_own = operation(step.name).adds_up and _requested_text(step) not in joined
+    accumulates = step.operation.adds_up and _requested_text(step) not in joined
+    keep_their_own = step.own is not None or accumulates
     if None in joined or (len({*joined}) > 1 and not keep_their_own):
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")

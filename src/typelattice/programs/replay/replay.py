@@ -318,7 +318,7 @@ class _Evaluator:
 
     def refused_beside(self, step: Call, made: Sequence[Operand], found: EarlierOutcomes) -> str | None:
         """Return the reason why arrays handed on together need one dtype, as in PyTorch's meshgrid."""
-        is_apart = step.name not in WRITES and OPERATIONS[step.name].form == "separate"
+        is_apart = step.name not in WRITES and step.operation.form == "separate"
         if not is_apart or op_of(self.system, step.name).meet != SAME_DTYPE:
             return None
         others = (found[x.step].operand for x in step.args if isinstance(x, Ref))
@@ -443,7 +443,7 @@ class _Evaluator:
         name = step.name
         if name in WRITES:
             return self.in_place(name, operands, tier, step.rebinds)
-        asked_of = (OPERATIONS[name].operator or name) if step.operator else name
+        asked_of = (step.operation.operator or name) if step.operator else name
         try:
             p = self.system.explain(*operands, op=asked_of)
         except OpError as e:  # for indices that are integers under another system
@@ -456,7 +456,7 @@ class _Evaluator:
     def refused_dtype(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
         """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
-        takes_dtype = step.name not in WRITES and OPERATIONS[step.name].takes_dtype
+        takes_dtype = step.name not in WRITES and step.operation.takes_dtype
         if takes_dtype and operands[0].kind not in op_of(self.system, step.name).takes:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)

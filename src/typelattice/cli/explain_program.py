@@ -14,7 +14,7 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
 from typelattice.cli.site_address import program_link
 from typelattice.explanations.recorded_answer import answer_words, recorded_words
-from typelattice.explanations.sections import cast_words, fit_words
+from typelattice.explanations.sections import cast_words, explicit_cast_words, fit_words
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse
@@ -167,6 +167,9 @@ def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragrap
 def explain_outcome(o: Outcome) -> Sequence[str]:
     """Explain a step that casts or refuses operands, and name the rule."""
     p = o.promotion
+    if o.cast is not None:
+        words = explicit_cast_words(o.cast.source, o.cast.target, o.cast.says)
+        return [o.reason or words, f"rule: {o.cast.rule}"]
     if p is None:
         return [o.reason] if o.reason else []
     casts = [f"casts {cast_words(c)}" for c in p.casts if isinstance(c.source, tl.DType)]

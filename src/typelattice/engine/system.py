@@ -30,6 +30,9 @@ class Origin(Protocol):
     def rule(self, p: Promotion) -> Rule:
         """The lines of the files behind an answer."""
 
+    def rule_of_key(self, key: str, entry: str | None) -> Rule:
+        """The line of a key, or of an entry under it."""
+
     def replace(self, keys: dict[str, object]) -> System:
         """The same system with other values for keys of its file."""
 

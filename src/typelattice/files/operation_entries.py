@@ -369,8 +369,8 @@ def unknown_key(key: str) -> UnknownWord:
 
 OF_OWN = ("like", "operands", "parameters")  # keys of an operation that the file defines
 KEYS = (
-    *OF_OWN, "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops", "computes",
-    "accumulates", "gives", "weak-result", "holds", "fit",
+    *OF_OWN, "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops",
+    "computes", "accumulates", "gives", "weak-result", "holds", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "takes": ("takes",), "takes.each": ("each",), "exponent": ("not_negative", "within"),

@@ -11,6 +11,7 @@ from types import MappingProxyType as Frozen
 from typing import TypeVar
 
 from typelattice.engine.system import System
+from typelattice.facts.cast_rules import CastRule
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.lazy_tables import Later
 from typelattice.facts.missing_operations import absent
@@ -152,6 +153,12 @@ def _system(reader: KeyReader, shipped: bool) -> System:
             fit |= operations.fit({word: how})
             joins = joins or operations.joins({word: how}, order.nodes)
     ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), shipped)
+    casts: Mapping[tuple[DType, DType], CastRule] = {}
+    if "casts" in reader.definition.values:
+        from typelattice.files.cast_entries import read_casts  # most files say nothing of them
+
+        named = [n for n in (*order.nodes, *before) if isinstance(n, DType)]
+        casts = read_casts(reader, words, [*dict.fromkeys(named)], own)
     found = System(
         name=name,
         title=title,
@@ -182,6 +189,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         entries=Frozen(pairs.names),
         absent=absent(name) if shipped else frozenset(),
         operations=operations.own,
+        casts=Frozen(casts),
         origin=SystemOrigin(reader.definition, covers, build),
     )
     if not shipped:

@@ -36,6 +36,7 @@ from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.casts import promoting_inputs
 from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.written_casts import CastWriter
 
 
 def explicit(
@@ -50,9 +51,9 @@ def explicit(
     writer = _Writer(steps, outcomes)
     for i, outcome in enumerate(outcomes):
         if outcome.operand is None:
-            raise ProgramError(
-                f"{_step_text(steps[i])} is {outcome}: {outcome.reason}; cast its operands first"
-            )
+            has_function = outcome.cast is not None and outcome.cast.says.function
+            remedy = "" if has_function else "; cast its operands first"
+            raise ProgramError(f"{_step_text(steps[i])} is {outcome}: {outcome.reason}{remedy}")
         writer.write(i)
     return tuple(writer.made), tuple(writer.new[i] for i in results)
 
@@ -97,6 +98,11 @@ class _Writer:
         step, given = self.steps[i], self.operand(i)
         if isinstance(step, Call):
             self.new[i] = self.add_call(step, self.outcomes[i], given)
+            return
+        cast = self.outcomes[i].cast
+        if isinstance(step, Cast) and cast is not None:
+            source = CastWriter(self.add, step, cast).write(self.new[step.source])
+            self.new[i] = self.add(replace(step, source=source, to=self.dtype(given.dtype)))
             return
         made = step.map_refs(self.new.__getitem__, self.rename_steps)
         if made.DTYPE:

@@ -29,12 +29,13 @@ from typelattice.calls.step import (
     Step,
     leaves,
 )  # fmt: skip
-from typelattice.engine.answer import Promotion
+from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.decisions import RefusalError
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operate import op_of, written_into
 from typelattice.engine.operations import COPY_CAST, SAME_DTYPE
 from typelattice.engine.system import System
+from typelattice.facts.cast_rules import PLAIN, CastRule
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
@@ -50,15 +51,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplicitCast:
+    """A cast that the source writes, with what the system's file says of it and the line that does."""
+
+    source: DType
+    target: DType
+    says: CastRule
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The outcome of a step under a system: an operand, or None if the step is refused or not reached.
 
     `reason` says why a step is refused. A step that needs a refused one is not reached, and has no reason.
+    `cast` is set for an explicit cast that the system has a rule for.
     """
 
     operand: Operand | None
     promotion: Promotion | None = None
     reason: str | None = None
+    cast: ExplicitCast | None = None
 
     @property
     def dtype(self) -> DType | None:
@@ -296,7 +309,7 @@ class _Evaluator:
                 o = found[source].operand
                 assert o is not None
                 alone = self.made_of_foreign(o, source) if to == DTypeOf(source) else None
-                return self.cast(o, alone or self.dtype(to, found), _tier(step, (o,)))
+                return self.explicit_cast(o, alone or self.dtype(to, found), _tier(step, (o,)))
             case Item(source=source):
                 o = found[source].operand
                 assert o is not None
@@ -393,6 +406,22 @@ class _Evaluator:
             tier == "0d" and o.value is not None and o.kind.rank <= to.kind.rank and represent(o.value, to)[0]
         )
         return Outcome(operand_of(to, tier=tier, value=o.value if kept else None))
+
+    def explicit_cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
+        """Return the outcome of a cast that the source writes, by the system's rule for it if it has one."""
+        made = self.cast(o, to, tier)
+        if o.dtype is None or made.dtype is None or not self.system.casts:
+            return made
+        says = self.system.cast_rule(o.dtype, made.dtype)
+        if says == PLAIN:
+            return made
+        rule = self.system.origin.rule_of_key("casts", says.entry)
+        cast = ExplicitCast(o.dtype, made.dtype, says, rule)
+        if says.obstacle:
+            why = f"{o.dtype} is not cast to {made.dtype}: {says.obstacle}"
+            return Outcome(None, reason=why, cast=cast)
+        assert made.operand is not None
+        return replace(made, operand=replace(made.operand, value=None), cast=cast)
 
     def outcome_of_creation(self, step: Created, found: EarlierOutcomes) -> Outcome:
         """Return the outcome of making an array: of the requested dtype, or of a default one.

@@ -64,7 +64,8 @@ COMPILERS = {  # how the test of a language is made and run, where the compiler 
 
 
 def systems() -> dict[str, tl.System]:
-    return {"jax": tl.system("jax"), "torch": tl.system("torch"), "chip": parse(ACCELERATOR), "npu": parse(NPU)}
+    shipped = {name: tl.system(name) for name in ("jax", "torch")}
+    return {**shipped, "chip": parse(ACCELERATOR), "npu": parse(NPU)}
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

@@ -176,7 +176,8 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
     refused = (
         [f"{o.reason}: {p.remedy}" if p.remedy and o.reason == p.reason else o.reason] if o.reason else []
     )
-    said = [*(refused or casts), *map(fit_words, p.fits)]
+    sums = [f"accumulates in {p.accumulator}"] if p.accumulator else []
+    said = [*(refused or casts), *sums, *map(fit_words, p.fits)]
     same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting)
     if said or not same:
         said.append(f"rule: {p.rule}")

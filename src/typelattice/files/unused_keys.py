@@ -28,7 +28,8 @@ from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
 from typelattice.files.vocabulary import Words
 
-PAIRS = ("refusals", "overrides", "unjoined", "gives_of_pairs")  # fields of `Op` with pairs of operands
+OF_PAIRS = "gives_of_pairs"
+PAIRS = ("refusals", "overrides", "unjoined", OF_PAIRS)  # fields of `Op` with pairs of operands
 MAPPINGS = ("ignores_of", "before", "computes", "accumulates", "gives_of", "weak_of")  # with dtypes as keys
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
@@ -178,7 +179,9 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
             cause = f"{o.name} takes no dtype of the order: `takes.each` of a class leaves out what it"
             yield f"{cause} computes in; give {o.name} a `takes.each` of its own"
     for key, fields in FIELDS.items():
-        if key in _NEEDS and any(field in said for field in fields) and not _matters(entry, key, rules):
+        # An entry with one word for every result has no pairs, which states nothing about them.
+        stated = [field for field in fields if field in said and (field != OF_PAIRS or said[field])]
+        if key in _NEEDS and stated and not _matters(entry, key, rules):
             yield _NEEDS[key][0]
 
 
@@ -343,7 +346,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives of pairs": (
         "gives says nothing of a pair of operands that `accumulates` does not name",
-        lambda o, op, without, rules: bool(op.unjoined) or not op.gives_of_pairs,
+        lambda o, op, without, rules: bool(op.unjoined),
     ),
     "into": (
         'gives = "new array" says nothing but of operators that write in place, as `in-place` and "+="',

@@ -154,7 +154,7 @@ class _Writer:
             to = self.compared_in(step, p) or p.compute
             for part, o in promoting_inputs(step, p):
                 moved[part] = self.cast(step, part, o, to, p)
-        elif step.dtype is not None and requested is not None and not step.name.endswith("_like"):
+        elif step.dtype is not None and requested is not None and not _keeps_operands(step):
             moved = {part: self.cast(step, part, self.operand(part), requested, None) for part in moved}
         return moved
 
@@ -203,6 +203,12 @@ class _Writer:
         cast = f"{of.text if of.text.isidentifier() else f'({of.text})'}.astype({to.name})"
         shape = self.made[source].shape
         return Cast(source, to, text=clip_text(cast, LONGEST), location=of.location, shape=shape)
+
+
+def _keeps_operands(step: Call) -> bool:
+    """Return True if the dtype that a call states is that of its result only, or its accumulator."""
+    of_result = step.name.endswith("_like") or step.own is not None
+    return of_result or (step.operation.adds_up and not step.operation.takes_dtype)
 
 
 def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:

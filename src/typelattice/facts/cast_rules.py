@@ -1,4 +1,4 @@
-"""How a cast rounds, and what becomes of values beyond the range of its target."""
+"""Rules for casts: the rounding, and the result for values beyond the range of the target."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ Round = Callable[[int, int, bool], int]  # a size, the distance between neighbou
 
 @frozen()
 class CastRule:
-    """What a system says of the cast from one dtype to another; "" for what the formats define.
+    """The rule of a system for the cast from one dtype to another; "" for what the formats define.
 
     `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation that has to be called
     instead; `refused` is the reason why nothing may. `entry` is that of the file.
@@ -28,7 +28,7 @@ class CastRule:
 
     @property
     def obstacle(self) -> str:
-        """Why a plain cast may not be made; "" if it may."""
+        """The reason why a plain cast may not be made; "" if it may."""
         return self.refused or (f"it needs {self.function}" if self.function else "")
 
 
@@ -67,7 +67,7 @@ def stays_finite(rounding: str, negative: bool) -> bool:
 
 
 def impossible(rule: CastRule, source: DType, target: DType) -> str:
-    """Why a rule cannot hold of a cast; "" if it can."""
+    """Return the reason why a rule cannot hold of a cast; "" if it can."""
     is_whole = target.kind.rank < Kind.FLOAT.rank
     if rule.beyond == INF and (is_whole or "i" not in target.specials):
         return f"{target} has no infinity"

@@ -51,7 +51,7 @@ class CastChains(Sequence[CastChain]):
 
     @cached_property
     def said(self) -> tuple[str, ...]:
-        """What the system's file says of casts, an entry a line with the number of casts that follow it."""
+        """The rules of the file for casts: a line for each entry, with the number of casts that follow it."""
         counts = Counter((rule.entry, rule) for rule in self.system.casts.values())
         by_entry: dict[str, list[str]] = {}
         for (source, target), rule in self.system.casts.items():

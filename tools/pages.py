@@ -48,6 +48,13 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
         yield command, output.strip("\n")
 
 
+def write_file(info: str, text: str) -> None:
+    """Write a block that is headed by the name of a file into the current folder."""
+    language, _, name = info.partition(" ")
+    if language in ("toml", "python", "cpp") and "." in name:
+        Path(name).write_text(text, encoding="utf-8")
+
+
 def same(shown: str, printed: str) -> bool:
     """Compare an output with what a page shows, where `...` stands for any text."""
     return doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
@@ -88,12 +95,10 @@ def with_console_outputs(page: str) -> str:
     """The text of a page, each console output that differs replaced by what its command prints now."""
 
     def run(block: re.Match[str]) -> str:
-        language, _, name = block["info"].strip().partition(" ")
-        if name and language in ("toml", "python", "cpp") and "." in name:
-            Path(name).write_text(block["text"], encoding="utf-8")
-        if language != "console":
+        info, text = block["info"].strip(), block["text"]
+        write_file(info, text)
+        if info != "console":
             return block[0]
-        text = block["text"]
         for command, shown in commands(text):
             now = printed(command)
             if now is not None and not same(shown, now) and not abridged(shown, command):

@@ -38,6 +38,17 @@ f32 -> c64;  f4_e2m1fn -> f8_e4m3fn
 '''
 ties = { "bf16, f16" = "bf16" }
 """
+NPU = ACCELERATOR.replace('"chip"', '"npu"') + """
+[ops]
+matmul.accumulates = { "i8, u8" = "i32", f8_e5m2 = "f32", "u8 + i8" = "i32" }
+matmul.gives = { f8_e5m2 = "bf16" }
+scaled_matmul = { like = "matmul", parameters = "scale" }
+quantize = { like = "positive", takes = "f32", gives = "i8" }
+[casts]
+"float -> integer" = "clamp, nearest even"
+"f32 -> i8" = "needs quantize"
+"f16 -> bf16" = "refused: it would lose digits"
+"""
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 COMPILERS = {  # how the test of a language is made and run, where the compiler is installed
     "c11": (["gcc", "-std=c11", *STRICT, "test_{}_dtypes.c"], ["./a.out"]),
@@ -53,7 +64,8 @@ COMPILERS = {  # how the test of a language is made and run, where the compiler 
 
 
 def systems() -> dict[str, tl.System]:
-    return {"jax": tl.system("jax"), "torch": tl.system("torch"), "chip": parse(ACCELERATOR)}
+    shipped = {name: tl.system(name) for name in ("jax", "torch")}
+    return {**shipped, "chip": parse(ACCELERATOR), "npu": parse(NPU)}
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -76,12 +88,12 @@ def skip_without(lang: str) -> None:
 
 
 @pytest.mark.parametrize("lang", COMPILERS)
-@pytest.mark.parametrize("name", ["jax", "torch", "chip"])
+@pytest.mark.parametrize("name", ["jax", "torch", "chip", "npu"])
 def test_emitted_code_compiles_and_its_own_test_passes(tmp_path: Path, lang: str, name: str) -> None:
     skip_without(lang)
-    tiers = None if name == "chip" else ("array", "scalar")
-    chip = name == "chip"
-    write(tmp_path, emit(systems()[name], lang, ops=OPS if chip else (), tiers=tiers, casts=chip))
+    ops = {"chip": OPS, "npu": ("matmul", "scaled_matmul", "quantize")}.get(name, ())
+    tiers = None if name == "chip" else ("array", "scalar") if name != "npu" else ("array",)
+    write(tmp_path, emit(systems()[name], lang, ops=ops, tiers=tiers, casts=bool(ops)))
     assert run_test(tmp_path, lang, name) == 0
 
 
@@ -137,6 +149,25 @@ def test_python_code_of_operations_answers_as_the_engine(op: str) -> None:
         assert answered(generated, f"{op}_result", str(a), str(b)) == (p.dtype and str(p.dtype))
         if p.dtype is not None:
             assert answered(generated, f"{op}_compute", str(a), str(b)) == (p.compute and str(p.compute))
+
+
+def test_tables_of_accumulators_and_casts_answer_as_the_engine() -> None:
+    system = parse(NPU)
+    files = emit(system, "python", ops=["matmul", "scaled_matmul", "add"], tiers=["array"], casts=True)
+    generated = module(files)
+    for a, b in product(system.dtypes, repeat=2):
+        for op in ("matmul", "scaled_matmul"):
+            p = system.explain(a, b, op=op)
+            parts = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic}
+            for part, d in parts.items():
+                assert answered(generated, f"{op}_{part}", str(a), str(b)) == (d and str(d)), (op, part, a, b)
+        allowed = None if system.cast_rule(a, b).obstacle else str(b)
+        assert answered(generated, "cast", str(a), str(b)) == allowed
+    assert answered(generated, "matmul_accumulate", "uint8", "int8") == "int32"
+    assert answered(generated, "matmul_compute", "uint8", "int8") is None
+    assert not hasattr(generated, "add_accumulate")
+    reasons = json.loads(files["npu_dtypes.reasons.json"])
+    assert reasons["reasons"][reasons["refusals"]["cast"]["float32, int8"]] == "it needs quantize"
 
 
 @pytest.mark.parametrize("lang", COMPILERS)

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 import typelattice as tl
 from typelattice.engine.fit import CONDITIONS, OUTCOMES
 from typelattice.engine.operations import INTO, KINDS, WEAK
+from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
 from typelattice.files.operation_entries import KEYS as OPERATION_KEYS
 from typelattice.files.operation_entries import SIDES
 from typelattice.files.own_dtypes import FACTS
@@ -45,14 +47,17 @@ def test_outputs_that_changed_are_written_into_a_page() -> None:
 
 
 @pytest.mark.live
-def test_examples_that_need_a_framework_run() -> None:
-    texts = [page.read_text(encoding="utf-8") for page in PAGES]
-    found = [text for page in texts for info, text in pages.blocks(page) if info == "python live"]
-    assert found
-    for text in found:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_that_need_a_framework_run(page: Path, tmp_path: Path) -> None:
+    """They run beside the files of their page."""
+    found = [*pages.blocks(page.read_text(encoding="utf-8"))]
+    with chdir(tmp_path):
+        for info, text in found:
+            pages.write_file(info, text)
+    for text in (text for info, text in found if info == "python live"):
         env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
         argv = [sys.executable, "-W", "ignore", "-c", text]
-        done = subprocess.run(argv, capture_output=True, text=True, env=env)
+        done = subprocess.run(argv, capture_output=True, text=True, env=env, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
 
 
@@ -76,6 +81,7 @@ def first_column(page: Path, heading: str) -> set[str]:
         ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WEAK)}),
         ("Keys of an operation", {*OPERATION_KEYS}),
         ("Pairs of operands", {*SIDES}),
+        ("Explicit casts", {*ROUNDINGS, *BEYOND, "needs quantize", "refused: the reason"}),
         ("Exponents", {"exponent", "not-negative", "within", "ignored"}),
     ],
 )

@@ -43,7 +43,18 @@ def test_dtypes_that_are_only_stored_and_sums_in_few_bits_are_named() -> None:
     assert ("prod", "int8") in narrow
     assert ("matmul", "int8") in narrow
     assert ("sum", "int8") not in narrow
+    stated = CHIP.replace('computes = { i8 = "i32" }', 'accumulates = { i8 = "i32" }')
+    narrow = {(op, d.name) for op, d in closed(parse(stated)).narrow}
+    assert ("sum", "int8") not in narrow and ("prod", "int8") in narrow
     assert not {op for op, _ in narrow} & {"outer", "kron", "cross"}
+
+
+def test_operations_of_ones_own_and_accumulators_may_leave_the_dtypes() -> None:
+    text = CHIP.replace("sum       =", 'scaled = { like = "matmul", gives = "i32" }\nsum       =')
+    assert closed(parse(text)).operations == closed(parse(CHIP)).operations + 1
+    wide = parse(text).replace(ops={"scaled": {"like": "matmul", "gives": "complex"}})
+    found = [e for e in closed(wide).escapes if e.question.startswith("scaled")]
+    assert {e.part for e in found} == {"the result is"}
 
 
 @pytest.mark.parametrize("name", ["c", "arrow", "array-api", "jep9407-3", "numpy", "tinygrad"])

@@ -81,7 +81,7 @@ def arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argument], in
     named = dict(step.keywords)
     number = named.pop(RESULT, None)
     args, own = step.args, len(step.operands)
-    if step.name in OPERATIONS and OPERATIONS[step.name].form == "subscripts":  # its text comes first
+    if step.name in OPERATIONS and step.operation.form == "subscripts":  # its text comes first
         args = (*args[own:], *args[:own])
     if not isinstance(number, int):
         return args, named, None

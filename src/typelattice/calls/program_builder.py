@@ -59,11 +59,15 @@ class ProgramBuilder:
 
     `scalars` are the steps that give Python numbers, `values` the numbers that are known. In the builder of a
     run, `observed` gives the operand that an earlier step was seen to be. Its steps keep no arguments that no
-    dtype depends on, since these differ from call to call.
+    dtype depends on, since these differ from call to call. `own` are the operations that systems define.
     """
 
-    def __init__(self, observed: Callable[[int], Operand | None] | None = None) -> None:
-        self.observed = observed
+    def __init__(
+        self,
+        observed: Callable[[int], Operand | None] | None = None,
+        own: Mapping[str, Operation] = {},
+    ) -> None:
+        self.observed, self.own = observed, own
         self.steps: list[Step] = []
         self.scalars: set[int] = set()
         self.values: dict[int, Value] = {}
@@ -92,6 +96,14 @@ class ProgramBuilder:
     def forget_shape(self, ref: Ref) -> None:
         """Leave the shape of a step open."""
         self.steps[ref.step] = replace(self.steps[ref.step], shape=None)
+
+    def state_shape(self, excerpt: Excerpt, ref: Ref, shape: Shape) -> Ref:
+        """Give the last step a shape that the source states. Raises ProgramError for another than it has."""
+        known = self.steps[ref.step].shape
+        if known is not None and known != shape:
+            raise excerpt.refuse(f"its shape is {known}, not {shape}; leave out the wrong one")
+        self.steps[ref.step] = replace(self.steps[ref.step], shape=shape)
+        return ref
 
     def stand_for(self, ref: Ref, mark: tuple[str, str], shape: Shape | None = None) -> None:
         """Mark a call that has the dtype, and not the values, of the function that the source calls.
@@ -324,8 +336,9 @@ class ProgramBuilder:
         given = [x for x in operands if x is not None]
         taken = tuple([None if x is None else self.ref(excerpt, x) for x in operands])
         steps = tuple([ref.step for ref in taken if ref is not None])
+        like = OPERATIONS[op.like] if op.like else op
         try:
-            shape = result_shape(op, [self.steps[i].shape for i in steps], args, dict(keywords))
+            shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
             raise excerpt.refuse(f"{e}; give other shapes") from None
         if self.observed:
@@ -337,6 +350,7 @@ class ProgramBuilder:
             Call(
                 op.name, whole, keywords, steps, operator, dtype, lists_of(given, steps),
                 text=text, location=excerpt.location, shape=shape, owner=owner, module=excerpt.module,
+                own=op if op.like else None,
             )
         )  # fmt: skip
 
@@ -400,11 +414,11 @@ class ProgramBuilder:
             return Kind.BOOL if step.like.kind is Kind.BOOL else Kind.SIGNED
         if not isinstance(step, Call) or step.name in WRITES:
             return None
-        given = find(step.name, {}).gives
+        given = find(step.operation, {}).gives
         if isinstance(given, Kind):
             return given
         is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]
-        return Kind.BOOL if OPERATIONS[step.name].of_class == BITWISE and all(is_mask) else None
+        return Kind.BOOL if step.operation.of_class == BITWISE and all(is_mask) else None
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """An element of an array as a Python number."""

@@ -8,7 +8,7 @@ from types import EllipsisType
 from typing import Any, ClassVar, Self, TypeAlias
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.operations import OPERATORS
+from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import clip_text
@@ -170,6 +170,7 @@ class Call(Step):
     `rebinds`: the source has an operator such as `*=`. A library with scalars of its own, such as NumPy, then
     replaces the left operand.
     `module`: the library's module, if its functions follow a system of their own; see Excerpt.
+    `own`: the operation, if a system's file defines it.
     """
 
     NUMBERS: ClassVar[tuple[str, ...]] = ("operands", "lists")
@@ -185,6 +186,12 @@ class Call(Step):
     lists: tuple[int, ...] = ()
     rebinds: bool = False
     module: str = ""
+    own: Operation | None = None
+
+    @property
+    def operation(self) -> Operation:
+        """The operation that it calls; for one that writes into its left operand, what computes that."""
+        return self.own or OPERATIONS[WRITES.get(self.name, self.name)]
 
     @property
     def inputs(self) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, exit_code_argument
 from typelattice.cli.table import drawn, grid_arguments, make_asked, tell_left_out
-from typelattice.facts.operations import operation
 from typelattice.study.changed_calls import changes
 from typelattice.study.differing_integers import value_changes
 
@@ -38,7 +37,7 @@ def run(args: Namespace) -> Paragraphs:
     yield drawn(found.grid(args.codes), args.format)
     tell_left_out(found.a.left_out, args.format)
     a, b = tl.system(args.a), tl.system(args.b)
-    alone = args.op is not None and operation(args.op).alone
+    alone = args.op is not None and a.operation(args.op).alone
     by_value = "value" in (a.combine, b.combine) and not alone
     if by_value and args.format == "text":
         op = args.op or "add"

@@ -145,7 +145,7 @@ def _drawn(args: Namespace) -> Drawing:
     if args.other or args.highlight or args.op:
         raise UsageError("draw: a program is drawn under one system, without OTHER, --highlight and --op")
     text, bound = bindings(args.program)
-    return tl.draw(tl.program(text, **bound), args.system)
+    return tl.draw(tl.program(text, tl.system(args.system), **bound), args.system)
 
 
 COMMAND = Command(

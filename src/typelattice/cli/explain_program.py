@@ -14,7 +14,7 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
 from typelattice.cli.site_address import program_link
 from typelattice.explanations.recorded_answer import answer_words, recorded_words
-from typelattice.explanations.sections import cast_words, fit_words
+from typelattice.explanations.sections import cast_words, explicit_cast_words, fit_words
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse
@@ -39,7 +39,7 @@ def explain_program(
     if args.op:
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
     text, bound = bindings(args.operands)
-    p = tl.program(text, **bound)
+    p = tl.program(text, *systems, **bound)
     page = [] if site is None else [f"{site}/{program_link(p.source, bound, args.system)}"]
     replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, own, strict=True)]
     if args.format == "json":
@@ -167,13 +167,17 @@ def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragrap
 def explain_outcome(o: Outcome) -> Sequence[str]:
     """Explain a step that casts or refuses operands, and name the rule."""
     p = o.promotion
+    if o.cast is not None:
+        words = explicit_cast_words(o.cast.source, o.cast.target, o.cast.says)
+        return [o.reason or words, f"rule: {o.cast.rule}"]
     if p is None:
         return [o.reason] if o.reason else []
     casts = [f"casts {cast_words(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
     refused = (
         [f"{o.reason}: {p.remedy}" if p.remedy and o.reason == p.reason else o.reason] if o.reason else []
     )
-    said = [*(refused or casts), *map(fit_words, p.fits)]
+    sums = [f"accumulates in {p.accumulator}"] if p.accumulator else []
+    said = [*(refused or casts), *sums, *map(fit_words, p.fits)]
     same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting)
     if said or not same:
         said.append(f"rule: {p.rule}")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from typelattice.codegen.tables import EmitError
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation, operation
+from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS, Operation
 
 
 class _Scalar(NamedTuple):
@@ -79,7 +79,7 @@ def stub_file(system: System, ops: Sequence[str] = ()) -> StubFile:
     if not dtypes:
         raise EmitError(f"stubs: {system.name} has no dtypes")
     writer = _Writer(system, dtypes)
-    functions = [operation(op) for op in ops] or [
+    functions = [system.operation(op) for op in ops] or [
         op for op in OPERATIONS.values() if op.form in FORMS and (op.most or 3) < 3
     ]
     body = ["D = TypeVar('D', covariant=True)", "", *(f"class {dtype}: ..." for dtype in dtypes)]

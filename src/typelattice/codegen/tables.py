@@ -9,18 +9,19 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal
 
+from typelattice.engine.operate import op_of
 from typelattice.engine.system import System
-from typelattice.facts.cast_chains import cast_chain
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import Operation
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand, Tier, operand_of
+from typelattice.study.foldable_casts import chain_of
 from typelattice.study.study_scope import domain
 
 FORMAT = 1  # the version of what is emitted: of the names of functions, and of the JSON
 REFUSED = 255  # the index that stands for a refusal; so there are at most 255 dtypes
-Part = Literal["result", "compute"]
+Part = Literal["result", "compute", "accumulate"]
 
 
 class EmitError(TypelatticeError, ValueError):
@@ -128,10 +129,12 @@ def build_tables(
     chosen = told_apart if tiers is None else tuple(tiers)
     if unknown := [t for t in chosen if t not in told_apart]:
         raise EmitError(f"{system.name} tells no tier {unknown[0]!r} apart; it has {', '.join(told_apart)}")
-    folds = _foldable(indices) if casts else ()
+    folds = _foldable(system, indices) if casts else ()
     found = Tables(system.name, indices, scalars, no_fold=_why_no_fold(system), casts=folds)
     _add_functions(found, system, None, chosen)
-    for op in dict.fromkeys(operation(name).name for name in ops):
+    if casts and system.casts:
+        _add_casts(found, system)
+    for op in dict.fromkeys(system.operation(name).name for name in ops):
         _add_functions(found, system, op, chosen)
     return found
 
@@ -142,12 +145,12 @@ def cast_cases(t: Tables) -> Iterator[tuple[int, int, int, int]]:
         yield a, b, c, t.casts[a * t.size + b][c]
 
 
-def _foldable(indices: Mapping[DType, int]) -> tuple[tuple[int, ...], ...]:
+def _foldable(system: System, indices: Mapping[DType, int]) -> tuple[tuple[int, ...], ...]:
     """Return 1 for each chain of casts that may be folded, else 0: a row for each pair of first dtypes."""
     by_index = {i: d for d, i in indices.items()}
     every = [by_index.get(i) for i in range(max(indices.values()) + 1)]
     return tuple(
-        tuple(int(bool(a and b and c and cast_chain(a, b, c))) for c in every)
+        tuple(int(bool(a and b and c and chain_of(system, a, b, c))) for c in every)
         for a, b in product(every, repeat=2)
     )
 
@@ -212,23 +215,38 @@ def _width(tables: Tables, tier: Tier) -> int:
 
 def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequence[Tier]) -> None:
     """Add the look-ups of an operation, or of promotion alone, for all combinations of tiers."""
-    most = 2 if op is None else operation(op).most
-    least = 2 if op is None else operation(op).least
+    known = None if op is None else system.operation(op)
+    most, least = (known.most, known.least) if known else (2, 2)
     if op is not None and least > 2:
         raise EmitError(f"{op} takes {least} operands, and tables are made for one or two; leave it out")
-    parts: tuple[Part, ...] = ("result",) if op is None else ("result", "compute")
+    parts: tuple[Part, ...] = ("result",)
+    if op is not None:
+        rule = op_of(system, op)
+        accumulates = rule.accumulates or rule.unjoined
+        parts = ("result", "compute", "accumulate") if accumulates else ("result", "compute")
     count = 1 if most == 1 else 2
     for combination in product(tiers, repeat=count):
         given = "" if set(combination) == {"array"} else "_" + "_".join(combination)
         for part in parts:
-            name = "promote" if op is None else f"{_function_name(op)}_{part}"
+            name = "promote" if op is None else f"{_function_name(system.operation(op))}_{part}"
             table = _ask(tables, system, op, combination, part, f"{name}{given}")
             tables.add(f"{name}{given}", combination, table)
 
 
-def _function_name(op: str) -> str:
+def _add_casts(tables: Tables, system: System) -> None:
+    """Add the look-up of explicit casts: the target, or a refusal if the system allows no plain cast."""
+    rows = [[REFUSED] * tables.size for _ in range(tables.size)]
+    for (a, i), (b, j) in product(tables.indices.items(), repeat=2):
+        obstacle = system.cast_rule(a, b).obstacle
+        if obstacle:
+            tables.reasons.setdefault("cast", {})[f"{a}, {b}"] = obstacle
+        else:
+            rows[i][j] = tables.indices[system.dtype_of_new_array(b)]
+    tables.add("cast", ("array", "array"), tuple(map(tuple, rows)))
+
+
+def _function_name(found: Operation) -> str:
     """The name of an operation as part of an identifier: `==` is `equal_operator`, `+=` `add_in_place`."""
-    found = operation(op)
     return f"{found.function}{'_in_place' if found.in_place else '_operator' if found.is_operator else ''}"
 
 
@@ -239,7 +257,7 @@ def _ask(
     rows = [[REFUSED] * _width(tables, tiers[-1]) for _ in range(height)]
     for given in product(*(_operands(tables, tier) for tier in tiers)):
         p = system.explain(*(o for _, o in given), op=op)
-        found = p.dtype if part == "result" else p.compute
+        found = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic}[part]
         row = given[0][0] if len(given) > 1 else 0
         if p.dtype is None:
             tables.reasons.setdefault(function, {})[", ".join(str(o) for _, o in given)] = str(p.reason)

@@ -11,7 +11,6 @@ from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.loss import Loss, loss
-from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 
 
@@ -48,8 +47,9 @@ class Cast:
 class Promotion(Viewed):
     """An answer and all that led to it. Of a refusal `dtype` is None, and `reason` and `remedy` say why.
 
-    The operands join at `node` and are cast to `compute`, the dtype computed in. `dtype` is that of the
-    result: most operations give what they compute in, `equal` gives a bool. `number` is set if the result is
+    The operands join at `node` and are cast to `compute`, the dtype computed in. `accumulator` is the dtype
+    in which the operation adds up, if the system states one. `dtype` is that of the result: most operations
+    give what they compute in, `equal` gives a bool. `number` is set if the result is
     a Python number: it is the kind of that. `find_rule` finds the lines of the files behind an answer.
 
     >>> from typelattice import system
@@ -69,6 +69,7 @@ class Promotion(Viewed):
     weak: bool = False
     fits: tuple[ValueFit, ...] = ()
     number: Kind | None = None
+    accumulator: DType | None = None
     reason: str | None = None
     remedy: str | None = None
 
@@ -95,9 +96,14 @@ class Promotion(Viewed):
         return self.dtype
 
     @property
+    def arithmetic(self) -> DType:
+        """The dtype of sums and products: the accumulator, else the dtype computed in, else the result's."""
+        return self.accumulator or self.compute or self.result
+
+    @property
     def promoting(self) -> tuple[Operand, ...]:
         """The operands that promote: all of them, except the condition of `where`, or indices."""
-        return self.operands if self.op is None else self.operands[operation(self.op).promoting]
+        return self.operands if self.op is None else self.operands[self.system.operation(self.op).promoting]
 
     @property
     def decision(self) -> Decision:

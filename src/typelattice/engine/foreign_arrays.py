@@ -8,7 +8,6 @@ from typelattice.engine.operations import Op
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import replace
-from typelattice.facts.operations import operation
 from typelattice.operands.operand import LISTS, SCALAR, Operand, scalar
 
 ARRAY, NUMBER, FLOAT, OTHER = "array", "number", "float", "other"
@@ -56,7 +55,7 @@ def _count_operand_as(
     """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
     assert o.dtype
     library = o.foreign.removesuffix(SCALAR)
-    known = operation(op.name) if op else None
+    known = rules.operation(op.name) if op else None
     form = ""
     if known and place == 0 and known.is_operator:
         form = "left"
@@ -70,7 +69,7 @@ def _count_operand_as(
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
     as_array = op is not None and op.counts_as_array(place)
     counts = replace(o, foreign="")
-    if word == NUMBER and o.foreign == LISTS and (own is None or _needs_dimensions(op)):
+    if word == NUMBER and o.foreign == LISTS and (own is None or _needs_dimensions(rules, op)):
         word = OTHER  # this has dimensions, like the list
     if word == NUMBER:
         counts = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
@@ -107,9 +106,9 @@ def index_refusal(rules: Rules, form: str) -> str | None:
     return None if word in WORDS else word
 
 
-def _needs_dimensions(op: Op | None) -> bool:
+def _needs_dimensions(rules: Rules, op: Op | None) -> bool:
     """Return True if an operation takes only operands with dimensions."""
-    return op is not None and max(operation(op.name).dimensions, op.dimensions) > 0
+    return op is not None and max(rules.operation(op.name).dimensions, op.dimensions) > 0
 
 
 def _kind_of_foreign(o: Operand) -> str:

@@ -24,7 +24,7 @@ from typelattice.engine.operations import (
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.loss import loss
-from typelattice.facts.operations import IN_PLACE, operation
+from typelattice.facts.operations import IN_PLACE
 from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import BOOL, Operand
 
@@ -103,7 +103,7 @@ def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the op
 
 def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for an operand without dimensions, if every library refuses it or this one does."""
-    everywhere = operation(op.name).dimensions
+    everywhere = rules.operation(op.name).dimensions
     needed = max(everywhere, op.dimensions)
     lacking = [o for o in operands if o.tier != "array"] if needed else []
     if lacking:
@@ -182,9 +182,9 @@ def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
                 raise RefusalError(reason, cast_remedy(rules, op, met, "one of them"), step)
 
 
-def overridden(op: Op, operands: Sequence[Operand]) -> DType | None:
-    """Return the dtype to which an override of the operation sends its operands; None if none does."""
-    for override in op.overrides:
+def dtype_of_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> DType | None:
+    """Return the dtype that an operation's table of pairs has for its operands; None if it has none."""
+    for override in pairs:
         for i, o in enumerate(operands):
             others = [*operands[:i], *operands[i + 1 :]] if not override.ordered else operands[1:]
             if others and all(_stands(o, other, override) for other in others):
@@ -209,7 +209,7 @@ def _stands(a: Operand, b: Operand, pair: Override) -> bool:
 
 def entry(rules: Rules, op: Op, key: str | None = None) -> str:
     """Return the entry of `ops` that gives a key of an operation, or any key; its class if none does."""
-    known = entries(op.name)
+    known = entries(rules.operation(op.name))
     of_class = IN_PLACE if key == "into" and IN_PLACE in known else known[-2]
     return next((name for name in known if _says(rules, name, key)), of_class)
 

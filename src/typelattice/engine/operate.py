@@ -17,8 +17,8 @@ from typelattice.engine.operand_checks import (
     check_operands,
     check_pairs,
     default_of,
+    dtype_of_pair,
     entry,
-    overridden,
 )  # fmt: skip
 from typelattice.engine.operation_join import check_weak, join_operands, make_arrays
 from typelattice.engine.operations import (
@@ -67,12 +67,13 @@ class Evaluation:
     weak: bool
     fits: tuple[ValueFit, ...]
     number: Kind | None = None  # that of the Python number that the result is
+    accumulator: DType | None = None  # the dtype in which it adds up, if that is stated
 
 
 @lru_cache(maxsize=1024)  # tables ask the same few operations thousands of times
 def op_of(rules: Rules, name: str) -> Op:
     """Find the behaviour of an operation under some rules. Raise OpError for an unknown operation."""
-    return find(name, rules.ops)
+    return find(rules.operation(name), rules.ops)
 
 
 def evaluate_operation(
@@ -122,7 +123,8 @@ def _with_join(
         if becomes == DEFAULT_OR_ERROR:
             check_weak(rules, op, result)
         result, weak = _weakness(rules, becomes, result, not ignored or operands[1].weak, same)
-    return Evaluation(node, compute, result, weak, values, _number(op, compute, result))
+    accumulator = _accumulator(rules, op, compute)
+    return Evaluation(node, compute, result, weak, values, _number(op, compute, result), accumulator)
 
 
 def _check_last(
@@ -142,7 +144,9 @@ def _without_join(
         return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), trail)
     if op.meet == NEVER and not _have_join(rules, op, operands):
         return _apart(rules, op, operands, trail)
-    if op.overrides and (found := overridden(op, operands)):
+    if op.unjoined and (found := dtype_of_pair(op.unjoined, operands)):
+        return _accumulate_unjoined(rules, op, operands, found, trail)
+    if op.overrides and (found := dtype_of_pair(op.overrides, operands)):
         return _overridden(rules, op, operands, found, trail)
     return None
 
@@ -203,6 +207,23 @@ def _overridden(
     return Evaluation(None, d, result, False, (), _number(op, d, result))
 
 
+def _accumulate_unjoined(
+    rules: Rules, op: Op, operands: Sequence[Operand], accumulator: DType, trail: list[Decision]
+) -> Evaluation:
+    """Return the outcome for operands that keep their own dtypes, and whose products add up in another."""
+    for o in operands:
+        enter(rules, o, trail)
+    result = dtype_of_pair(op.gives_of_pairs, operands) or accumulator
+    trail.append(Operated(tuple(o.own_node for o in operands), result, entry(rules, op, "unjoined")))
+    return Evaluation(None, None, result, False, (), None, accumulator)
+
+
+def _accumulator(rules: Rules, op: Op, compute: DType) -> DType | None:
+    """Return the dtype in which an operation adds up what it computes in one; None if none is stated."""
+    target = said_of(op.accumulates, compute)
+    return default_of(rules, target) if target else None
+
+
 def ignores_right(op: Op, operands: Sequence[Operand]) -> bool:
     """True if the right operand is an integer that promotion ignores, e.g. `x ** 2`."""
     if len(operands) != 2:
@@ -257,21 +278,22 @@ def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | Non
 
 
 def _result_dtype(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
-    """Return the dtype of the result; if the left operand is to hold it, still the dtype computed in."""
+    """Return the dtype of the result; if the left operand is to hold it, still that of the arithmetic."""
+    made = _accumulator(rules, op, compute) or compute
     match _said_to_give(op, compute):
         case None | "left":
-            return compute
+            return made
         case "joined":
             return joined
         case "real":
-            return part_of(compute)
+            return part_of(made)
         case "complex":
-            return complex_of(compute)
+            return complex_of(made)
         case DType() | Kind() as target:
             return default_of(rules, target)
         case word:
             kind = PYTHON_NUMBERS[word]
-            return compute if kind is None or kind is compute.kind else default_of(rules, kind)
+            return made if kind is None or kind is made.kind else default_of(rules, kind)
 
 
 def gives_number(rules: Rules, name: str) -> bool:

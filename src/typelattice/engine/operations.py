@@ -63,6 +63,8 @@ LEFT, LEFT_KIND, LEFT_CATEGORY, LEFT_CAST, COPY_CAST, REBOUND, ROUNDED = INTO = 
 CASTS = (LEFT_CAST, COPY_CAST)  # those that need no dtype at which the two join
 REBINDS = (REBOUND, ROUNDED)  # those by which nothing is written into the left operand itself
 
+OF_ACCUMULATORS = ("accumulates", "unjoined", "gives_of_pairs")  # fields of operations that add up
+
 
 @frozen()
 class Domain:
@@ -119,9 +121,12 @@ class Op:
       that an operand counts as.
     - `meet` is one of JOINS; `order` has the covers of an order of the operation's own.
     - `loops` are the dtypes that a search for a loop tries; `own` come first where an operand has them.
+    - `accumulates` has the dtype in which it adds up for dtypes and kinds that are computed in; the operands
+      keep theirs. `unjoined` are pairs of operands that keep their own dtypes, with their accumulators.
     - `adopts` is the dtype that has to hold the value of a Python scalar, COMPUTED or JOINED.
     - `gives` is the dtype of the result; None for the one computed in. `gives_of` says so of single dtypes
-      and kinds, and counts more. `writes`: the result is written into the left operand. `into`: what may be.
+      and kinds, and counts more, `gives_of_pairs` of `unjoined` ones. `writes`: the result is
+      written into the left operand. `into`: what may be.
     - `weak` is one of WEAK; `weak_of` says so of single dtypes and kinds, and counts more.
     """
 
@@ -144,6 +149,9 @@ class Op:
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
     computes: Mapping[Target, Target] = field(default_factory=dict)
+    accumulates: Mapping[Target, Target] = field(default_factory=dict)
+    unjoined: tuple[Override, ...] = ()
+    gives_of_pairs: tuple[Override, ...] = ()
     adopts: str = COMPUTED
     writes: bool = False
     into: str = LEFT
@@ -194,23 +202,17 @@ STANDARD = Later(_ROWS, _of_class)
 GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 
-def check_operands(op: str, operands: Sequence[Operand]) -> Operation:
-    """The operation of a name, which takes these operands.
-
-    Raise OpError for an unknown operation, for more or fewer operands than it takes, and for indices that
-    are no integers.
-    """
-    known = operation(op)
+def check_operands(known: Operation, operands: Sequence[Operand]) -> None:
+    """Raise OpError for more or fewer operands than an operation takes, and for indices of other kinds."""
     known.check(len(operands))
     for indices in operands[1:] if known.form == "indexed" else ():
         if indices.kind.rank > Kind.SIGNED.rank:
             raise OpError(
                 f"{known.name} takes integers for indices, not {indices}; cast them first, e.g. to int64"
             )
-    return known
 
 
-def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
+def find(op: str | Operation, departures: Mapping[str, Mapping[str, object]]) -> Op:
     """Find the behaviour of an operation in a system. Raise OpError for an unknown operation.
 
     The file's entries for the operation, its class and its group override the standard.
@@ -219,9 +221,11 @@ def find(op: str, departures: Mapping[str, Mapping[str, object]]) -> Op:
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
     said: dict[str, object] = {}
-    for entry in reversed(entries(op)):
+    known = operation(op) if isinstance(op, str) else op
+    for entry in reversed(entries(known)):
         said |= departures.get(entry, {})
-    known = operation(op)
+    if not known.adds_up:  # the entry of a class or group may speak of other operations
+        said = {key: value for key, value in said.items() if key not in OF_ACCUMULATORS}
     said |= {"name": known.name, "writes": known.in_place}
     # The reader of files has checked that each value is of its field's type, which a checker cannot see here.
     return replace(STANDARD[class_of(known)], **said)
@@ -232,7 +236,7 @@ def class_of(known: Operation) -> str:
 
     Raise OpError for a class that the standard's table does not have.
     """
-    of_class = OPERATIONS[known.function].of_class
+    of_class = OPERATIONS[known.like or known.function].of_class
     if of_class not in GROUPS:
         unknown = f"unknown class {short(of_class)}{nearest(of_class, GROUPS)}"
         raise OpError(f"operations.txt, row of {known.function}, column 2: {unknown}")
@@ -240,19 +244,21 @@ def class_of(known: Operation) -> str:
 
 
 @cache  # one result for each operation: many answers ask for it at every step
-def entries(op: str) -> tuple[str, ...]:
+def entries(op: str | Operation) -> tuple[str, ...]:
     """Return the entries of `ops` that may describe an operation, the one that counts most first.
 
-    An operator behaves as its function, and `+=` as `+`, unless an entry says otherwise.
+    An operator behaves as its function, and `+=` as `+`, unless an entry says otherwise. An operation of a
+    system's own behaves as the one that it is like.
 
     >>> entries("add"), entries("+=")
     (('add', 'arithmetic', 'computing'), ('+=', 'in-place', '+', 'add', 'arithmetic', 'computing'))
     """
-    known = operation(op)
+    known = operation(op) if isinstance(op, str) else op
     of_class = class_of(known)
     signs = (known.name, IN_PLACE, known.name[:-1]) if known.in_place else (known.name,)
     named = signs if known.is_operator else ()
-    return *named, known.function, of_class, GROUPS[of_class]
+    alike = (known.like,) if known.like else ()
+    return *named, known.function, *alike, of_class, GROUPS[of_class]
 
 
 def said_of(said: Mapping[Target, T], d: DType | Operand) -> T | None:

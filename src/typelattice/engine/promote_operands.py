@@ -25,7 +25,8 @@ def promote_operands(
     trail: list[Decision] = []
     promoting, behaviour = operands, None
     if op is not None:
-        known = check_operands(op, operands)
+        known = rules.operation(op)
+        check_operands(known, operands)
         op, promoting = known.name, operands[known.promoting]
         behaviour = op_of(rules, op)
     try:

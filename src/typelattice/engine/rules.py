@@ -3,8 +3,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from typelattice.facts.cast_rules import PLAIN, CastRule
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.frozen_classes import frozen
+from typelattice.facts.operations import Operation, operation
 from typelattice.facts.order import Order
 
 Pair = frozenset[Node]
@@ -23,7 +25,8 @@ class Rules:
     `foreign` says what another library's arrays count as: library, then form, then a word or a reason.
     `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file
     wrote a tie, an override or a refusal, so that an explanation can quote it. `absent` has the operations
-    that no function of the library is, as looked up there.
+    that no function of the library is, as looked up there. `operations` are those that the file defines,
+    `casts` what it says of explicit casts, by source and target.
     """
 
     name: str
@@ -54,6 +57,16 @@ class Rules:
     own_dtypes: Mapping[str, DType]
     entries: Mapping[tuple[str, Pair], str]
     absent: frozenset[str]
+    operations: Mapping[str, Operation]
+    casts: Mapping[tuple[DType, DType], CastRule]
+
+    def cast_rule(self, source: DType, target: DType) -> CastRule:
+        """Return what the system says of an explicit cast; by default, what the formats define."""
+        return self.casts.get((source, target), PLAIN)
+
+    def operation(self, name: str) -> Operation:
+        """Return the operation of a name, which may be the system's own. Raise OpError."""
+        return operation(name, self.operations)
 
     @property
     def dtypes(self) -> tuple[DType, ...]:

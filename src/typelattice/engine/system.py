@@ -24,6 +24,9 @@ if TYPE_CHECKING:
         def rule(self, p: Promotion) -> Rule:
             """The lines of the files behind an answer."""
 
+        def rule_of_key(self, key: str, entry: str | None) -> Rule:
+            """The line of a key, or of an entry under it."""
+
         def replace(self, keys: dict[str, object]) -> System:
             """The same system with other values for keys of its file."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operand_checks import PLACES, overridden
+from typelattice.engine.operand_checks import PLACES, dtype_of_pair
 from typelattice.engine.operate import ignores_right, op_of
 from typelattice.engine.operation_join import counts_as, make_arrays
 from typelattice.engine.operations import SAME_DTYPE, Domain, Op
@@ -18,10 +18,15 @@ def describe_operation(p: Promotion) -> list[str]:
     assert p.op
     rule = op_of(p.system, p.op)
     lines = [*_describe_taken(p, rule), *_describe_join(p, rule)]
-    if p.dtype is not None and p.compute is None:
-        lines.append(f"it casts no operand, and gives {p.dtype}")
-    elif p.dtype is not None:
-        given = f"a Python {p.number.word}" if p.number else p.dtype
+    if p.dtype is None:
+        return lines
+    given = f"a Python {p.number.word}" if p.number else p.dtype
+    if p.accumulator is not None:
+        operands = f"takes {p.compute}" if p.compute else "casts no operand"
+        lines.append(f"it {operands}, accumulates in {p.accumulator} and gives {given}")
+    elif p.compute is None:
+        lines.append(f"it casts no operand, and gives {given}")
+    else:
         lines.append(f"it computes in {p.compute} and gives {given}")
     return lines
 
@@ -52,7 +57,7 @@ def _describe_join(p: Promotion, rule: Op) -> Iterator[str]:
         yield from (f"{o} first becomes {d}" for o, d in counted.items() if d)
     if rule.order and p.node is not None:
         yield "its operands join in an order of the operation's own"
-    override = overridden(rule, p.promoting) if p.node is None else None
+    override = dtype_of_pair(rule.overrides, p.promoting) if p.node is None else None
     if override is not None:
         yield f"such operands become {override}, whatever their join is"
     elif rule.loops and p.node is None:

@@ -19,6 +19,7 @@ def data(p: Promotion) -> dict[str, object]:
         "weak": p.weak,
         "number": p.number and p.number.word,
         "compute": p.compute and p.compute.name,
+        "accumulator": p.accumulator and p.accumulator.name,
         "node": p.node and str(p.node),
         "bounds": [str(n) for n in p.bounds],
         "steps": [_step_data(s) for s in p.steps],

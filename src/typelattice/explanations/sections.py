@@ -25,6 +25,19 @@ from typelattice.engine.fit import ValueFit
 from typelattice.engine.numpy1 import UNKNOWN
 from typelattice.explanations.operation_description import describe_operation, join_words
 from typelattice.explanations.results_by_value import intervals
+from typelattice.facts.cast_rules import (
+    AWAY,
+    CLAMP,
+    DOWN,
+    EVEN,
+    INF,
+    STOCHASTIC,
+    UNDEFINED,
+    UP,
+    WRAP,
+    ZERO,
+    CastRule,
+)
 from typelattice.facts.dtypes import DType, Kind, Node, place
 from typelattice.facts.finite_values import values
 from typelattice.facts.loss import Loss
@@ -233,6 +246,27 @@ def cast_words(cast: Cast) -> str:
     if cast.loss and isinstance(cast.source, DType):
         lost = loss_words(cast.loss, cast.source, cast.target)
     return f"{cast.source} to {cast.target}: {'; '.join(lost) or 'loses nothing'}"
+
+
+def explicit_cast_words(source: DType, target: DType, says: CastRule) -> str:
+    """Describe what a system says of a cast that the source writes.
+
+    >>> from typelattice import dtype
+    >>> explicit_cast_words(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
+    'float32 to int8: rounds to nearest, ties to even; values beyond the range become the nearest value'
+    """
+    said = [says.obstacle, ROUNDS.get(says.rounding, ""), GOES_BEYOND.get(says.beyond, "")]
+    return f"{source} to {target}: {'; '.join(filter(None, said))}"
+
+
+ROUNDS = {
+    EVEN: "rounds to nearest, ties to even", AWAY: "rounds to nearest, ties away from zero",
+    ZERO: "rounds toward zero", UP: "rounds up", DOWN: "rounds down", STOCHASTIC: "rounds at random",
+}  # fmt: skip
+GOES_BEYOND = {
+    WRAP: "values beyond the range wrap", CLAMP: "values beyond the range become the nearest value",
+    INF: "values beyond the range become infinite", UNDEFINED: "values beyond the range are undefined",
+}  # fmt: skip
 
 
 def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:

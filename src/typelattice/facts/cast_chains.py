@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain, product
 
+from typelattice.facts.cast_rules import PLAIN, CastRule, is_proved
 from typelattice.facts.cast_values import Undefined, Value, caster, specials, wraps
 from typelattice.facts.dtypes import DType, DTypeError, Kind, part_of
 from typelattice.facts.finite_values import SCALE, Values, values
@@ -20,6 +21,7 @@ from typelattice.facts.suggestions import short
 
 FEW = 300  # values of a dtype that are all tried
 PHASES = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
+PLAIN_CASTS = (PLAIN, PLAIN, PLAIN)
 REAL = Kind.FLOAT.rank
 
 
@@ -32,6 +34,7 @@ class CastChain:
     positive before a negative; then -0, inf, -inf, nan. A complex source that loses its imaginary part shows
     1j. `chained` and `direct` are the two results, as text.
     A result that the formats do not define, such as 1e9 as int8, is equal only to that of the same value.
+    `obstacle` says why one of the casts may not be made, or why nothing is proved.
 
     >>> from typelattice import dtype
     >>> print(cast_chain(dtype("float32"), dtype("int32"), dtype("bool")))
@@ -45,12 +48,15 @@ class CastChain:
     first: str = ""
     chained: str = ""
     direct: str = ""
+    obstacle: str = ""
 
     def __bool__(self) -> bool:
         return self.exact is True
 
     def __str__(self) -> str:
         name = f"{self.source} -> {self.through} -> {self.target}"
+        if self.obstacle:
+            return f"{name}: {self.obstacle}"
         if self.exact is None:
             return f"{name}: not known, as the values of a dtype are not"
         if self.exact:
@@ -59,8 +65,12 @@ class CastChain:
 
 
 @lru_cache(maxsize=100_000)
-def cast_chain(source: DType, through: DType, target: DType) -> CastChain:
+def cast_chain(
+    source: DType, through: DType, target: DType, rules: tuple[CastRule, CastRule, CastRule] = PLAIN_CASTS
+) -> CastChain:
     """Compare two casts in a row with the direct cast. Raises DTypeError for anything that is no DType.
+
+    `rules` are those of the first cast, of the second and of the direct one.
 
     >>> from typelattice import dtype
     >>> print(cast_chain(dtype("int64"), dtype("int32"), dtype("int16")))
@@ -76,6 +86,9 @@ def cast_chain(source: DType, through: DType, target: DType) -> CastChain:
     names = (source, through, target)
     if source is through or through is target:
         return CastChain(*names, True)
+    for rule in rules:
+        if rule.obstacle:
+            return CastChain(*names, False, obstacle=rule.obstacle)
     if source.kind is Kind.COMPLEX and through.kind is not Kind.COMPLEX:
         if through.kind is Kind.BOOL and target.kind is Kind.COMPLEX:
             return CastChain(*names, False, "1j", "1", "1j")
@@ -87,7 +100,12 @@ def cast_chain(source: DType, through: DType, target: DType) -> CastChain:
             return CastChain(*names, False, "1j", chained, "True")
     if any(values(d) is None or d.bits is None for d in names):
         return CastChain(*names, None)
-    found = _first_difference(*map(part_of, names))
+    casts = ((source, through), (through, target), (source, target))
+    for rule, (start, end) in zip(rules, casts, strict=True):
+        if not is_proved(rule, start) and end.kind is not Kind.BOOL:
+            how = f"{rule.rounding or rule.beyond} of {start} to {end} is not compared for all values"
+            return CastChain(*names, None, obstacle=how)
+    found = _first_difference(*map(part_of, names), rules)
     return CastChain(*names, found is None, *(found or ()))
 
 
@@ -103,16 +121,20 @@ def _surely_exact(source: DType, through: DType, target: DType) -> bool:
 
 
 @lru_cache(maxsize=100_000)  # of real dtypes, as the parts of complex ones are cast one by one
-def _first_difference(source: DType, through: DType, target: DType) -> tuple[str, str, str] | None:
+def _first_difference(
+    source: DType, through: DType, target: DType, rules: tuple[CastRule, CastRule, CastRule]
+) -> tuple[str, str, str] | None:
     """Return the first value that differs and its two results as text; None if none differs."""
     between, take = values(through), values(target)
     assert between is not None
     assert take is not None
-    if source is through or through is target or _surely_exact(source, through, target):
+    is_plain = rules == PLAIN_CASTS
+    if source is through or through is target or (is_plain and _surely_exact(source, through, target)):
         return None
-    first, straight = caster(source, through, between), caster(source, target, take)
-    alike = (source.kind.rank < REAL) == (through.kind.rank < REAL)
-    second = straight if alike else caster(through, target, take)
+    to_through, to_target, directly = rules
+    first, straight = caster(source, through, between, to_through), caster(source, target, take, directly)
+    alike = (source.kind.rank < REAL) == (through.kind.rank < REAL) and to_target == directly
+    second = straight if alike else caster(through, target, take, to_target)
     tried: Iterator[Value] = chain(_tried(source, through, target), specials(source))
     for value in tried:
         middle = first(value)

@@ -6,6 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from typelattice.facts.cast_rules import (
+    CLAMP,
+    EVEN,
+    PLAIN,
+    ROUND,
+    UNDEFINED,
+    WRAP,
+    ZERO,
+    CastRule,
+    stays_finite,
+)  # fmt: skip
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.finite_values import SCALE, Values
 
@@ -15,8 +26,10 @@ Value = int | str | Undefined
 Cast = Callable[[Value], Value]
 
 
-def caster(source: DType, target: DType, its: Values) -> Cast:
+def caster(source: DType, target: DType, its: Values, rule: CastRule = PLAIN) -> Cast:
     """Return the cast from one real dtype to another, whose values are `its`.
+
+    Where the system has no rule for it:
 
     - To bool: False for zero only.
     - To an integer: an integer wraps, a fraction is cut off.
@@ -28,16 +41,19 @@ def caster(source: DType, target: DType, its: Values) -> Cast:
     in the same dtype.
     """
     find: Cast
+    into_whole = target.kind.rank < Kind.FLOAT.rank
+    rounding = rule.rounding or (ZERO if into_whole else EVEN)
     if target.kind is Kind.BOOL:
         find = _truth
     elif its.listed:
         find = _listed(target, its)
     elif target.kind.rank >= Kind.FLOAT.rank:
-        find = _rounded(target, its) if its.bits is not None else _fixed(target, its)
+        made = _rounded if its.bits is not None else _fixed
+        find = made(target, its, rounding, rule.beyond)
     elif source.kind.rank < Kind.FLOAT.rank:
-        find = _wrapped(target, its)
+        find = _wrapped(target, its, rule.beyond or (WRAP if wraps(target) else UNDEFINED))
     else:
-        find = _cut_off(target, its)
+        find = _cut_off(target, its, rounding, rule.beyond)
 
     def cast(value: Value) -> Value:
         return (target.name, value) if isinstance(value, tuple) else find(value)
@@ -65,40 +81,59 @@ def _truth(value: Value) -> Value:
     return 0 if value in (0, "-0") else SCALE
 
 
-def _wrapped(target: DType, its: Values) -> Cast:
+def _wrapped(target: DType, its: Values, beyond: str) -> Cast:
     """Cast integers. One that does not use all its bits wraps in no defined way."""
     modulus = its.high - its.low + SCALE
-    whole = wraps(target)
 
     def cast(value: Value) -> Value:
         assert isinstance(value, int)
         if its.low <= value <= its.high:
             return value
-        return (value - its.low) % modulus + its.low if whole else (target.name, value)
+        if beyond == CLAMP:
+            return min(max(value, its.low), its.high)
+        return (value - its.low) % modulus + its.low if beyond == WRAP else (target.name, value)
 
     return cast
 
 
-def _cut_off(target: DType, its: Values) -> Cast:
+def _cut_off(target: DType, its: Values, rounding: str, beyond: str) -> Cast:
+    """Cast floats to integers."""
+    modulus, rounded = its.high - its.low + SCALE, ROUND[rounding]
+
     def cast(value: Value) -> Value:
         if value == "-0":
             return 0
         if isinstance(value, int):
-            found = value // SCALE * SCALE if value >= 0 else -(-value // SCALE * SCALE)
+            size = rounded(abs(value), SCALE, value < 0)
+            found = -size if value < 0 else size
             if its.low <= found <= its.high:
                 return found
-        return target.name, value
+            if beyond == WRAP:
+                return (found - its.low) % modulus + its.low
+        return _clamped(value, its) if beyond == CLAMP else (target.name, value)
 
     return cast
 
 
-def _rounded(target: DType, its: Values) -> Cast:
+def _clamped(value: Value, its: Values) -> Value:
+    """The nearest value of a dtype; 0 for nan."""
+    if isinstance(value, int):
+        return its.high if value > 0 else its.low
+    return 0 if value == "nan" else its.low if value == "-inf" else its.high
+
+
+def _rounded(target: DType, its: Values, rounding: str, word: str) -> Cast:
     has, unit, bits = {*target.specials}, its.unit, its.bits
     assert bits is not None
+    rounded = ROUND[rounding]
 
     def beyond(value: Value, negative: bool) -> Value:
-        if negative and "s" not in has:
+        if negative and "s" not in has and word != CLAMP:
             return target.name, value
+        if word == UNDEFINED:
+            return target.name, value
+        if word == CLAMP or (not word and isinstance(value, int) and stays_finite(rounding, negative)):
+            return its.low if negative else its.high
         if "i" in has:
             return "-inf" if negative else "inf"
         return "nan" if "n" in has else its.low if negative else its.high
@@ -111,14 +146,15 @@ def _rounded(target: DType, its: Values) -> Cast:
     def cast(value: Value) -> Value:
         if not isinstance(value, int):
             if value == "nan":
-                return "nan" if "n" in has else (target.name, value)
+                undefined = (0 if "z" in has else its.high) if word == CLAMP else (target.name, value)
+                return "nan" if "n" in has else undefined
             return zero(value, True) if value == "-0" else beyond(value, value == "-inf")
         if value == 0:
             return zero(value, False)
         negative, size = value < 0, abs(value)
         if negative and "s" not in has:
-            return target.name, value
-        found = _nearest(size, max(unit, 1 << max(size.bit_length() - bits, 0)))
+            return beyond(value, True)
+        found = rounded(size, max(unit, 1 << max(size.bit_length() - bits, 0)), negative)
         if found == 0:
             return zero(value, negative)
         if found > (-its.low if negative else its.high):
@@ -128,16 +164,19 @@ def _rounded(target: DType, its: Values) -> Cast:
     return cast
 
 
-def _fixed(target: DType, its: Values) -> Cast:
+def _fixed(target: DType, its: Values, rounding: str, word: str) -> Cast:
+    """Cast to fixed point."""
+    rounded = ROUND[rounding]
+
     def cast(value: Value) -> Value:
         if value == "-0":
             return 0
         if isinstance(value, int):
-            size = _nearest(abs(value), its.unit)
+            size = rounded(abs(value), its.unit, value < 0)
             found = -size if value < 0 else size
             if its.low <= found <= its.high:
                 return found
-        return target.name, value
+        return _clamped(value, its) if word == CLAMP else (target.name, value)
 
     return cast
 
@@ -150,9 +189,3 @@ def _listed(target: DType, its: Values) -> Cast:
         return plain if isinstance(plain, int) and its.holds(plain) else (target.name, value)
 
     return cast
-
-
-def _nearest(size: int, unit: int) -> int:
-    """The multiple of a unit nearest to a size; of two, the even one."""
-    count, rest = divmod(size, unit)
-    return (count + (2 * rest > unit or (2 * rest == unit and count % 2))) * unit

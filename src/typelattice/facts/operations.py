@@ -9,8 +9,9 @@ the file of a system says where its library departs from that.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from keyword import iskeyword
 
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.errors import TypelatticeError
@@ -21,7 +22,14 @@ from typelattice.facts.suggestions import nearest, short
 TABLE = f"{__file__[:-3]}.txt"
 IN_PLACE = "in-place"  # the class of operators that write into their left operand
 COMPARING = ("comparison", "ordering")  # classes of operations that compare
+ADDING = ("accumulate", "cumulative", "matmul")  # classes of operations that add up many values
+FEW_TERMS = ("outer", "kron", "cross")  # but not these
 TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")  # classes, and operations by name
+
+LIKE_FORMS = ("elementwise", "whole", "reduction", "along")  # of operations that one's own may be like
+LETTERS = ("x", "y", "z")  # names of operands, where a file gives none
+SHAPE = "shape"  # the argument by which a call of one's own operation states the shape of its result
+ACCUMULATOR = "accumulator"  # that by which a typed graph states the dtype that such a call adds up in
 
 
 class OpError(TypelatticeError, ValueError):
@@ -37,6 +45,9 @@ class Operation:
     every library: one number for all operands, or one for each. `operator` is Python's operator of the same
     meaning, `+`, or `-x` for a sign; `method` is its method in Python's data model, `__add__`. `function` is
     the name of the function of the same meaning: its own name, unless it is an operator.
+
+    An operation that a system's file defines is `like` a known one: it has the class, the form and the shape
+    of that. `operands` and `parameters` are the names of its operands and of its other arguments.
     """
 
     name: str
@@ -49,6 +60,9 @@ class Operation:
     operator: str | None
     method: str | None
     function: str
+    like: str = ""
+    operands: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
 
     @property
     def dimensions(self) -> int:
@@ -85,7 +99,13 @@ class Operation:
     @property
     def takes_dtype(self) -> bool:
         """Return True if it gives the dtype that it is asked for, whatever it would compute in."""
-        return self.of_class in TAKING_DTYPE or self.name in TAKING_DTYPE
+        return not self.like and (self.of_class in TAKING_DTYPE or self.name in TAKING_DTYPE)
+
+    @property
+    def adds_up(self) -> bool:
+        """Return True if it adds up many values, so that it may have an accumulator."""
+        function = self.like or self.function
+        return OPERATIONS[function].of_class in ADDING and function not in FEW_TERMS
 
     def check(self, count: int) -> None:
         """Raises OpError if it does not take so many operands.
@@ -117,6 +137,37 @@ class Operation:
         between = "or" if self.most == self.least + 1 else "to"
         bounds = str(self.most) if self.least == self.most else f"{self.least} {between} {self.most}"
         return f"{bounds} operand{'s' * (self.most > 1)}"
+
+
+def own_operation(
+    name: str, like: str, operands: Sequence[str] = (), parameters: Sequence[str] = ()
+) -> Operation:
+    """Make the operation of a system's own that is called as a known one. Raise OpError.
+
+    Without names for its operands it has as many as that one, called x, y and so on.
+
+    >>> own_operation("scaled_matmul", "matmul", parameters=["scale"]).operands
+    ('x', 'y')
+    """
+    known = OPERATIONS.get(like)
+    if known is None or known.form not in LIKE_FORMS:
+        alike = [op.name for op in OPERATIONS.values() if op.form in LIKE_FORMS]
+        near = nearest(like, alike) or "; name one of arrays alone, such as matmul, sum or add"
+        raise OpError(f"no operation can be like {short(like)}{near}")
+    names = tuple(operands) or LETTERS[: known.least]
+    every = (*names, *parameters)
+    for word in every:
+        is_taken = every.count(word) > 1 or word in (SHAPE, ACCUMULATOR)
+        if is_taken or not word.isidentifier() or iskeyword(word):
+            raise OpError(f"{short(word)} is no name for an argument of {name}; give each a name of its own")
+    if known.form != "elementwise" and not known.least <= len(names) <= (known.most or len(names)):
+        raise OpError(f"{like} takes {known.how_many}, and {name} has {len(names)}")
+    if not name.isidentifier() or iskeyword(name) or name in NAMES:
+        raise OpError(f"{short(name)} is no name for an operation of one's own; give it one that is free")
+    return replace(
+        known, name=name, function=name, names=(), operator=None, method=None, like=like,
+        least=len(names), most=len(names), operands=names, parameters=tuple(parameters),
+    )  # fmt: skip
 
 
 Row = tuple[int, list[str]]  # the number of a row, and its columns
@@ -243,14 +294,16 @@ NAMES: Mapping[str, Operation] = Later(
 )
 
 
-def operation(name: str) -> Operation:
+def operation(name: str, own: Mapping[str, Operation] = {}) -> Operation:
     """Return the operation of a name: its own, a library's, or Python's operator. Raises OpError.
+
+    `own` has the operations that a system defines.
 
     >>> operation("concatenate").name, operation("__add__").name, operation("iadd").name
     ('concat', '+', '+=')
     """
     try:
-        return NAMES[name]
+        return own[name] if name in own else NAMES[name]
     except KeyError:
-        known = nearest(name, NAMES) or "; `typelattice explain --help` lists those known"
+        known = nearest(name, (*own, *NAMES)) or "; `typelattice explain --help` lists those known"
     raise OpError(f"unknown operation {short(name)}{known}")

@@ -125,7 +125,7 @@ class Blame:
     def _candidate_rules(self, p: Promotion) -> Iterator[Rule]:
         """Yield the rules without which the answer differs, the most specific first, the order's last."""
         step, last = p.decision, p.steps[-1]
-        names = entries(p.op) if p.op and "ops" in self.definition.texts else ()
+        names = entries(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
         if isinstance(last, Operated) and len(last.nodes) == 1 and last.node not in (None, *last.nodes):
             yield from (rule for rule in self._rules_of_step(last) if self.decides(rule, p))
@@ -290,7 +290,8 @@ class Blame:
             return True
 
     def _ask_again(self, rules: Rules, p: Promotion) -> Promotion:
-        """Ask the same question under other rules."""
+        """Ask the same question under other rules, also of an operation that the lines left out define."""
+        rules = replace(rules, operations=p.system.operations)
         return promote_operands(rules, p.operands, p.op, p.find_rule)
 
     def _rule_without_line(self, text: Text, key: str, entry: str | None) -> Rule:
@@ -305,7 +306,7 @@ class Blame:
 
 def comparable_result(p: Promotion) -> tuple[object, ...]:
     """Return the result of a promotion, to compare it; for a refusal the reason and the bounds."""
-    return p.dtype, p.weak, p.reason, () if p.dtype else tuple(map(str, p.bounds))
+    return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
 def standard_rule(step: Decision) -> Rule:

@@ -9,12 +9,13 @@ from typelattice.engine import operations as ops
 from typelattice.engine.fit import CONDITIONS, JOIN, OF_DTYPE, OUTCOMES
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.operations import IN_PLACE, OPERATORS
+from typelattice.facts.operations import IN_PLACE, OPERATORS, Operation, own_operation
 from typelattice.facts.order import Order, collect, statements
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.order_entries import LIMIT_STATEMENTS
 from typelattice.files.vocabulary import (
+    NAMED,
     Consequence,
     UnknownWord,
     Words,
@@ -51,12 +52,14 @@ SIDES: Mapping[str, Sequence[Node | str]] = {
 class OperationEntries:
     """A reader of `ops` and `fit` that raises ValueError; `present` accepts nodes of the order only.
 
-    `reader` goes to the entry of `ops` that is being read, and to the part of it.
+    `reader` goes to the entry of `ops` that is being read, and to the part of it. `own` are the operations
+    that the file defines.
     """
 
     words: Words
     present: Callable[[Node], Node]
     reader: KeyReader
+    own: Mapping[str, Operation]
 
     def fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
         """Read kind of scalar → outcome of a value out of range; also, with `dtypes`, of single dtypes."""
@@ -107,8 +110,11 @@ class OperationEntries:
     def operation(self, op: str, table: object) -> Fields:
         """Read what the file says of an operation or of a class of them, as fields of `Op`."""
         self.reader.at("ops", op)
-        check_entry(op)
+        if op not in self.own and isinstance(table, Mapping) and "like" in table:
+            raise Consequence(op)
+        check_entry(op, self.own)
         readers: dict[str, Callable[[object], Fields]] = {
+            **dict.fromkeys(OF_OWN, lambda said: self._check_own(op)),
             "takes": self._takes,
             "scalars": lambda word: {"scalars": one_of(word, ops.SCALARS)},
             "refusals": lambda table: {"refusals": self._refusals(table)},
@@ -118,6 +124,7 @@ class OperationEntries:
             "joins": self._joins,
             "loops": self._loops,
             "computes": self._computes,
+            "accumulates": self._accumulates,
             "gives": lambda said: self._gives(op, said),
             "weak-result": lambda said: self._of_each("weak", said, lambda word: one_of(word, ops.WEAK)),
             "holds": lambda table: {"holds": self.holds(table)},
@@ -138,6 +145,12 @@ class OperationEntries:
         if not is_whole:
             raise Consequence(op)
         return found
+
+    def _check_own(self, op: str) -> Fields:
+        """Raise ValueError for a key that only an operation of one's own has."""
+        if op not in self.own:
+            raise ValueError(f'{op} is known; only an operation with `like = "..."` says how it is called')
+        return {}
 
     def _takes(self, said: object) -> Fields:
         """`"numeric"`, or a table of `computed` and `each`."""
@@ -256,15 +269,30 @@ class OperationEntries:
         adopts = one_of(table.pop("scalars", ops.COMPUTED), ops.ADOPTS)
         return {"computes": self._mapping(table, self._target), "adopts": adopts}
 
+    def _accumulates(self, said: object) -> Fields:
+        """Dtypes or kinds computed in → the dtype to add up in; pairs of operands that keep their dtypes."""
+        table, pairs = self._split_pairs(said)
+        return {"accumulates": self._mapping(table, self._target), "unjoined": self._overrides(pairs)}
+
+    def _split_pairs(self, said: object) -> tuple[dict[str, object], dict[str, object]]:
+        """The entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
+        pairs = {names: code for names, code in items(said) if "+" in names or THEN in names}
+        return {names: code for names, code in items(said) if names not in pairs}, pairs
+
     def _gives(self, op: str, said: object) -> Fields:
         """Read the dtype of the result; for writing in place, the dtypes that the left operand accepts."""
         if isinstance(said, Mapping):
+            said, pairs = self._split_pairs(said)
+            if pairs:
+                of_pairs: Fields = {"gives_of_pairs": self._overrides(pairs)}
+                return of_pairs | self._gives(op, said) if said else of_pairs
             into = {word for word in said.values() if word in ops.INTO and word != ops.LEFT}
-            table = {names: ops.LEFT if word in into else word for names, word in said.items()}
+            table: dict[str, object] = {
+                names: ops.LEFT if word in into else word for names, word in said.items()}
             fields = self._of_each("gives", table, self._read_given)
             return {"into": into.pop(), **fields} if len(into) == 1 else fields
         if said not in ops.INTO:
-            return self._of_each("gives", said, self._read_given)
+            return self._of_each("gives", said, self._read_given) | {"gives_of_pairs": ()}
         writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
         return {"into": said} if writes else {"into": said, "gives": ops.LEFT, "gives_of": {}}
 
@@ -316,21 +344,44 @@ class OperationEntries:
         return found
 
 
+def read_own_operations(reader: KeyReader) -> dict[str, Operation]:
+    """The operations that a file defines: entries of `ops` that are `like` a known operation."""
+    found: dict[str, Operation] = {}
+    for name, said in reader.table("ops"):
+        if not isinstance(said, Mapping) or "like" not in said:
+            continue
+        with reader.noting():
+            if name in NAMED:
+                raise ValueError(f"{name} is known already; give your own operation a name that is free")
+            listed = {}
+            for key in OF_OWN:
+                reader.at("ops", name, key)
+                words = map(str.strip, text(said.get(key, "")).split(","))
+                listed[key] = [*filter(None, words)]
+            reader.at("ops", name)
+            found[name] = own_operation(
+                name, text(said["like"]), listed["operands"], listed["parameters"]
+            )
+    return found
+
+
 def unknown_key(key: str) -> UnknownWord:
     """Return the error for an unknown key of an operation."""
     near = nearest(key, KEYS) or f"; these are {', '.join(KEYS)}"
     return UnknownWord(f"unknown key {short(key)} of an operation{near}", key)
 
 
+OF_OWN = ("like", "operands", "parameters")  # keys of an operation that the file defines
 KEYS = (
-    "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops", "computes",
-    "gives", "weak-result", "holds", "fit",
+    *OF_OWN, "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops",
+    "computes", "accumulates", "gives", "weak-result", "holds", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "takes": ("takes",), "takes.each": ("each",), "exponent": ("not_negative", "within"),
     "exponent.ignored": ("ignores", "ignores_of"), "counts-as": ("arrays", "before"),
     "joins": ("meet", "order"), "computes.scalars": ("adopts",), "loops.own": ("own",),
-    "gives": ("gives",), "gives of each": ("gives_of",), "weak-result": ("weak", "weak_of"),
+    "gives": ("gives",), "gives of each": ("gives_of",), "gives of pairs": ("gives_of_pairs",),
+    "accumulates": ("accumulates", "unjoined"), "weak-result": ("weak", "weak_of"),
     **{key: (key,) for key in ("scalars", "refusals", "overrides", "loops", "computes", "holds", "fit")},
     "into": ("into",),
 }  # fmt: skip

@@ -10,6 +10,7 @@ from os import PathLike, path
 from types import MappingProxyType as Frozen
 
 from typelattice.engine.system import System
+from typelattice.facts.cast_rules import CastRule
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.lazy_tables import Later
 from typelattice.facts.missing_operations import absent
@@ -17,7 +18,7 @@ from typelattice.facts.order import Order
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.dtype_maps import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.operation_entries import TIERS, OperationEntries
+from typelattice.files.operation_entries import TIERS, OperationEntries, read_own_operations
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.system_definition import SystemDefinition, definition, of_shipped, read
@@ -140,7 +141,8 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     with reader.noting():
         beside, stand_in = _stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    operations = OperationEntries(words, pairs.present, reader)
+    own = read_own_operations(reader)
+    operations = OperationEntries(words, pairs.present, reader, Frozen(own))
     holds: dict[Kind | DType, tuple[DType, ...]] = {}
     for limited, by in reader.table("holds"):
         with reader.noting():
@@ -155,6 +157,12 @@ def _system(reader: KeyReader, shipped: bool) -> System:
             fit |= operations.fit({word: how})
             joins = joins or operations.joins({word: how}, order.nodes)
     ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), shipped)
+    casts: Mapping[tuple[DType, DType], CastRule] = {}
+    if "casts" in reader.definition.values:
+        from typelattice.files.cast_entries import read_casts  # most files say nothing of them
+
+        named = [n for n in (*order.nodes, *before) if isinstance(n, DType)]
+        casts = read_casts(reader, words, [*dict.fromkeys(named)], own)
     found = System(
         name=name,
         title=title,
@@ -184,6 +192,8 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         own_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
         absent=absent(name) if shipped else frozenset(),
+        operations=operations.own,
+        casts=Frozen(casts),
         origin=SystemOrigin(reader.definition, covers, build),
     )
     if not shipped:

@@ -45,6 +45,10 @@ class SystemOrigin:
         """Return the lines that decide an answer: without them the system answers otherwise."""
         return self._blame.deciding_rule(p)
 
+    def rule_of_key(self, key: str, entry: str | None) -> Rule:
+        """Return the line of a key, or of an entry under it."""
+        return self._blame.rule_of_key(key, entry)
+
     def replace(self, keys: dict[str, object]) -> System:
         """Build the system with other values for keys of its file. Raise FormatError."""
         return self.build(self.definition.replace_keys(keys))

@@ -28,6 +28,9 @@ from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
 from typelattice.files.vocabulary import Words
 
+OF_PAIRS = "gives_of_pairs"
+PAIRS = ("refusals", "overrides", "unjoined", OF_PAIRS)  # fields of `Op` with pairs of operands
+MAPPINGS = ("ignores_of", "before", "computes", "accumulates", "gives_of", "weak_of")  # with dtypes as keys
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
 
@@ -147,7 +150,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
 def _ops(rules: Rules) -> Iterator[Finding]:
     """Entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
-        if not said:
+        if not said and entry not in rules.operations:
             yield "ops", entry, f"{entry} is said to do nothing else than the standard; leave it out"
         causes = (*_absent_dtypes(said, rules), *_unusable_keys(entry, said, rules))
         yield from (("ops", entry, cause) for cause in causes)
@@ -168,15 +171,17 @@ def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
 def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[str]:
     """The keys of an entry of `ops` that cannot be followed, or change nothing."""
     for o in _find_followers(entry, "joins", rules) if said.get("meet") == NEVER else ():
-        if not isinstance(find(o.name, rules.ops).gives, (DType, Kind)):
+        if not isinstance(find(o, rules.ops).gives, (DType, Kind)):
             yield f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
     for o in _find_followers(entry, "takes", rules) if "takes" in said else ():
-        op = find(o.name, rules.ops)
+        op = find(o, rules.ops)
         if op.takes.listed and op.each is not None and not _takes_any(op, rules):
             cause = f"{o.name} takes no dtype of the order: `takes.each` of a class leaves out what it"
             yield f"{cause} computes in; give {o.name} a `takes.each` of its own"
     for key, fields in FIELDS.items():
-        if key in _NEEDS and any(field in said for field in fields) and not _matters(entry, key, rules):
+        # An entry with one word for every result has no pairs, which states nothing about them.
+        stated = [field for field in fields if field in said and (field != OF_PAIRS or said[field])]
+        if key in _NEEDS and stated and not _matters(entry, key, rules):
             yield _NEEDS[key][0]
 
 
@@ -191,8 +196,9 @@ def _takes_any(op: Op, rules: Rules) -> bool:
 
 def _targets(said: Mapping[str, object]) -> list[object]:
     """The dtypes and kinds that an entry of `ops` computes in or gives."""
-    tables = (_mapping(said, key).values() for key in ("before", "computes", "gives_of"))
-    return [*chain.from_iterable(tables), said.get("gives")]
+    tables = (_mapping(said, key).values() for key in ("before", "computes", "accumulates", "gives_of"))
+    pairs = [pair.dtype for key in ("unjoined", "gives_of_pairs") for pair in _pairs(said, key)]
+    return [*chain.from_iterable(tables), *pairs, said.get("gives")]
 
 
 def _sources(said: Mapping[str, object]) -> list[object]:
@@ -202,9 +208,9 @@ def _sources(said: Mapping[str, object]) -> list[object]:
     """
     domains = [d for d in map(said.get, ("takes", "each")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
-    pairs = [pair for key in ("refusals", "overrides") for pair in _pairs(said, key)]
+    pairs = [pair for key in PAIRS for pair in _pairs(said, key)]
     sides = (side for pair in pairs for side in (pair.left, pair.right))
-    tables = (_mapping(said, key) for key in ("ignores_of", "before", "computes", "gives_of", "weak_of"))
+    tables = (_mapping(said, key) for key in MAPPINGS)
     order = said.get("order")
     own = (a for a, _ in order) if isinstance(order, tuple) else ()
     return [*named, *own, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
@@ -226,7 +232,7 @@ def _matters(entry: str, key: str, rules: Rules) -> bool:
     without = {f: said for f, said in rules.ops[entry].items() if f not in fields}
     inherited = {name: without if name == entry else said for name, said in rules.ops.items()}
     return any(
-        _NEEDS[key][1](o, find(o.name, rules.ops), find(o.name, inherited), rules)
+        _NEEDS[key][1](o, find(o, rules.ops), find(o, inherited), rules)
         for o in _find_followers(entry, key, rules)
     )
 
@@ -236,17 +242,19 @@ def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     said = rules.ops[entry]
     # A word for all dtypes empties the table of single dtypes; the empty table states nothing itself.
     fields = [f for f in FIELDS[key] if f in said and not (f.endswith("_of") and not said[f])]
-    for o, nearer in _operations_of().get(entry, ()):
+    known = _operations_of(*OPERATIONS.values(), *OPERATORS.values())
+    own = _operations_of(*rules.operations.values())
+    for o, nearer in (*known.get(entry, ()), *own.get(entry, ())):
         if not any(field in rules.ops.get(name, {}) for name in nearer for field in fields):
             yield o
 
 
 @cache
-def _operations_of() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
-    """Map each entry to the operations that it may describe, each with the entries that count more."""
+def _operations_of(*operations: Operation) -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
+    """Map each entry to those operations that it may describe, each with the entries that count more."""
     found: dict[str, list[tuple[Operation, Sequence[str]]]] = {}
-    for o in (*OPERATIONS.values(), *OPERATORS.values()):
-        named = entries(o.name)
+    for o in operations:
+        named = entries(o)
         for place, name in enumerate(named):
             if name not in named[:place]:
                 found.setdefault(name, []).append((o, named[:place]))
@@ -323,11 +331,22 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives": (
         'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`',
-        lambda o, op, without, rules: op.gives != "joined" or bool(op.computes or op.loops),
+        lambda o, op, without, rules: (
+            op.gives != "joined" or bool(op.computes or op.loops or op.accumulates)
+        ),
     ),
     "gives of each": (
         'gives says nothing of single dtypes beside "left, any cast", by which none is computed in',
         lambda o, op, without, rules: not op.gives_of or op.into not in CASTS,
+    ),
+    "accumulates": (
+        "accumulates says nothing of an operation that adds up nothing: say what it computes in by"
+        " `computes`",
+        lambda o, op, without, rules: o.adds_up,
+    ),
+    "gives of pairs": (
+        "gives says nothing of a pair of operands that `accumulates` does not name",
+        lambda o, op, without, rules: bool(op.unjoined),
     ),
     "into": (
         'gives = "new array" says nothing but of operators that write in place, as `in-place` and "+="',

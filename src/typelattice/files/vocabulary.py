@@ -193,10 +193,13 @@ class Words:
         return found
 
 
-def check_entry(op: str) -> None:
-    """Raise ValueError unless a word names an operation, a class or a group of operations."""
-    if op not in NAMED:
-        near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, NAMED)
+def check_entry(op: str, own: Iterable[str] = ()) -> None:
+    """Raise ValueError unless a word names an operation, a class or a group of operations.
+
+    `own` are the operations that the file defines.
+    """
+    if op not in NAMED and op not in own:
+        near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, (*NAMED, *own))
         raise UnknownWord(f"unknown operation or class {short(op)}{near}", op)
 
 

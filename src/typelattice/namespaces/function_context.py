@@ -1,15 +1,17 @@
 """The context of a namespace's functions: the system, the library, the recipes and the array class."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, part_of
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import Operation, operation
 from typelattice.facts.range_checks import Value
+from typelattice.facts.shapes import Shape
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import LACKS, ComputingLibrary
@@ -182,7 +184,7 @@ class Context:
         """
         if not hasattr(data, "dtype"):
             return data
-        d, compute = self.library.dtype(data), p.compute or p.result
+        d, compute = self.library.dtype(data), p.arithmetic
         if given is not None:
             to = given
         elif d.kind is Kind.FLOAT and compute.kind is Kind.COMPLEX:
@@ -204,11 +206,34 @@ class Context:
         **options: Any,
     ) -> Array:
         """Cast the operands, call the library's function, and return an array of the result's dtype."""
-        library = self.library
-        to = library.native(p.compute or p.result)
-        cast = [library.cast(x, to) for x in data]
-        out = self.call_library(p, library.function(operation(op).function), *before, *cast, *args, **options)
+        library, name = self.library, operation(op).function
+        to = library.native(p.arithmetic)
+        if p.accumulator is not None:
+            out = self.call_library(p, partial(library.accumulate, name, to), *data, *args, **options)
+        else:
+            cast = [library.cast(x, to) for x in data]
+            out = self.call_library(p, library.function(name), *before, *cast, *args, **options)
         return self.wrap(library.cast(library.array(out), library.native(p.result)), p.result, p.weak)
+
+    def accumulate(self, op: str, to: DType, xs: Sequence[Any], **options: Any) -> Array:
+        """Call a function that adds up in a dtype, and keep the dtypes of its operands."""
+        data = [x._data if isinstance(x, Array) else x for x in xs]
+        name, native = operation(op).function, self.library.native(to)
+        out = self.library.accumulate(name, native, *data, **self.bare(options))
+        return self.wrap(self.library.checked(self.library.array(out), native), to)
+
+    def call_own(
+        self, op: Operation, to: DType, shape: Shape, xs: Sequence[Any], parameters: Mapping[str, Any]
+    ) -> Array:
+        """Call an operation that the system's file defines. Arrays among its parameters follow its operands.
+
+        Raises NamespaceError for a library that has no calls of such operations.
+        """
+        given = {key: x for key, x in parameters.items() if not isinstance(x, Array)}
+        arrays = [x._data for x in (*xs, *parameters.values()) if isinstance(x, Array)]
+        plain = {key: x.name if isinstance(x, DType) else x for key, x in given.items()}
+        native, domain = self.library.native(to), self.system.name
+        return self.wrap(self.library.call_custom(domain, op.name, native, shape, arrays, plain), to)
 
     def call(self, op: str, xs: Sequence[Any], **options: Any) -> Array:
         """Carry out an operation on arrays and Python scalars by the library's function of that name."""
@@ -247,7 +272,7 @@ class Context:
     def call_on_list(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
         """Cast a list of arrays to their common dtype, and call the library's function on the list."""
         p = self.recipes.promote(op, self.operands(arrays))
-        to = self.library.native(p.compute or p.result)
+        to = self.library.native(p.arithmetic)
         cast = [self.library.cast(x._data, to) for x in arrays]
         return self.wrap(self.call_library(p, self.library.function(op), cast, **options), p.result, p.weak)
 

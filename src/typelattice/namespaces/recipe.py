@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from typelattice.engine.answer import Promotion
@@ -119,6 +120,7 @@ class RecipeMaker:
         """
         p = self.promote(op, operands)
         at_once = self.library.fuses and p.compute is p.dtype and all(o.tier != "scalar" for o in operands)
+        at_once &= p.accumulator is None
         if not self.own and not at_once:
             return self.casting(p)
         low, high = self.range(p)
@@ -135,7 +137,10 @@ class RecipeMaker:
             to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype)
             for o in p.operands
         ]
-        compute = self.library.casting(operation(p.op).function, to, sources, _zero_d(p.operands))
+        if p.accumulator is None:
+            compute = self.library.casting(operation(p.op).function, to, sources, _zero_d(p.operands))
+        else:
+            compute = partial(self.library.accumulate, operation(p.op).function, to)
         low, high = self.range(p)
         return Recipe(p, compute, self.finish(native(p.result)), low, high, to)
 
@@ -145,7 +150,7 @@ class RecipeMaker:
         An integer exponent may keep the base's dtype and yet not fit into it. So both are cast to the widest
         integer dtype, whose products agree with those of narrower ones in all bits that these have.
         """
-        compute = p.compute or p.result
+        compute = p.arithmetic
         if p.op is None or operation(p.op).function != "pow" or compute.kind not in INTEGERS:
             return compute
         exponent = p.operands[1]

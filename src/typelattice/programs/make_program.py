@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from typelattice.calls.step import ProgramError
 from typelattice.disk.read import read_bytes
+from typelattice.engine.system import System
+from typelattice.facts.operations import Operation
 from typelattice.programs.program import Program
 from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.read_source import LONGEST_SOURCE, read
@@ -27,7 +29,8 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
 
     An operand is an array, a dtype, a number or an operand string. The string may name a dtype of a system's
     own file, and `float32[3,4]` has a shape. A function that is called gets a symbol for each of these, but
-    numbers, None and tuples as they are. Raise ProgramError or FileError.
+    numbers, None and tuples as they are. A `System` by position lends the operations that its file defines.
+    Raise ProgramError or FileError.
 
     >>> p = program("a*2.0 + b", a="int8:0d", b="float16")
     >>> [(step.text, str(o)) for step, o in zip(p.steps, p.under("numpy")) if step.op]
@@ -35,8 +38,10 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     >>> program(lambda x, y, scale: (x + y) * scale, "int32[3]", "float16", 1.5).under("jax").dtype
     float16
     """
+    systems = [x for x in operands if isinstance(x, System)]
+    operands, own = tuple(x for x in operands if not isinstance(x, System)), own_operations(systems)
     if not isinstance(what, str):
-        return program_of_function(what, operands, bound)
+        return program_of_function(what, operands, bound, own)
     if operands:
         raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
     in_file = IN_FILE.fullmatch(what) if len(what) < LONGEST_SOURCE else None
@@ -46,17 +51,30 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     if in_file:
         path = Path(in_file[1])
         text = _text(path)
-        builder, results = read(text, bound, path.name, in_file[2])
+        builder, results = read(text, bound, own, path.name, in_file[2])
         return Program(tuple(builder.steps), tuple(results), what)
-    builder, results = read(what, bound)
+    builder, results = read(what, bound, own)
     return Program(tuple(builder.steps), tuple(results), what.strip())
 
 
+def own_operations(systems: Iterable[System]) -> dict[str, Operation]:
+    """The operations that the files of systems define. Raise ProgramError if two differ in one."""
+    found: dict[str, Operation] = {}
+    for system in systems:
+        for name, op in system.operations.items():
+            if found.setdefault(name, op) != op:
+                raise ProgramError(f"{name} is called otherwise in {system.name}; give one of the systems")
+    return found
+
+
 def program_of_function(
-    function: Callable[..., object], operands: Sequence[object], named: Mapping[str, object]
+    function: Callable[..., object],
+    operands: Sequence[object],
+    named: Mapping[str, object],
+    own: Mapping[str, Operation],
 ) -> Program:
-    """The program of a function that is called with symbols."""
-    xp = Symbols()
+    """The program of a function that is called with symbols; `own` are operations that systems define."""
+    xp = Symbols(own)
     taken = list(operands)
     try:
         names = [*inspect.signature(function).parameters]

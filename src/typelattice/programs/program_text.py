@@ -106,14 +106,14 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
 
 def _annotation(step: Call, names: Sequence[str]) -> str:
     """The dtype of a call that its function does not take: an annotation, as an input has it."""
-    if step.dtype is None or OPERATIONS[step.name].takes_dtype:
+    if step.dtype is None or step.operation.takes_dtype:
         return ""
     return f': "{_argument(step.dtype, names)}"'
 
 
 def _call_text(step: Call, names: Sequence[str]) -> str:
     """A call of an operation, by Python's operator if it was so written."""
-    op = OPERATIONS[step.name]
+    op = step.operation
     taken, keywords, number = arguments(step)
     args = [_argument(x, names) for x in taken]
     if step.operator and op.operator and len(args) == 2:

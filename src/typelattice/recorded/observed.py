@@ -131,7 +131,7 @@ def observed(p: Promotion) -> Observed | None:
         return None
     if any(o.foreign for o in p.promoting):
         name = f"{FOREIGN}/{name}"
-    asked = operation(p.op or PROMOTION)
+    asked = p.system.operation(p.op or PROMOTION)
     call = _recorded_call(name, asked.name, p.promoting)
     if call is None and asked.is_operator and not asked.in_place:
         # Operators were asked of some of the many operands.

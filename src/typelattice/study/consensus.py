@@ -11,7 +11,6 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
-from typelattice.facts.operations import operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, operand_of
 from typelattice.rendering import Cell, Grid, render
@@ -139,7 +138,7 @@ def consensus(
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
     check_size(len(columns), found[0].name)
     rows = dict.fromkeys(o for one in tiers_of(tier, found) for o in of_tier(columns, one))
-    known = None if op is None else operation(op)
+    known = None if op is None else found[0].operation(op)
     if known:
         known.check_table()
     op = known.name if known else None

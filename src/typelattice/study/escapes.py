@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHOWN = 6
-ADDING = ("accumulate", "cumulative", "matmul")  # classes of operations that add up many values
-FEW_TERMS = ("outer", "kron", "cross")  # but not these
 FEWEST_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}  # to add up in
 
 
@@ -103,7 +101,8 @@ def closed(system: str | Path | System) -> Closed:
     (True, ())
     """
     found = find_system(system)
-    inside, operations = {*found.dtypes}, [o for o in OPERATIONS.values() if o.name not in found.absent]
+    inside, every = {*found.dtypes}, (*OPERATIONS.values(), *found.operations.values())
+    operations = [o for o in every if o.name not in found.absent]
     alike: dict[str, list[Operation]] = {}
     for operation in operations:
         alike.setdefault(_rule(found, operation), []).append(operation)
@@ -121,11 +120,10 @@ def closed(system: str | Path | System) -> Closed:
             asked += 1
             if computes and p.dtype:
                 computed |= {o.dtype for o in operands}
-            if p.dtype and not {p.dtype, p.compute or p.dtype} <= inside:
+            if p.dtype and not {p.dtype, p.compute or p.dtype, p.accumulator or p.dtype} <= inside:
                 escapes += _outside(p, inside)
-            if p.compute and p.dtype and _is_narrow(p.compute, operands):
-                adding = [o.name for o in group if o.of_class in ADDING and o.name not in FEW_TERMS]
-                narrow |= dict.fromkeys((name, p.compute) for name in adding)
+            if p.dtype and _is_narrow(p.arithmetic, operands):
+                narrow |= dict.fromkeys((o.name, p.arithmetic) for o in group if o.adds_up)
     stored = tuple(d for d in found.dtypes if d not in computed)
     return Closed(found, len(operations), asked, tuple(dict.fromkeys(escapes)), stored, tuple(narrow))
 
@@ -136,14 +134,15 @@ def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
     if recorded and recorded.dtype is None:
         return
     question = f"{p.op or 'promotion'} of {' and '.join(map(str, p.operands))}"
-    for part, d in (("the result is", p.dtype), ("it computes in", p.compute)):
+    parts = {"the result is": p.dtype, "it computes in": p.compute, "it accumulates in": p.accumulator}
+    for part, d in parts.items():
         if d and d not in inside:
             yield Escape(question, part, d)
 
 
 def _rule(system: System, operation: Operation) -> str:
     """All that an answer to an operation depends on, apart from its name."""
-    rule = find(operation.name, system.ops)
+    rule = find(operation, system.ops)
     facts = [getattr(rule, name) for name in rule.__match_args__ if name != "name"]
     shape = operation.form, operation.least, operation.most, operation.least_dimensions, operation.in_place
     return repr((facts, shape, operation.is_operator))

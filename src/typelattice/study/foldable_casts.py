@@ -1,6 +1,7 @@
 """The casts of a system that may be folded: which two in a row are the same as the direct one."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,9 +9,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explanations.sections import Section
+from typelattice.explanations.sections import Section, explicit_cast_words
 from typelattice.facts.cast_chains import CastChain, cast_chain
-from typelattice.facts.dtypes import Kind
+from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.files.reader import system as find_system
 from typelattice.study.study_scope import domain
@@ -45,8 +46,18 @@ class CastChains(Sequence[CastChain]):
     def rounded_twice(self) -> tuple[CastChain, ...]:
         """Chains that end in two roundings, and differ though b holds every value of c; fewest bits first."""
         floats = (c for c in self.chains if c.target.kind.rank >= Kind.FLOAT.rank <= c.through.kind.rank)
-        found = [c for c in floats if c.exact is False and not loss(c.target, c.through)]
+        found = [c for c in floats if c.exact is False and not c.obstacle and not loss(c.target, c.through)]
         return tuple(sorted(found, key=lambda c: sum(d.bits or 0 for d in (c.source, c.through, c.target))))
+
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """The rules of the file for casts: a line for each entry, with the number of casts that follow it."""
+        counts = Counter((rule.entry, rule) for rule in self.system.casts.values())
+        by_entry: dict[str, list[str]] = {}
+        for (source, target), rule in self.system.casts.items():
+            by_entry.setdefault(rule.entry, []).append(explicit_cast_words(source, target, rule))
+        more = {entry: f", and {n - 1} like it" if n > 1 else "" for (entry, _), n in counts.items()}
+        return tuple(f"{first}{more[entry]}" for entry, (first, *_) in by_entry.items())
 
     def __repr__(self) -> str:
         return f"<casts of {self.system.name}: {len(self.exact)} of {len(self)} chains may be folded>"
@@ -55,6 +66,7 @@ class CastChains(Sequence[CastChain]):
         """Count the chains, and show some that round twice."""
         unknown = sum(chain.exact is None for chain in self.chains)
         lines = [
+            *self.said,
             f"{len(self.exact):,} of {len(self):,} chains a -> b -> c may be folded to a -> c",
             *([f"{unknown:,} are not known, as the values of a dtype are not"] if unknown else []),
             f"{len(self.rounded_twice):,} round twice: b holds every value of c, and yet they differ",
@@ -69,6 +81,7 @@ class CastChains(Sequence[CastChain]):
                 "casts": [c.source.name, c.through.name, c.target.name],
                 "exact": c.exact,
                 **({"first": c.first, "chained": c.chained, "direct": c.direct} if c.first else {}),
+                **({"obstacle": c.obstacle} if c.obstacle else {}),
             }
             for c in self.chains
         ]
@@ -85,4 +98,11 @@ def cast_chains(system: str | Path | System, dtypes: Iterable[object] | None = N
     found = find_system(system)
     asked = [o.dtype for o in domain(found, "array", dtypes) if o.dtype and o.tier == "array"]
     triples = product(asked, repeat=3)
-    return CastChains(found, tuple(cast_chain(a, b, c) for a, b, c in triples if a is not b is not c))
+    return CastChains(found, tuple(chain_of(found, a, b, c) for a, b, c in triples if a is not b is not c))
+
+
+def chain_of(system: System, a: DType, b: DType, c: DType) -> CastChain:
+    """Compare two casts in a row with the direct cast, by the system's rules for casts."""
+    if not system.casts:
+        return cast_chain(a, b, c)
+    return cast_chain(a, b, c, (system.cast_rule(a, b), system.cast_rule(b, c), system.cast_rule(a, c)))

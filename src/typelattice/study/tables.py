@@ -12,7 +12,6 @@ from typelattice.engine.rules import Rules
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
-from typelattice.facts.operations import operation
 from typelattice.facts.releases import SIGN
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
@@ -198,7 +197,7 @@ def make_table(
     if not operands:
         raise DTypeError("a table of no dtypes at all; name at least one")
     check_size(sum(o.dtype is not None for o in operands), system.name)
-    known = None if op is None else operation(op)
+    known = None if op is None else system.operation(op)
     if known:
         known.check_table()
     name = known.name if known else None

@@ -5,7 +5,7 @@ array-api-compat provides the functions of libraries under the standard's names.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +14,7 @@ from typelattice.facts.dtypes import DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
+from typelattice.facts.shapes import Shape
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.signatures import standard
 from typelattice.operands.adapters import native
@@ -204,6 +205,30 @@ class ComputingLibrary:
         name, _, version = system.library.partition(" ")
         installed = str(getattr(sys.modules.get(self.package), "__version__", ""))
         return name == library_of(self.package) and version.partition(".")[0] == installed.partition(".")[0]
+
+    def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
+        """Call a function that adds up in a native dtype, whatever dtypes the arrays have.
+
+        A library without accumulators gives the same values of cast arrays.
+        """
+        cast = (self.cast(x, to) if hasattr(x, "dtype") else x for x in arrays)
+        return self.function(name)(*cast, **options)
+
+    def call_custom(
+        self,
+        domain: str,
+        name: str,
+        to: Any,
+        shape: Shape,
+        arrays: Sequence[Any],
+        settings: Mapping[str, Any],
+    ) -> Any:
+        """Call an operation of a system's own in a graph; only libraries that write graphs have such calls.
+
+        Raises NamespaceError.
+        """
+        how = f"run the program over an object that has {name} and the functions of {self.name}"
+        raise NamespaceError(f"{self.name} has no {name}, which {domain} defines; {how}")
 
     def casting(self, name: str, to: Any, sources: Sequence[Any], zero_d: bool) -> Callable[..., Any]:
         """Build a function of positional arrays that casts each to a native dtype first.

@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from typelattice.facts.range_checks import Value
 from typelattice.namespaces.libraries.computing import ComputingLibrary
+
+ACCUMULATOR = "preferred_element_type"  # the parameter of JAX's products
 
 
 class JAX(ComputingLibrary):
@@ -29,6 +32,16 @@ class JAX(ComputingLibrary):
         if name == "permute_dims":
             return lambda x, /, axes: found(x, tuple(a + x.ndim if a < 0 else a for a in axes))
         return _with_index_errors(found) if name == "expand_dims" else found
+
+    def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
+        """Call a product of arrays with its accumulator; the arrays keep their dtypes. Else cast them."""
+        if self.has_accumulator(name):
+            return self.function(name)(*arrays, **{ACCUMULATOR: to}, **options)
+        return super().accumulate(name, to, *arrays, **options)
+
+    def has_accumulator(self, name: str) -> bool:
+        """Return True if a function takes the dtype to add up in, beside arrays of other dtypes."""
+        return ACCUMULATOR in signature(self.function(name)).parameters
 
     def adopt(self, cls: type, apart: Callable[[Any], Any], together: Callable[..., Any]) -> None:
         import jax

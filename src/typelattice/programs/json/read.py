@@ -31,7 +31,7 @@ from typelattice.calls.step import (
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import OPERATIONS, Operation, OpError, own_operation
 from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.operands.notation import WIDEST, parse
 from typelattice.operands.operand import Operand
@@ -209,7 +209,8 @@ def _step(x: _Reader) -> Step:
                 x.at(name, {} if name == "keywords" else ...)
             )
     if cls is Call:
-        _check_operation(x, given["name"], len(given["operands"]))
+        given["own"] = _own_operation(x.at("own"), given["name"]) if x.has("own") else None
+        _check_operation(x, given["name"], len(given["operands"]), given["own"])
         writes = given["name"] in WRITES or (given["operator"] and given["name"] in IN_PLACE)
         given["rebinds"] = writes and given["rebinds"]
     return cls(**given, **common)
@@ -246,9 +247,18 @@ def _lists_in_index(x: _Reader) -> str:
     return listed
 
 
-def _check_operation(x: _Reader, name: str, operands: int) -> None:
+def _own_operation(x: _Reader, name: str) -> Operation:
+    """An operation that a system's file defined. Raises ProgramError."""
+    listed = [[y.text() for y in x.at(key).items(MOST_AXES)] for key in ("operands", "parameters")]
+    try:
+        return own_operation(name, x.at("like").text(), *listed)
+    except OpError as e:
+        raise x.wrong(str(e)) from None
+
+
+def _check_operation(x: _Reader, name: str, operands: int, own: Operation | None) -> None:
     """Raises ProgramError of an operation that no table knows, or that does not take so many operands."""
-    known = OPERATIONS.get(WRITES.get(name, name))
+    known = own or OPERATIONS.get(WRITES.get(name, name))
     if known is None:
         raise x.at("name").wrong(
             f"unknown operation {short(name)}{nearest(name, OPERATIONS)}; give a known one"
@@ -290,6 +300,7 @@ FIELDS: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
     ("", "made_of"): _earlier_steps,
     ("", "module"): _Reader.text,
     ("", "name"): _Reader.text,
+    ("", "own"): lambda x: None,  # read when the name is known
     ("", "operands"): _earlier_steps,
     ("", "operator"): lambda x: x.data is True,
     ("", "rebinds"): lambda x: x.data is True,

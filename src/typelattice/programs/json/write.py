@@ -10,6 +10,7 @@ from json import dumps
 from typing import Any
 
 from typelattice.calls.step import Argument, DTypeOf, NamedDType, Ref, Slice, Step
+from typelattice.facts.operations import Operation
 from typelattice.operands.operand import Operand
 
 VERSION = 1  # of the format
@@ -56,6 +57,8 @@ def _field_data(name: str, x: Any) -> object:
     """The value of a field: arguments by name as an object, operands as strings, all else as arguments."""
     if name == "keywords":
         return {key: argument_data(value) for key, value in x}
+    if isinstance(x, Operation):
+        return {"like": x.like, "operands": list(x.operands), "parameters": list(x.parameters)}
     return str(x) if isinstance(x, Operand) else argument_data(x)
 
 

@@ -12,7 +12,6 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.operate import ignores_right, op_of
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import Loss, loss
-from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.replay import Outcome
 
@@ -51,7 +50,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
             if o.dtype is not p.compute:
                 yield _cast(i, steps, part, o.dtype or o.kind, p.compute)
         given = outcome.operand.dtype
-        computed = p.compute if p.op and operation(p.op).in_place else p.dtype
+        computed = p.compute if p.op and p.system.operation(p.op).in_place else p.dtype
         if any(key == RESULT for key, _ in step.keywords):
             continue  # which of several results it is decides of its dtype, and casts nothing
         if computed is not None and given is not None and given is not computed:  # written into what is there
@@ -61,7 +60,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
 def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
     """The steps whose results promote, with what they are: no conditions, indices, ignored exponents."""
     assert p.op is not None
-    chosen = [*zip(step.operands, p.operands, strict=True)][operation(p.op).promoting]
+    chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
     return chosen[:1] if ignores_right(op_of(p.system, p.op), p.promoting) else chosen
 
 

@@ -30,12 +30,13 @@ from typelattice.engine.operations import STANDARD
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
-from typelattice.facts.operations import COMPARING, operation
+from typelattice.facts.operations import ACCUMULATOR, COMPARING
 from typelattice.facts.range_checks import Value, represent
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.casts import promoting_inputs
 from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.written_casts import CastWriter
 
 
 def explicit(
@@ -43,15 +44,16 @@ def explicit(
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
     """The steps with each implicit cast before the operation that needs it, and the results among them.
 
-    Each operation is of one dtype, and says the dtype of its result. Raises ProgramError for a program of
+    Each operation is of one dtype, and says the dtype of its result. One that adds up says its accumulator;
+    its operands keep their dtypes, and its result is cast afterwards. Raises ProgramError for a program of
     which a step is refused.
     """
     writer = _Writer(steps, outcomes)
     for i, outcome in enumerate(outcomes):
         if outcome.operand is None:
-            raise ProgramError(
-                f"{_step_text(steps[i])} is {outcome}: {outcome.reason}; cast its operands first"
-            )
+            has_function = outcome.cast is not None and outcome.cast.says.function
+            remedy = "" if has_function else "; cast its operands first"
+            raise ProgramError(f"{_step_text(steps[i])} is {outcome}: {outcome.reason}{remedy}")
         writer.write(i)
     return tuple(writer.made), tuple(writer.new[i] for i in results)
 
@@ -97,6 +99,11 @@ class _Writer:
         if isinstance(step, Call):
             self.new[i] = self.add_call(step, self.outcomes[i], given)
             return
+        cast = self.outcomes[i].cast
+        if isinstance(step, Cast) and cast is not None:
+            source = CastWriter(self.add, step, cast).write(self.new[step.source])
+            self.new[i] = self.add(replace(step, source=source, to=self.dtype(given.dtype)))
+            return
         made = step.map_refs(self.new.__getitem__, self.rename_steps)
         if made.DTYPE:
             stated: Any = {made.DTYPE: self.dtype(given.dtype)}
@@ -110,10 +117,12 @@ class _Writer:
         result = p.dtype if p is not None and number else given.dtype
         moved = self.cast_operands(step, p, given.dtype)
         writes = step.name in WRITES or (
-            step.rebinds and p is not None and p.op is not None and operation(p.op).in_place
+            step.rebinds and p is not None and p.op is not None and p.system.operation(p.op).in_place
         )
-        cast_after = writes or _narrows(step, p, result)
-        computed = p.compute if cast_after and p else result
+        accumulator = p.accumulator if p is not None else None
+        states_it = accumulator is not None and step.own is None  # a call of one's own has it as an argument
+        cast_after = writes or states_it or (step.own is None and _narrows(step, p, result))
+        computed = accumulator if states_it else p.compute if cast_after and p else result
 
         def place_argument(x: Argument) -> Argument:
             """An argument; an operand as it is after its cast."""
@@ -122,14 +131,15 @@ class _Writer:
             )
 
         has_keywords = step.keywords and step.name not in WRITES
+        stated = ((ACCUMULATOR, self.dtype(accumulator)),) if accumulator and not states_it else ()
         made = self.add(Call(
             WRITES.get(step.name, step.name),
             map_argument(step.args, place_argument),
-            map_argument(step.keywords, self.rename_steps) if has_keywords else (),
+            (map_argument(step.keywords, self.rename_steps) if has_keywords else ()) + stated,
             tuple([moved[part] for part in step.operands]),
             step.operator,
             self.dtype(computed) if number or given.tier != "scalar" else None,
-            text=step.text, location=step.location, shape=step.shape, owner=step.owner,
+            text=step.text, location=step.location, shape=step.shape, owner=step.owner, own=step.own,
         ))  # fmt: skip
         if cast_after and computed is not result:
             made = self.add(self.cast_step(step, made, self.dtype(result)))
@@ -144,7 +154,7 @@ class _Writer:
             to = self.compared_in(step, p) or p.compute
             for part, o in promoting_inputs(step, p):
                 moved[part] = self.cast(step, part, o, to, p)
-        elif step.dtype is not None and requested is not None and not step.name.endswith("_like"):
+        elif step.dtype is not None and requested is not None and not _keeps_operands(step):
             moved = {part: self.cast(step, part, self.operand(part), requested, None) for part in moved}
         return moved
 
@@ -155,7 +165,7 @@ class _Writer:
         Raises ProgramError if no dtype holds both.
         """
         beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
-        if not beyond or operation(p.op or "").of_class not in COMPARING or not isinstance(p.system, System):
+        if not beyond or step.operation.of_class not in COMPARING or not isinstance(p.system, System):
             return None
         own = [o.dtype for o in p.operands if o.dtype]
         for d in p.system.dtypes:
@@ -195,6 +205,12 @@ class _Writer:
         return Cast(source, to, text=clip_text(cast, LONGEST), location=of.location, shape=shape)
 
 
+def _keeps_operands(step: Call) -> bool:
+    """Return True if the dtype that a call states is that of its result only, or its accumulator."""
+    of_result = step.name.endswith("_like") or step.own is not None
+    return of_result or (step.operation.adds_up and not step.operation.takes_dtype)
+
+
 def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:
     """Return True if an operation casts its own result: a bfloat16 sum may add in float32 and then cast.
 
@@ -202,12 +218,15 @@ def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:
     """
     if p is None or p.compute is None or result is None or p.compute is result:
         return False
-    of_values = STANDARD[operation(step.name).of_class].gives in (None, "real")
+    of_values = STANDARD[step.operation.of_class].gives in (None, "real")
     return p.compute.kind is result.kind and of_values and all(key != RESULT for key, _ in step.keywords)
 
 
 def check(steps: Sequence[Step]) -> None:
-    """Raises ProgramError unless every operation has operands of one dtype, and says that of its result."""
+    """Raises ProgramError unless every operation has operands of one dtype, and says that of its result.
+
+    An operation that adds up may take two dtypes and give a third, its accumulator.
+    """
     dtypes: list[str | None] = []  # of each step: None for a Python number
     for step in steps:
         match step:
@@ -229,10 +248,12 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
         return None
     if step.name in WRITES:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
-    joined = operands[operation(step.name).promoting]
+    joined = operands[step.operation.promoting]
     if step.name == "pow" and len({*joined}) > 1:  # an integer exponent takes no part
         joined = joined[:1]
-    if None in joined or len({*joined}) > 1:
+    accumulates = step.operation.adds_up and _requested_text(step) not in joined
+    keep_their_own = step.own is not None or accumulates
+    if None in joined or (len({*joined}) > 1 and not keep_their_own):
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
     return _requested_text(step)

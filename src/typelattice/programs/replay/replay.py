@@ -29,12 +29,13 @@ from typelattice.calls.step import (
     Step,
     leaves,
 )  # fmt: skip
-from typelattice.engine.answer import Promotion
+from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.decisions import RefusalError
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operate import op_of, written_into
 from typelattice.engine.operations import COPY_CAST, SAME_DTYPE
 from typelattice.engine.system import System
+from typelattice.facts.cast_rules import PLAIN, CastRule
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
@@ -50,15 +51,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplicitCast:
+    """A cast that the source writes, with what the system's file says of it and the line that does."""
+
+    source: DType
+    target: DType
+    says: CastRule
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The outcome of a step under a system: an operand, or None if the step is refused or not reached.
 
     `reason` says why a step is refused. A step that needs a refused one is not reached, and has no reason.
+    `cast` is set for an explicit cast that the system has a rule for.
     """
 
     operand: Operand | None
     promotion: Promotion | None = None
     reason: str | None = None
+    cast: ExplicitCast | None = None
 
     @property
     def dtype(self) -> DType | None:
@@ -296,7 +309,7 @@ class _Evaluator:
                 o = found[source].operand
                 assert o is not None
                 alone = self.made_of_foreign(o, source) if to == DTypeOf(source) else None
-                return self.cast(o, alone or self.dtype(to, found), _tier(step, (o,)))
+                return self.explicit_cast(o, alone or self.dtype(to, found), _tier(step, (o,)))
             case Item(source=source):
                 o = found[source].operand
                 assert o is not None
@@ -318,7 +331,7 @@ class _Evaluator:
 
     def refused_beside(self, step: Call, made: Sequence[Operand], found: EarlierOutcomes) -> str | None:
         """Return the reason why arrays handed on together need one dtype, as in PyTorch's meshgrid."""
-        is_apart = step.name not in WRITES and OPERATIONS[step.name].form == "separate"
+        is_apart = step.name not in WRITES and step.operation.form == "separate"
         if not is_apart or op_of(self.system, step.name).meet != SAME_DTYPE:
             return None
         others = (found[x.step].operand for x in step.args if isinstance(x, Ref))
@@ -394,6 +407,22 @@ class _Evaluator:
         )
         return Outcome(operand_of(to, tier=tier, value=o.value if kept else None))
 
+    def explicit_cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
+        """Return the outcome of a cast that the source writes, by the system's rule for it if it has one."""
+        made = self.cast(o, to, tier)
+        if o.dtype is None or made.dtype is None or not self.system.casts:
+            return made
+        says = self.system.cast_rule(o.dtype, made.dtype)
+        if says == PLAIN:
+            return made
+        rule = self.system.origin.rule_of_key("casts", says.entry)
+        cast = ExplicitCast(o.dtype, made.dtype, says, rule)
+        if says.obstacle:
+            why = f"{o.dtype} is not cast to {made.dtype}: {says.obstacle}"
+            return Outcome(None, reason=why, cast=cast)
+        assert made.operand is not None
+        return replace(made, operand=replace(made.operand, value=None), cast=cast)
+
     def outcome_of_creation(self, step: Created, found: EarlierOutcomes) -> Outcome:
         """Return the outcome of making an array: of the requested dtype, or of a default one.
 
@@ -443,7 +472,7 @@ class _Evaluator:
         name = step.name
         if name in WRITES:
             return self.in_place(name, operands, tier, step.rebinds)
-        asked_of = (OPERATIONS[name].operator or name) if step.operator else name
+        asked_of = (step.operation.operator or name) if step.operator else name
         try:
             p = self.system.explain(*operands, op=asked_of)
         except OpError as e:  # for indices that are integers under another system
@@ -456,7 +485,7 @@ class _Evaluator:
     def refused_dtype(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
         """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
-        takes_dtype = step.name not in WRITES and OPERATIONS[step.name].takes_dtype
+        takes_dtype = step.name not in WRITES and step.operation.takes_dtype
         if takes_dtype and operands[0].kind not in op_of(self.system, step.name).takes:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)

@@ -28,7 +28,8 @@ from typelattice.calls.step import (
     Step,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDICES
-from typelattice.facts.operations import OPERATIONS, Operation
+from typelattice.facts.dtypes import DType
+from typelattice.facts.operations import OPERATIONS, SHAPE, Operation
 from typelattice.facts.suggestions import nearest
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
@@ -132,7 +133,13 @@ class _Runner:
             plain = OPERATIONS[WRITES[step.name]].method or ""
             writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
             return writes(self.xp.asarray(args[0], copy=True), args[1])
-        op = OPERATIONS[step.name]
+        op = step.operation
+        if op.like:
+            named.pop(SHAPE, None)
+        if op.like and isinstance(self.xp, Namespace):
+            return self.call_own(op, step, args, named)
+        if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
+            return self.accumulate(op, args, named, self.dtype(step.dtype))
         if step.operator and op.method:
             found = getattr(operator, op.method)(*args)
         else:
@@ -148,6 +155,31 @@ class _Runner:
             return found
         to = self.dtype(step.dtype)
         return found if not getattr(found, "weak", False) and found.dtype == to else self.cast(found, to)
+
+    def call_own(self, op: Operation, step: Call, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """A call in a graph of an operation that the system defines. Raises ProgramError."""
+        if step.dtype is None or step.shape is None or None in step.shape:
+            how = f"state it in the call: {op.name}(..., {SHAPE}=(3, 4))"
+            raise ProgramError(f"{step.text!r}: the shape of its result is not known; {how}")
+        for key, x in named.items():
+            is_list = isinstance(x, tuple) and all(type(each) is int for each in x)
+            if not (is_list or isinstance(x, (bool, int, float, str, Array, DType))):
+                takes = "an array, a number, a text, or a list of ints"
+                raise ProgramError(f"{step.text!r}: {key} is {x!r}; give {takes}")
+        return self.xp._context.call_own(op, self.dtype(step.dtype), step.shape, args, named)
+
+    def has_accumulator(self, op: Operation, step: Call) -> bool:
+        """Return True if the dtype that a step states is that of its sums, and its operands have others."""
+        assert step.dtype is not None
+        to = self.dtype(step.dtype)
+        return op.adds_up and all(getattr(self.values[i], "dtype", to) != to for i in step.operands)
+
+    def accumulate(self, op: Operation, args: Sequence[Any], named: Mapping[str, Any], to: Any) -> Any:
+        """An operation that adds up in a dtype that its operands do not have."""
+        if isinstance(self.xp, Namespace):
+            return self.xp._context.accumulate(op.name, to, args, **named)
+        cast = [self.cast(x, to) if hasattr(x, "dtype") else x for x in args]
+        return getattr(self.xp, op.name)(*cast, **named)
 
     def arrays(self, op: Operation, step: Call, taken: Sequence[Argument], args: list[Any]) -> list[Any]:
         """The values of arguments, as arrays where the standard wants them: one at least, any condition."""

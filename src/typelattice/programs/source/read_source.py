@@ -10,6 +10,7 @@ from typing import Any
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
 from typelattice.calls.step import LONGEST, Argument, Excerpt, ProgramError, SourceLocation
+from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
 from typelattice.programs.source.quiet_parser import parse
@@ -20,17 +21,21 @@ POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers, o
 
 
 def read(
-    text: str, bound: Mapping[str, object], file: str = "", function: str | None = None
+    text: str,
+    bound: Mapping[str, object],
+    own: Mapping[str, Operation],
+    file: str = "",
+    function: str | None = None,
 ) -> tuple[ProgramBuilder, list[int]]:
     """The steps of a source, and those that are its results. Raises ProgramError.
 
-    `function` names the function of a file that is meant.
+    `own` are the operations that systems define. `function` names the function of a file that is meant.
     """
     if len(text) > LONGEST_SOURCE:
         raise ProgramError(f"a source of {len(text):,} characters; the longest is {LONGEST_SOURCE:,}")
     clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     clean = clean if "\n" in clean else clean.strip()
-    source = Reader(ProgramBuilder(), clean if not file else text, file, bound)
+    source = Reader(ProgramBuilder(own=own), clean if not file else text, file, bound)
     lines = _parse_lines(source)
     source.library = library_named(lines)
     scope: Scope = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Mapping
 from typing import Any
 
 from typelattice.calls.attributes import attribute_of
@@ -15,6 +16,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
 from typelattice.calls.ufuncs import changes_array, is_ufunc_method, ufunc_method
 from typelattice.facts.dtypes import dtype
+from typelattice.facts.operations import Operation
 from typelattice.programs.program import Program
 from typelattice.programs.source.dtype_questions import LIMITS, is_kind, limit, limits_of
 from typelattice.programs.symbols.caller_location import here
@@ -24,7 +26,8 @@ from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
 class Symbols:
     """A namespace of the array API standard whose arrays are symbols.
 
-    `output` gives the program that leads to some of them.
+    `output` gives the program that leads to some of them. `own` are operations that systems define:
+    `system.operations`.
 
     >>> xp = Symbols()
     >>> x, y = xp.asarray(1, dtype="int16"), xp.asarray(1.0, dtype="float32")
@@ -34,8 +37,8 @@ class Symbols:
 
     __array_api_version__ = "2025.12"
 
-    def __init__(self) -> None:
-        self.builder = ProgramBuilder()
+    def __init__(self, own: Mapping[str, Operation] = {}) -> None:
+        self.builder = ProgramBuilder(own=own)
         self.__name__ = "typelattice.Symbols"  # code that looks for a library by its name finds none
 
     @property
@@ -75,7 +78,7 @@ class Symbols:
         number = constant(name)
         if number is not None or name == "newaxis":
             return number
-        if name in FUNCTIONS or name in MAKERS:
+        if name in FUNCTIONS or name in MAKERS or name in self.builder.own:
             return lambda *args, **named: self._call_function(name, args, named)
         found = dtype_named(name, None)
         if found is None:

@@ -2,18 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from typelattice.calls.step import Input, ProgramError, Step
 from typelattice.engine.system import System
-from typelattice.namespaces.namespace import namespace
+from typelattice.facts.dtypes import Kind
+from typelattice.facts.shapes import Shape
+from typelattice.namespaces.libraries.jax import JAX
+from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.adapters import native
 from typelattice.programs.replay.run_on_arrays import run
 from typelattice.programs.targets.inputs import failure_message, input_dtype
+
+# The platform for which JAX leaves the operands of a product as they are. For a CPU it casts those of two
+# integer dtypes, and refuses to write an algorithm. XLA compiles the text for a CPU all the same.
+KEEPS_OPERANDS = ("tpu",)
+
+
+class StableHLO(JAX):
+    """JAX as it writes graphs. It says which products it has written with an accumulator of their own."""
+
+    def __init__(self) -> None:
+        super().__init__(jnp, jnp, "jax", mutable=False)
+        self.accumulators = 0
+
+    def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
+        """A product whose algorithm has the accumulator; one of integers has it as the dtype it gives."""
+        self.accumulators += 1
+        left, right = arrays[0].dtype, arrays[-1].dtype
+        if self.dtype(arrays[0]).kind is Kind.FLOAT and self.has_accumulator(name):
+            options["precision"] = jax.lax.DotAlgorithm(left, right, to)
+        return super().accumulate(name, to, *arrays, **options)
+
+    def call_custom(
+        self,
+        domain: str,
+        name: str,
+        to: Any,
+        shape: Shape,
+        arrays: Sequence[Any],
+        settings: Mapping[str, Any],
+    ) -> Any:
+        """A custom call, whose attributes are the settings."""
+        made = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(shape, to))
+        return made(*arrays, **{key: _attribute(x) for key, x in settings.items()})
+
+
+def _attribute(x: Any) -> Any:
+    """A setting as an attribute of a custom call: a number of 64 bits, a list of them, a bool or a text."""
+    if isinstance(x, (bool, str)):
+        return x
+    return np.float64(x) if isinstance(x, float) else np.asarray(x, "int64")[()]
 
 
 def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str:
@@ -31,14 +75,17 @@ def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str
                         f"the shape of the input {step.text} is not known; give one, e.g. {d}[3,4]"
                     )
                 specs[step.text] = jax.ShapeDtypeStruct(step.shape, native(d, "jax"))
-        xp = namespace(system, jnp)
+        library = StableHLO()
+        xp = Namespace(system, library, False)
 
         def compute(given: dict[str, Any]) -> tuple[Any, ...]:
             taken = {name: xp.asarray(x) for name, x in given.items()}
             return tuple(getattr(x, "bare", x) for x in run(steps, results, xp, taken))
 
         try:
-            return str(jax.jit(compute).lower(specs).as_text())
+            traced = jax.jit(compute).trace(specs)
+            platforms = KEEPS_OPERANDS if library.accumulators else None
+            return str(traced.lower(lowering_platforms=platforms).as_text())
         except ProgramError:
             raise
         except Exception as e:  # of whatever class JAX raises for what it lacks

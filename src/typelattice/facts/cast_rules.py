@@ -1,0 +1,86 @@
+"""Rules for casts: the rounding, and the result for values beyond the range of the target."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.frozen_classes import field, frozen
+
+Round = Callable[[int, int, bool], int]  # a size, the distance between neighbours, and if it is negative
+
+
+@frozen()
+class CastRule:
+    """The rule of a system for the cast from one dtype to another; "" for what the formats define.
+
+    `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation that has to be called
+    instead; `refused` is the reason why nothing may. `entry` is that of the file.
+
+    >>> CastRule(function="quantize").obstacle
+    'it needs quantize'
+    """
+
+    rounding: str = ""
+    beyond: str = ""
+    function: str = ""
+    refused: str = ""
+    entry: str = field(default="", compare=False)
+
+    @property
+    def obstacle(self) -> str:
+        """The reason why a plain cast may not be made; "" if it may."""
+        return self.refused or (f"it needs {self.function}" if self.function else "")
+
+
+PLAIN = CastRule()
+EVEN, AWAY, ZERO, UP, DOWN, STOCHASTIC = ROUNDINGS = (
+    "nearest even", "nearest away", "toward zero", "up", "down", "stochastic",
+)  # fmt: skip
+WRAP, CLAMP, INF, UNDEFINED = BEYOND = ("wrap", "clamp", "inf", "undefined")
+
+
+def _to_nearest_even(size: int, unit: int, negative: bool) -> int:
+    count, rest = divmod(size, unit)
+    return (count + (2 * rest > unit or (2 * rest == unit and count % 2))) * unit
+
+
+def _to_nearest_away(size: int, unit: int, negative: bool) -> int:
+    return (2 * size + unit) // (2 * unit) * unit
+
+
+def _down(size: int, unit: int, negative: bool) -> int:
+    return -(-size // unit) * unit if negative else size // unit * unit
+
+
+ROUND: dict[str, Round] = {
+    EVEN: _to_nearest_even,
+    AWAY: _to_nearest_away,
+    ZERO: lambda size, unit, negative: size // unit * unit,
+    UP: lambda size, unit, negative: _down(size, unit, not negative),
+    DOWN: _down,
+}
+
+
+def stays_finite(rounding: str, negative: bool) -> bool:
+    """Return True if a rounding goes from a value beyond the range back to the largest one in it."""
+    return rounding == ZERO or rounding == (UP if negative else DOWN)
+
+
+def impossible(rule: CastRule, source: DType, target: DType) -> str:
+    """Return the reason why a rule cannot hold of a cast; "" if it can."""
+    is_whole = target.kind.rank < Kind.FLOAT.rank
+    if rule.beyond == INF and (is_whole or "i" not in target.specials):
+        return f"{target} has no infinity"
+    if rule.beyond == WRAP and (not is_whole or target.bits is None):
+        return f"values wrap in integers of known width, and {target} is none"
+    if rule.rounding and source.kind.rank < Kind.FLOAT.rank and is_whole:
+        return f"{source} to {target} rounds nothing"
+    return ""
+
+
+def is_proved(rule: CastRule, source: DType) -> bool:
+    """Return True if the values next to breakpoints prove what holds of a cast for all values.
+
+    A stochastic cast has no one result. A wrapped float has breakpoints all over its range.
+    """
+    return rule.rounding != STOCHASTIC and not (rule.beyond == WRAP and source.kind.rank >= Kind.FLOAT.rank)

@@ -1,0 +1,93 @@
+"""The entries of a system file for explicit casts: how they round, and which need a function."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from typelattice.facts.cast_rules import BEYOND, ROUNDINGS, CastRule, impossible
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.operations import NAMES, Operation
+from typelattice.facts.suggestions import nearest, short
+from typelattice.files.key_reader import KeyReader
+from typelattice.files.vocabulary import (
+    OrderDependentError,
+    UnknownWord,
+    Words,
+    phrase,
+    text,
+)
+
+ARROW = "->"
+NEEDS, REFUSED = "needs ", "refused: "
+Pair = tuple[DType, DType]
+
+
+def read_casts(
+    reader: KeyReader, words: Words, dtypes: Sequence[DType], own: Mapping[str, Operation]
+) -> dict[Pair, CastRule]:
+    """Read `"float -> i8" = "clamp, nearest even"`: the rule of each cast that some entry names.
+
+    An entry that names a dtype counts before one that names its kind. `own` are operations of the file.
+    """
+    found: dict[Pair, tuple[int, CastRule]] = {}
+    for entry, said in reader.table("casts"):
+        with reader.noting():
+            rule = _read_rule(entry, said, own)
+            for pair, named in _pairs(entry, words, dtypes):
+                if why := impossible(rule, *pair):
+                    if named == 2:
+                        raise ValueError(why)
+                    continue
+                level, earlier = found.get(pair, (-1, rule))
+                if level == named and earlier.entry != entry:
+                    source, target = pair
+                    cause = f"{source} to {target} is said in {short(earlier.entry)}, too; say it once"
+                    raise ValueError(cause)
+                if level < named:
+                    found[pair] = named, rule
+    return {pair: rule for pair, (_, rule) in found.items()}
+
+
+def _pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
+    """The casts that an entry names, each with the number of its sides that name a dtype."""
+    sides = entry.split(ARROW)
+    if len(sides) != 2:
+        raise ValueError(f'{short(entry)} should name what is cast and to what, as in "float -> i8"')
+    left, right = ([(d, x) for x in words.sources(side) for d in _members(x, dtypes)] for side in sides)
+    pairs = product(left, right)
+    found = [((a, b), (x is a) + (y is b)) for (a, x), (b, y) in pairs if a is not b]
+    if not found:
+        raise ValueError(f"{short(entry)} names no cast from one dtype of the system to another")
+    return found
+
+
+def _members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
+    """A dtype of the system, or its dtypes of a kind."""
+    if isinstance(x, DType):
+        if x not in dtypes:
+            raise OrderDependentError(f"{x} is not in the order")
+        return [x]
+    return [d for d in dtypes if d.kind is x]
+
+
+def _read_rule(entry: str, said: object, own: Mapping[str, Operation]) -> CastRule:
+    """Read the words of an entry."""
+    if text(said).startswith(REFUSED):
+        return CastRule(refused=phrase(said).removeprefix(REFUSED), entry=entry)
+    if text(said).startswith(NEEDS):
+        name = text(said).removeprefix(NEEDS).strip()
+        if name not in own and name not in NAMES:
+            raise UnknownWord(f"unknown operation {short(name)}{nearest(name, (*own, *NAMES))}", name)
+        return CastRule(function=name, entry=entry)
+    parts = {"rounding": ROUNDINGS, "beyond": BEYOND}
+    given: dict[str, str] = {}
+    for word in map(str.strip, text(said).split(",")):
+        part = next((part for part, known in parts.items() if word in known), "")
+        if not part:
+            every = (*ROUNDINGS, *BEYOND, NEEDS.strip(), REFUSED.strip())
+            near = nearest(word, every) or f"; it is one of {', '.join(every)}"
+            raise UnknownWord(f"unknown word {short(word)} for a cast{near}", word)
+        if part in given:
+            raise ValueError(f"{given[part]} and {word} exclude each other")
+        given[part] = word
+    return CastRule(given.get("rounding", ""), given.get("beyond", ""), entry=entry)

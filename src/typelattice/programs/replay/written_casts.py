@@ -1,0 +1,78 @@
+"""An explicit cast by a system's rule, written as plain steps: rounding, bounds, and a plain cast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from typelattice.calls.step import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
+from typelattice.facts.cast_rules import CLAMP, DOWN, EVEN, UP, WRAP, ZERO
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.facts.finite_values import Values, scale, values
+from typelattice.facts.range_checks import Value
+from typelattice.operands.operand import BOOL
+from typelattice.programs.replay.replay import ExplicitCast
+
+ROUNDED_BY = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # to whole numbers
+Add = Callable[[Step], int]  # adds a step to a program, and returns its number
+
+
+class CastWriter:
+    """The steps before a cast that a system has a rule for; after them a plain cast gives the same."""
+
+    def __init__(self, add: Add, step: Cast, cast: ExplicitCast) -> None:
+        self.add, self.step, self.cast = add, step, cast
+
+    def write(self, source: int) -> int:
+        """Add the steps, and return the one to cast. Raises ProgramError for a rule that no steps follow."""
+        says, d, to = self.cast.says, self.cast.source, self.cast.target
+        is_real, into_whole = d.kind is Kind.FLOAT, to.kind.rank < Kind.FLOAT.rank
+        if says.rounding and into_whole:
+            if says.rounding not in ROUNDED_BY:
+                raise self._refuse(f"that rounds {says.rounding}")
+            source = self._call(ROUNDED_BY[says.rounding], d, source)
+        elif says.rounding not in ("", EVEN):
+            raise self._refuse(f"that rounds {says.rounding}")
+        if says.beyond == WRAP and is_real:
+            raise self._refuse("that wraps floats")
+        if says.beyond != CLAMP or Kind.COMPLEX in (d.kind, to.kind):
+            return source
+        if is_real and "n" not in to.specials:
+            is_nan = self._call("isnan", BOOL, source)
+            source = self._call("where", d, is_nan, self._number(0, d), source)
+        own, others = values(d), values(to)
+        if own is None or others is None or None in (d.min, d.max, to.min, to.max):
+            raise self._refuse("whose range is not known")
+        if "i" not in d.specials and others.low <= own.low and own.high <= others.high:
+            return source  # nothing is beyond the range
+        low, high = self._bound(own, d.min, to.min, max), self._bound(own, d.max, to.max, min)
+        return self._call("clip", d, source, self._number(low, d), self._number(high, d))
+
+    def _bound(self, its: Values, own: Any, other: Any, nearer: Callable[[float, float], float]) -> Value:
+        """The end of the range that both dtypes have, or that infinity goes to; the source has to hold it."""
+        d = self.cast.source
+        bound = other if "i" in d.specials else nearer(own, other)
+        if not its.holds(scale(bound)):
+            raise self._refuse(f"whose bound {bound} {d} does not hold")
+        return int(bound) if d.kind.rank < Kind.FLOAT.rank else float(bound)
+
+    def _number(self, value: Value, d: DType) -> int:
+        number = self.add(Number(value, text=str(value), location=self.step.location, shape=()))
+        text = f"{value}.astype({d})"
+        return self.add(Cast(number, NamedDType(str(d)), text=text, location=self.step.location, shape=()))
+
+    def _call(self, name: str, d: DType, *operands: int) -> int:
+        step, refs = self.step, tuple(map(Ref, operands))
+        return self.add(
+            Call(
+                name, refs, (), operands, False, NamedDType(str(d)),
+                text=step.text, location=step.location, shape=step.shape, owner=step.owner,
+            )
+        )  # fmt: skip
+
+    def _refuse(self, what: str) -> ProgramError:
+        cast = self.cast
+        where = f" ({self.step.location})" if self.step.location else ""
+        which = f"a cast of {cast.source} to {cast.target} {what}"
+        cause = f"{self.step.text!r}{where}: no plain steps are {which}"
+        return ProgramError(f"{cause}; give such casts an operation of their own")

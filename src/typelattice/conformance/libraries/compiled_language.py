@@ -1,0 +1,104 @@
+"""Common code of languages that a compiler answers for: no program is run, its diagnostics name the types."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from typelattice.conformance.library import (
+    MissingLibraryError,
+    NoSuchOperandError,
+    NotAskedError,
+    OperandString,
+    Scalar,
+)
+from typelattice.facts.operations import operation
+
+Forms = Mapping[str, tuple[str, ...]]
+"""How a language writes an operation: of one operand, of two, where it takes either."""
+
+
+class CompiledLanguage:
+    """Variables and constants of a language. A subclass writes them, and asks its compiler for types."""
+
+    name: str
+    how: str
+    versions: Mapping[str, str]
+    native: Mapping[str, str]
+    """Standard name to the language's own name of a type."""
+    forms: Forms
+
+    def __init__(self) -> None:
+        self._made: dict[str, None] = {}
+        self._known: dict[str, str | TypeError] = {}
+
+    def dtypes(self) -> Sequence[str]:
+        return tuple(self.native)
+
+    def make(self, operand: str) -> str:
+        parsed = OperandString.parse(operand)
+        if parsed.dtype is None:
+            source = self.constant(parsed.value)
+        elif parsed.dtype in self.native and parsed.tier == "array":
+            source = f"a_{parsed.dtype}"
+        else:
+            raise NoSuchOperandError(operand)
+        self._made[source] = None
+        return source
+
+    def constant(self, value: Scalar) -> str:
+        """Write a constant; raise NoSuchOperandError if the language has none of this value."""
+        raise NotImplementedError
+
+    def types(self, expressions: Sequence[str]) -> Iterable[tuple[int, str | TypeError]]:
+        """Yield the index of each expression with its type or its error; of several, the first counts."""
+        raise NotImplementedError
+
+    def read(self, result: object) -> str:
+        return str(result)
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        return {op: self._operation(op, forms) for op, forms in self.forms.items()}
+
+    def write(self, forms: Sequence[str], operands: Sequence[str]) -> str:
+        """Write an operation of operands; several stand side by side."""
+        first, *others = operands
+        if not others:
+            return forms[0].format(first)
+        return forms[-1].format(first, others[0] if len(others) == 1 else self.write(forms, others))
+
+    def _operation(self, op: str, forms: Sequence[str]) -> Callable[..., str]:
+        writes = operation(op).of_class in ("assignment", "in-place")
+
+        def answer(*operands: str) -> str:
+            if writes and not operands[0].startswith("a_"):
+                raise NotAskedError("a constant cannot be written into")
+            expression = self.write(forms, operands)
+            if expression not in self._known:  # compile with it all that is likely to come
+                likely = itertools.product(self._made, repeat=min(len(operands), 2))
+                asked = [*{expression: None, **{self.write(forms, each): None for each in likely}}]
+                for i, found in self.types(asked):
+                    self._known.setdefault(asked[i], found)
+            known = self._known[expression]
+            if isinstance(known, TypeError):
+                raise known
+            return known
+
+        return answer
+
+
+def run_compiler(*command: str, program: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a compiler on a program that it reads from its input, with messages in English."""
+    try:
+        return subprocess.run(
+            command,
+            input=program,
+            capture_output=True,
+            check=False,
+            text=True,
+            env=os.environ | {"LC_ALL": "C"},
+        )
+    except FileNotFoundError as error:
+        raise MissingLibraryError(f"there is no {command[0]} here") from error

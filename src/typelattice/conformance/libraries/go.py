@@ -1,0 +1,111 @@
+"""Go, as its compiler checks it: no program is run, the compiler's diagnostics name the types."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from typelattice.conformance.libraries.compiled_language import CompiledLanguage, run_compiler
+from typelattice.conformance.library import NoSuchOperandError, Scalar
+
+ERROR = re.compile(r"^\S+\.go:(?P<line>\d+):\d+: (?P<message>.*)$", re.MULTILINE)
+VALUE = re.compile(r"^cannot use .* \((?:value|variable|(?P<constant>constant.*)) of type (?P<type>\w+)\) as (?:type )?nothing ")
+BEYOND = re.compile(r"^cannot use .* \(untyped int constant.*\) as int value .*\(overflows\)$")
+EXPRESSION = re.compile(
+    r"(\S+ [-+*/%&|^<>=!]+ )?\S+ \((?P<what>mismatched types [^)]*|variable of type \w+|untyped \w+ constant|constant)"
+    r"[^()]*(\([^()]*\))?\)"
+)
+
+HEAD = """package p
+import "math"
+type nothing interface { nothing() }
+const _ = math.Pi
+func after[T any](do func(), x T) T { do(); return x }
+"""
+
+
+class Go(CompiledLanguage):
+    """Variables and untyped constants. The result of constants alone is weak, as a constant is."""
+
+    name = "go"
+    how = "types that go build names for expressions, none is run"
+    extra_operands = ("1.5",)
+    native = {
+        "bool": "bool",
+        **{name: name for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")},
+        "native_uint": "uint",
+        "native_int": "int",
+        **{name: name for name in ("float32", "float64", "complex64", "complex128")},
+    }
+    forms = {
+        "add": ("{} + {}",),
+        "subtract": ("{} - {}",),
+        "multiply": ("{} * {}",),
+        "divide": ("{} / {}",),
+        "remainder": ("{} % {}",),
+        "equal": ("{} == {}",),
+        "not_equal": ("{} != {}",),
+        "less": ("{} < {}",),
+        "greater_equal": ("{} >= {}",),
+        "bitwise_and": ("{} & {}",),
+        "bitwise_or": ("{} | {}",),
+        "bitwise_xor": ("{} ^ {}",),
+        "bitwise_left_shift": ("{} << {}",),
+        "bitwise_right_shift": ("{} >> {}",),
+        "logical_and": ("{} && {}",),
+        "logical_or": ("{} || {}",),
+        "positive": ("+{}",),
+        "negative": ("-{}",),
+        "bitwise_invert": ("^{}",),
+        "logical_not": ("!{}",),
+        "real": ("real({})",),
+        "imag": ("imag({})",),
+        "sqrt": ("math.Sqrt({})",),
+        "floor": ("math.Floor({})",),
+        "atan2": ("math.Atan2({}, {})",),
+        **{
+            op: (f"after(func() {{{{ {{0}} {sign} {{1}} }}}}, {{0}})",)
+            for op, sign in (
+                *((op, op) for op in ("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")),
+                ("setitem", "="),
+            )
+        },
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.versions = {"go": run_compiler("go", "version").stdout.split()[2].removeprefix("go")}
+        self.names = {own: name for name, own in self.native.items()}
+
+    def constant(self, value: Scalar) -> str:
+        if isinstance(value, float) and math.isinf(value):
+            raise NoSuchOperandError("Go has no infinite constant")
+        if isinstance(value, complex):
+            return f"{value.imag!r}i"
+        return "true" if value is True else f"({value!r})"
+
+    def types(self, expressions: Sequence[str]) -> list[tuple[int, str | TypeError]]:
+        """No value here is of the interface to which it is assigned, and Go complains by name."""
+        head = [*HEAD.splitlines(), *(f"var a_{name} {own}" for name, own in self.native.items())]
+        program = [*head, *(f"var _ nothing = {each}" for each in expressions)]
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "p.go")
+            file.write_text("\n".join(program) + "\n")
+            found = run_compiler("go", "build", "-gcflags=-e", "-o", os.devnull, str(file)).stderr
+        errors = [(int(e["line"]) - len(head) - 1, self.read_error(e["message"])) for e in ERROR.finditer(found)]
+        return sorted(errors, key=lambda error: isinstance(error[1], str))  # what is wrong inside comes first
+
+    def read_error(self, message: str) -> str | TypeError:
+        """The type that a message names, weak if that of a constant; an error if it says something else."""
+        if BEYOND.match(message):
+            return "native_int*"
+        if value := VALUE.match(message):
+            return self.names[value["type"]] + "*" * bool(value["constant"] and value["type"] != "bool")
+        return TypeError(EXPRESSION.sub(r"\g<what>", message))
+
+
+LIBRARIES = {Go.name: Go}

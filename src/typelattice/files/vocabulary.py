@@ -163,7 +163,8 @@ class Words:
         """A node that is a dtype, of a kind that Python calls the same."""
         if not isinstance(node, DType):
             raise UnknownWord(f'{node} has no width; name a dtype such as "i32"', str(node))
-        if kind and node.kind.word != kind.word:
+        counts_as_float = kind is Kind.SIGNED and node.kind is Kind.FLOAT  # as every number of Octave
+        if kind and node.kind.word != kind.word and not counts_as_float:
             raise ValueError(f"{node} is no dtype for {kind.word}")
         return node
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.compiled_language import CompiledLanguage, run_compiler
+from typelattice.conformance.libraries.language import Language, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
 SELECTOR = re.compile(r"'_Generic' selector of type '(?P<type>[^']*)'")
 
 
-class C(CompiledLanguage):
+class C(Language):
     """Variables and constants; result_type is the usual arithmetic conversions of `1 ? x : y`."""
 
     name = "c"
@@ -43,7 +43,7 @@ class C(CompiledLanguage):
     def __init__(self) -> None:
         super().__init__()
         self.how = f"types that {self.compiler} -std=gnu17 names for expressions, none is run"
-        self.versions = {"gcc": run_compiler(self.compiler, "-dumpfullversion").stdout.strip()}
+        self.versions = {"gcc": run_program(self.compiler, "-dumpfullversion").stdout.strip()}
         self.native = {
             "bool": "_Bool",
             "uint8": "unsigned char",
@@ -80,7 +80,7 @@ class C(CompiledLanguage):
         first = len(program) + 1
         program += [f"int t{i} = _Generic(({each}), void *: 0);" for i, each in enumerate(expressions)]
         command = (self.compiler, "-std=gnu17", "-w", "-fsyntax-only", "-xc", "-")
-        for error in ERROR.finditer(run_compiler(*command, program="\n".join(program) + "\n").stderr):
+        for error in ERROR.finditer(run_program(*command, program="\n".join(program) + "\n").stderr):
             message = error["message"]
             selector = SELECTOR.search(message)
             yield int(error["line"]) - first, self.names[selector["type"]] if selector else TypeError(message)

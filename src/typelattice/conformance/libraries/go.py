@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from typelattice.conformance.libraries.compiled_language import CompiledLanguage, run_compiler
+from typelattice.conformance.libraries.language import Language, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(r"^\S+\.go:(?P<line>\d+):\d+: (?P<message>.*)$", re.MULTILINE)
@@ -26,14 +26,22 @@ type nothing interface { nothing() }
 const _ = math.Pi
 func after[T any](do func(), x T) T { do(); return x }
 """
+ONE = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p", "log2"),
+    *("log10", "sin", "sinh", "sqrt", "tan", "tanh", "cbrt", "erf", "exp2", "ceil", "floor", "trunc", "round"),
+    *("abs", "signbit"),
+)
+TWO = ("atan2", "copysign", "hypot", "nextafter", "pow")
+"""Functions of the package math, of one and of two numbers."""
 
 
-class Go(CompiledLanguage):
+class Go(Language):
     """Variables and untyped constants. The result of constants alone is weak, as a constant is."""
 
     name = "go"
     how = "types that go build names for expressions, none is run"
     extra_operands = ("1.5",)
+    spaces = ()  # the language has what is asked here
     native = {
         "bool": "bool",
         **{name: name for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")},
@@ -64,9 +72,12 @@ class Go(CompiledLanguage):
         "logical_not": ("!{}",),
         "real": ("real({})",),
         "imag": ("imag({})",),
-        "sqrt": ("math.Sqrt({})",),
-        "floor": ("math.Floor({})",),
-        "atan2": ("math.Atan2({}, {})",),
+        "isnan": ("math.IsNaN({})",),
+        "maximum": ("math.Max({}, {})",),
+        "minimum": ("math.Min({}, {})",),
+        "fmod": ("math.Mod({}, {})",),
+        **{name: (f"math.{name.capitalize()}({{}})",) for name in ONE},
+        **{name: (f"math.{name.capitalize()}({{}}, {{}})",) for name in TWO},
         **{
             op: (f"after(func() {{{{ {{0}} {sign} {{1}} }}}}, {{0}})",)
             for op, sign in (
@@ -78,7 +89,7 @@ class Go(CompiledLanguage):
 
     def __init__(self) -> None:
         super().__init__()
-        self.versions = {"go": run_compiler("go", "version").stdout.split()[2].removeprefix("go")}
+        self.versions = {"go": run_program("go", "version").stdout.split()[2].removeprefix("go")}
         self.names = {own: name for name, own in self.native.items()}
 
     def constant(self, value: Scalar) -> str:
@@ -95,7 +106,7 @@ class Go(CompiledLanguage):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "p.go")
             file.write_text("\n".join(program) + "\n")
-            found = run_compiler("go", "build", "-gcflags=-e", "-o", os.devnull, str(file)).stderr
+            found = run_program("go", "build", "-gcflags=-e", "-o", os.devnull, str(file)).stderr
         errors = [(int(e["line"]) - len(head) - 1, self.read_error(e["message"])) for e in ERROR.finditer(found)]
         return sorted(errors, key=lambda error: isinstance(error[1], str))  # what is wrong inside comes first
 

@@ -1,4 +1,4 @@
-"""Common code of languages that a compiler answers for: no program is run, its diagnostics name the types."""
+"""Common code of languages: a compiler or an interpreter is asked many expressions at once."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Forms = Mapping[str, tuple[str, ...]]
 """How a language writes an operation: of one operand, of two, where it takes either."""
 
 
-class CompiledLanguage:
-    """Variables and constants of a language. A subclass writes them, and asks its compiler for types."""
+class Language:
+    """Variables and constants of a language. A subclass writes them, and asks for the types of expressions."""
 
     name: str
     how: str
@@ -76,9 +76,9 @@ class CompiledLanguage:
             if writes and not operands[0].startswith("a_"):
                 raise NotAskedError("a constant cannot be written into")
             expression = self.write(forms, operands)
-            if expression not in self._known:  # compile with it all that is likely to come
+            if expression not in self._known:  # ask with it all that is likely to come
                 likely = itertools.product(self._made, repeat=min(len(operands), 2))
-                asked = [*{expression: None, **{self.write(forms, each): None for each in likely}}]
+                asked = [*{expression, *(self.write(forms, each) for each in likely)}.difference(self._known)]
                 for i, found in self.types(asked):
                     self._known.setdefault(asked[i], found)
             known = self._known[expression]
@@ -89,8 +89,8 @@ class CompiledLanguage:
         return answer
 
 
-def run_compiler(*command: str, program: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a compiler on a program that it reads from its input, with messages in English."""
+def run_program(*command: str, program: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a command on a program that it reads from its input, with messages in English."""
     try:
         return subprocess.run(
             command,

@@ -15,7 +15,8 @@ from typelattice.facts.libraries import file_of, libraries
 from typelattice.operands.objects import forget
 
 ADAPTERS = Path(tl.__file__).parent / "operands" / "adapters"
-NO_OBJECTS = {"gcc", "go", "python"}  # compilers have none in a Python program; Python's own are read as they are
+# Languages have none in a Python program; Python's own are read as they are.
+NO_OBJECTS = {"csharp", "fortran", "gcc", "go", "java", "octave", "python"}
 NO_ADAPTER = {"datafusion", "duckdb", "max", "triton"}
 
 

@@ -89,7 +89,7 @@ def _asks(policy: Mapping[str, str], kind: Kind, condition: str) -> bool:
 
 
 def _counts(to: DType, value: Value) -> bool:
-    """Return True if a float dtype counts integers one by one up to a value, or an integer has no fraction.
+    """Return True if a float dtype counts integers one by one up to a value, or it has no fraction.
 
     Return True for other dtypes, and for a float that becomes a float. A float of 8 bits or less counts hardly
     any integers, so it only has to have the value within its range.

@@ -21,7 +21,7 @@ class C(Language):
     """Types of the same width as another."""
     int64: Mapping[str, str] = {"int64": "long int", "uint64": "long unsigned int"}
     """What int64_t and uint64_t are."""
-    forms = {
+    forms: Mapping[str, tuple[str, ...]] = {
         "result_type": ("+{}", "1 ? {} : {}"),
         "add": ("{} + {}",),
         "subtract": ("{} - {}",),

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import os
 import re
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, run_program
+from typelattice.conformance.libraries.language import Language, compile_lines, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(r"^\S+\.go:(?P<line>\d+):\d+: (?P<message>.*)$", re.MULTILINE)
-VALUE = re.compile(r"^cannot use .* \((?:value|variable|(?P<constant>constant.*)) of type (?P<type>\w+)\) as (?:type )?nothing ")
+VALUE = re.compile(
+    r"^cannot use .* \((?:value|variable|(?P<constant>constant.*)) of type (?P<type>\w+)\) "
+    r"as (?:type )?nothing "
+)
 BEYOND = re.compile(r"^cannot use .* \(untyped int constant.*\) as int value .*\(overflows\)$")
 EXPRESSION = re.compile(
-    r"(\S+ [-+*/%&|^<>=!]+ )?\S+ \((?P<what>mismatched types [^)]*|variable of type \w+|untyped \w+ constant|constant)"
+    r"(\S+ [-+*/%&|^<>=!]+ )?\S+ "
+    r"\((?P<what>mismatched types [^)]*|variable of type \w+|untyped \w+ constant|constant)"
     r"[^()]*(\([^()]*\))?\)"
 )
 
@@ -27,9 +29,9 @@ const _ = math.Pi
 func after[T any](do func(), x T) T { do(); return x }
 """
 ONE = (
-    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p", "log2"),
-    *("log10", "sin", "sinh", "sqrt", "tan", "tanh", "cbrt", "erf", "exp2", "ceil", "floor", "trunc", "round"),
-    *("abs", "signbit"),
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p"),
+    *("log2", "log10", "sin", "sinh", "sqrt", "tan", "tanh", "cbrt", "erf", "exp2", "ceil", "floor"),
+    *("trunc", "round", "abs", "signbit"),
 )
 TWO = ("atan2", "copysign", "hypot", "nextafter", "pow")
 """Functions of the package math, of one and of two numbers."""
@@ -42,14 +44,14 @@ class Go(Language):
     how = "types that go build names for expressions, none is run"
     extra_operands = ("1.5",)
     spaces = ()  # the language has what is asked here
-    native = {
+    native: Mapping[str, str] = {
         "bool": "bool",
         **{name: name for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")},
         "native_uint": "uint",
         "native_int": "int",
         **{name: name for name in ("float32", "float64", "complex64", "complex128")},
     }
-    forms = {
+    forms: Mapping[str, tuple[str, ...]] = {
         "add": ("{} + {}",),
         "subtract": ("{} - {}",),
         "multiply": ("{} * {}",),
@@ -103,11 +105,11 @@ class Go(Language):
         """No value here is of the interface to which it is assigned, and Go complains by name."""
         head = [*HEAD.splitlines(), *(f"var a_{name} {own}" for name, own in self.native.items())]
         program = [*head, *(f"var _ nothing = {each}" for each in expressions)]
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "p.go")
-            file.write_text("\n".join(program) + "\n")
-            found = run_program("go", "build", "-gcflags=-e", "-o", os.devnull, str(file)).stderr
-        errors = [(int(e["line"]) - len(head) - 1, self.read_error(e["message"])) for e in ERROR.finditer(found)]
+        found = compile_lines(program, "p.go", "go", "build", "-gcflags=-e", "-o", os.devnull)
+        errors = [
+            (int(error["line"]) - len(head) - 1, self.read_error(error["message"]))
+            for error in ERROR.finditer(found)
+        ]
         return sorted(errors, key=lambda error: isinstance(error[1], str))  # what is wrong inside comes first
 
     def read_error(self, message: str) -> str | TypeError:

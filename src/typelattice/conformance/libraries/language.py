@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from typelattice.conformance.library import (
     MissingLibraryError,
@@ -16,19 +18,17 @@ from typelattice.conformance.library import (
 )
 from typelattice.facts.operations import operation
 
-Forms = Mapping[str, tuple[str, ...]]
-"""How a language writes an operation: of one operand, of two, where it takes either."""
-
 
 class Language:
-    """Variables and constants of a language. A subclass writes them, and asks for the types of expressions."""
+    """Variables and constants of a language. A subclass writes them, and asks for types."""
 
     name: str
     how: str
     versions: Mapping[str, str]
     native: Mapping[str, str]
     """Standard name to the language's own name of a type."""
-    forms: Forms
+    forms: Mapping[str, tuple[str, ...]]
+    """How the language writes an operation: of one operand, of two, where it takes either."""
 
     def __init__(self) -> None:
         self._made: dict[str, None] = {}
@@ -102,3 +102,12 @@ def run_program(*command: str, program: str = "") -> subprocess.CompletedProcess
         )
     except FileNotFoundError as error:
         raise MissingLibraryError(f"there is no {command[0]} here") from error
+
+
+def compile_lines(lines: Sequence[str], file_name: str, *command: str) -> str:
+    """Run a compiler on a file of these lines; return all that it says."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, file_name)
+        file.write_text("\n".join(lines) + "\n")
+        run = run_program(*command, str(file))
+    return run.stdout + run.stderr

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
-from typelattice.conformance.libraries.language import Language, run_program
+from typelattice.conformance.libraries.language import Language, compile_lines, run_program
 from typelattice.conformance.library import NotAskedError, Scalar
 
 ANSWER = re.compile(r"^(?P<number>\d+)\t(?P<class>\w*)\t(?P<message>.*)$", re.MULTILINE)
@@ -23,7 +21,11 @@ ONE = (
 TWO = ("atan2", "hypot", "gcd", "lcm")
 """Functions of one and of two arrays."""
 
-REAL = ("hypot", "gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift")
+REAL = {"a": "[1, 1]", "b": "[2, 3]", "c": "[4, 5]"}
+COMPLEX = {"a": "[2 + 5i, 3 - 7i]", "b": "[5 - 2i, 1 + 4i]", "c": "[1 + 7i, 4 - 3i]"}
+"""Values of an operand alone, of the first of several, and of the others."""
+
+OF_REALS = ("hypot", "gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift")
 
 
 class Octave(Language):
@@ -32,7 +34,7 @@ class Octave(Language):
     name = "octave"
     two_at_most = ("result_type",)
     how = "classes of values that octave-cli names; + as result_type"
-    native = {
+    native: Mapping[str, str] = {
         "bool": "logical",
         **{name: name for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")},
         "float32": "single",
@@ -41,7 +43,7 @@ class Octave(Language):
         "complex128": "double_complex",
     }
     spaces = ()  # the language has what is asked here
-    forms = {
+    forms: Mapping[str, tuple[str, ...]] = {
         "result_type": ("+{}", "{} + {}"),
         "add": ("{} + {}",),
         "subtract": ("{} - {}",),
@@ -90,29 +92,24 @@ class Octave(Language):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         found = super().operations()
-        return {op: _beside_no_complex(call) if op in REAL else call for op, call in found.items()}
+        return {op: _beside_no_complex(call) if op in OF_REALS else call for op, call in found.items()}
 
     def write(self, forms: Sequence[str], operands: Sequence[str]) -> str:
-        """Give operands of one operation different values, so that a quotient of complex ones stays complex."""
-        first, *others = operands
-        if not others:
-            return super().write(forms, operands)
-        return super().write(forms, [first.replace("a_", "b_"), *(each.replace("a_", "c_") for each in others)])
+        """Give operands of one operation different values: a quotient of complex ones stays complex."""
+        letters = "a" if len(operands) == 1 else "b" + "c" * len(operands)
+        renamed = [re.sub("^a_", f"{letter}_", each) for letter, each in zip(letters, operands, strict=False)]
+        return super().write(forms, renamed)
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
         """Evaluate each expression; what it raises is an answer, too."""
         program = ["1;", "warning off all"]
         for name, own in self.native.items():
             kind, _, is_complex = own.partition("_")
-            program.append(f"a_{name} = {kind}({'[2 + 5i, 3 - 7i]' if is_complex else '[1, 1]'});")
-            program.append(f"b_{name} = {kind}({'[5 - 2i, 1 + 4i]' if is_complex else '[2, 3]'});")
-            program.append(f"c_{name} = {kind}({'[1 + 7i, 4 - 3i]' if is_complex else '[4, 5]'});")
+            for letter, value in (COMPLEX if is_complex else REAL).items():
+                program.append(f"{letter}_{name} = {kind}({value});")
         for i, each in enumerate(expressions):
             program.append(f"try, r = {each}; {REPORT.format(i)}, catch e, {FAILURE.format(i)}, end")
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "expressions.m")
-            file.write_text("\n".join(program) + "\n")
-            found = run_program("octave-cli", "--quiet", "--no-init-file", str(file)).stdout
+        found = compile_lines(program, "expressions.m", "octave-cli", "--quiet", "--no-init-file")
         for answer in ANSWER.finditer(found):
             name = self.names.get(answer["class"], answer["class"])
             yield int(answer["number"]), name or TypeError(answer["message"])

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typelattice.conformance.libraries.language import Language, compile_lines, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
-ERROR = re.compile(r"^\S+:(?P<line>\d+): error: (?P<message>.*(?:\n  (?:first|second) type: .*)*)$", re.MULTILINE)
+ERROR = re.compile(
+    r"^\S+:(?P<line>\d+): error: (?P<message>.*(?:\n  (?:first|second) type: .*)*)$", re.MULTILINE
+)
 TYPE = re.compile(r"^incompatible types: (?P<type>\w+) cannot be converted to Nothing$")
 
 

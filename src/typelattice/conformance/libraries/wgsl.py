@@ -17,9 +17,9 @@ TYPE = re.compile(r"cannot (?:assign|convert value of type) '(?P<type>[\w-]+)' t
 STATEMENT = re.compile(r"a_(\w+) (?:[-+*/&|^]|<<|>>)?= ")
 
 ONE = (
-    *("abs", "sign", "sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "sinh"),
-    *("cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc", "round", "degrees", "radians"),
-    *("any", "all"),
+    *("abs", "sign", "sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc", "round", "degrees"),
+    *("radians", "any", "all"),
 )
 TWO = ("max", "min", "pow", "atan2")
 """Functions of one and of two values, called as here."""
@@ -84,7 +84,7 @@ class WGSL(Language):
         return str(value).lower() if isinstance(value, bool) else f"({value!r})"
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
-        """No value here can be assigned to the struct; a weak one has to become a value of its default type."""
+        """No value here can be assigned to the struct; a weak one has to fit its default type."""
         for i, each in enumerate(expressions):
             if target := STATEMENT.match(each):
                 error = self.find_error(each)

@@ -1,4 +1,4 @@
-"""Lines of Go, WGSL, Fortran and Octave as people write them: what a compiler makes of each, its rule says."""
+"""Lines as people write them in Go, WGSL, Fortran and Octave: the compiler and the rule agree."""
 from __future__ import annotations
 
 import subprocess

@@ -49,7 +49,8 @@ def test_a_fraction_may_have_to_be_none_beside_an_integer() -> None:
     assert said(s, "int8", 300.0, op="add") == "- 300.0 is out of range for int8"
     assert said(s, "int8", float("nan"), op="add") == "- nan is out of range for int8"
     assert said(s, "float32", 0.1, op="add") == "float32"
-    assert said(make("i8; f32; i* -> f*", **keys | {"fit": {"float": "raise"}}), "int8", 1.5, op="add") == "int8"
+    truncating = make("i8; f32; i* -> f*", **keys | {"fit": {"float": "raise"}})
+    assert said(truncating, "int8", 1.5, op="add") == "int8"
 
 
 def test_an_int_may_default_to_a_float() -> None:

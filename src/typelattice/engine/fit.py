@@ -91,8 +91,8 @@ def _asks(policy: Mapping[str, str], kind: Kind, condition: str) -> bool:
 def _counts(to: DType, value: Value) -> bool:
     """Return True if a float dtype counts integers one by one up to a value.
 
-    A float counts in an integer dtype if it has no fraction. Return True for all other pairs. A float of 8 bits
-    or less counts hardly any integers, so it only has to have the value within its range.
+    A float counts in an integer dtype if it has no fraction. Return True for all other pairs. A float of 8
+    bits or less counts hardly any integers, so it only has to have the value within its range.
     """
     if isinstance(value, float) and to.kind.rank < Kind.FLOAT.rank:
         return value.is_integer()

@@ -53,6 +53,8 @@ class DataFusion(Framework):
 
     name = "datafusion"
     how = "coalesce as result_type; operators and functions of SQL, of columns and literals"
+    # Of three, a decimal and a float come to a decimal with digits for both, one of hundreds.
+    two_at_most = ("result_type", "concat")
     spaces: tuple[object, ...]
 
     def __init__(self) -> None:

@@ -40,6 +40,25 @@ def test_integers_may_have_to_be_counted_by_a_float() -> None:
     assert said(small, "float8_e4m3fn", 500, op="add") == "- 500 is out of range for float8_e4m3fn"
 
 
+def test_a_fraction_may_have_to_be_none_beside_an_integer() -> None:
+    fit = {"int": "raise", "float": "raise, raise if inexact"}
+    keys = {"tiers": ["array", "scalar"], "fit": fit, "overrides": {"i8 + f*": "i8"}}
+    s = make("i8; f32; i* -> f*", **keys)
+    assert said(s, "int8", 2.0, op="add") == "int8"
+    assert said(s, "int8", 1.5, op="add") == "- 1.5 is out of range for int8"
+    assert said(s, "int8", 300.0, op="add") == "- 300.0 is out of range for int8"
+    assert said(s, "int8", float("nan"), op="add") == "- nan is out of range for int8"
+    assert said(s, "float32", 0.1, op="add") == "float32"
+    truncating = make("i8; f32; i* -> f*", **keys | {"fit": {"float": "raise"}})
+    assert said(truncating, "int8", 1.5, op="add") == "int8"
+
+
+def test_an_int_may_default_to_a_float() -> None:
+    s = make("f64 -> i8", defaults={"int": "f64", "float": "f64"})
+    assert said(s, 1) == said(s, 1, 2.5) == "float64"
+    assert said(s, "int8", 300, op="add") == "int8"
+
+
 def test_a_number_may_have_to_fit_the_default_dtype_that_it_takes() -> None:
     exact = "exact, raise if it takes a default dtype"
     s = make(CHAIN, **NUMPYLIKE, ops={"equal": {"fit": {"int": exact}}})

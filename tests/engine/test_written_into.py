@@ -46,6 +46,13 @@ def test_what_may_be_written_in_place_is_said_by_the_operation_or_by_the_class(
     assert steps(s, "float32", "float32", op="&=")[-1] == ("ops", "bitwise", ("float32",), None)
 
 
+def test_an_operator_may_compute_in_another_dtype_and_cast_to_the_left_operand() -> None:
+    s = make(CHAIN, ops={"in-place": {"gives": "left, any cast"}})
+    p = s.explain("int8", "float32", op="+=")
+    assert (str(p.compute), str(p.dtype)) == ("float32", "int8")
+    assert said(s, "float32", "int8", op="*=") == "float32"
+
+
 def test_an_assignment_that_casts_may_compute_in_another_dtype() -> None:
     said_of_clip = {"takes": "all", "gives": "left, any cast", "computes": {"bool": "i8"}}
     s = make("b; i8; f32", ops={"clip": said_of_clip})

@@ -15,8 +15,9 @@ from typelattice.facts.libraries import file_of, libraries
 from typelattice.operands.objects import forget
 
 ADAPTERS = Path(tl.__file__).parent / "operands" / "adapters"
-NO_OBJECTS = {"gcc", "python"}  # C has none in a Python program; Python's own are read as they are
-NO_ADAPTER = {"duckdb", "max", "triton"}
+# Languages have none in a Python program; Python's own are read as they are.
+NO_OBJECTS = {"fortran", "gcc", "go", "java", "octave", "python", "wgsl"}
+NO_ADAPTER = {"datafusion", "duckdb", "max", "triton"}
 
 
 def test_every_library_with_a_system_has_an_adapter_but_for_those_that_are_named() -> None:

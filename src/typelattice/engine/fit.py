@@ -19,7 +19,7 @@ OF_DTYPE = ("raise", "wrap", "inf", "saturate", "exact", NEGATIVES)  # what may 
 BEYOND_FLOATS = 2**1024  # integers that Python's own float cannot hold
 # Conditions after an outcome: raise first if even the default dtype of the kind cannot hold the value; if so,
 # and each other operand is of a lower kind; or if a float dtype does not count integers one by one up to the
-# value, so that it might round the value.
+# value, so that it might round the value, or an integer dtype would truncate it.
 DEFAULT, TAKES_DEFAULT, COUNTED = CONDITIONS = (
     "raise beyond default dtype", "raise if it takes a default dtype", "raise if inexact",
 )  # fmt: skip
@@ -91,9 +91,11 @@ def _asks(policy: Mapping[str, str], kind: Kind, condition: str) -> bool:
 def _counts(to: DType, value: Value) -> bool:
     """Return True if a float dtype counts integers one by one up to a value.
 
-    Return True also if the dtype is no float or the value no integer. A float of 8 bits or less counts hardly
-    any integers, so it only has to have the value within its range.
+    A float counts in an integer dtype if it has no fraction. Return True for all other pairs. A float of 8
+    bits or less counts hardly any integers, so it only has to have the value within its range.
     """
+    if isinstance(value, float) and to.kind.rank < Kind.FLOAT.rank:
+        return value.is_integer()
     if to.kind is not Kind.FLOAT or not isinstance(value, int):
         return True
     if to.precision is None or (to.bits or 0) <= BITS_OF_FEW_INTEGERS:

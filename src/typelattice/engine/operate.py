@@ -29,6 +29,7 @@ from typelattice.engine.operations import (
     IF_0D,
     IF_NOT_CAST,
     JOINED,
+    LEFT_CAST,
     LEFT_CATEGORY,
     LEFT_KIND,
     NEVER,
@@ -341,6 +342,7 @@ def written_into(rules: Rules, op: Op, d: DType, left: Operand, trail: list[Deci
         ROUNDED: rounds,
         LEFT_KIND: kinds.index(d.kind) <= kinds.index(into.kind),
         LEFT_CATEGORY: d.kind.rank <= into.kind.rank,
+        LEFT_CAST: True,
     }
     if not taken.get(op.into):
         step = Operated((d, into), None, entry(rules, op, "into"))

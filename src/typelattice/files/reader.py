@@ -310,7 +310,8 @@ def _defaults(reader: KeyReader, words: Words) -> tuple[dict[Kind, DType], dict[
     wider: dict[Kind, tuple[DType, ...]] = {}
     for word, codes in reader.table("defaults"):
         with reader.noting():
-            found = words.several(word, codes)
+            # Every number of Octave is a float, also one that is written as an int.
+            found = words.several(word, codes, *[Kind.FLOAT] * (word == "int"))
             for narrow, wide in pairwise(found):
                 if narrow.max is None or wide.max is None or narrow.max >= wide.max:
                     cause = f"{wide} holds no value beyond {narrow}; name them from narrow to wide"

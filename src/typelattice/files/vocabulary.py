@@ -163,17 +163,18 @@ class Words:
         if word in self.broken or not self.is_whole:
             raise Consequence(word)
 
-    def dtype(self, node: Node, kind: Kind | None = None) -> DType:
-        """A node that is a dtype, of a kind that Python calls the same."""
+    def dtype(self, node: Node, *kinds: Kind) -> DType:
+        """A node that is a dtype, of a kind that Python calls as one of these, if there are any."""
         if not isinstance(node, DType):
             raise UnknownWord(f'{node} has no width; name a dtype such as "i32"', str(node))
-        if kind and node.kind.word != kind.word:
-            raise ValueError(f"{node} is no dtype for {kind.word}")
+        if kinds and node.kind.word not in [kind.word for kind in kinds]:
+            raise ValueError(f"{node} is no dtype for {kinds[0].word}")
         return node
 
-    def several(self, word: str, codes: object) -> tuple[DType, ...]:
-        """One dtype or several for Python scalars of a kind."""
-        return once(self.dtype(self.node(code.strip()), kind_of(word)) for code in text(codes).split(","))
+    def several(self, word: str, codes: object, *more: Kind) -> tuple[DType, ...]:
+        """One dtype or several for Python scalars of a kind; they may be of `more` kinds."""
+        kinds = kind_of(word), *more
+        return once(self.dtype(self.node(code.strip()), *kinds) for code in text(codes).split(","))
 
     def sources(self, names: object) -> list[DType | Kind]:
         """`bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""

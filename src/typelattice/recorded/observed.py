@@ -38,7 +38,7 @@ class Observed:
 
     `call` is the call as it was asked. If a number from 1 to 100, or an ordinary float, was not asked itself,
     its kind stands there, `int`. If an operator was not asked, its function stands there. `departs` is True
-    if the system answers differently, by its rule.
+    if the system answers differently, by its rule. `own_dtypes` are those that the system's file defines.
 
     >>> from typelattice import system
     >>> found = observed(system("ndonnx").explain("int8", "float32", op="divide"))
@@ -51,11 +51,13 @@ class Observed:
     library: str
     departs: bool
     recording: str
+    own_dtypes: Mapping[str, DType]
 
     @property
     def dtype(self) -> DType | None:
         """The dtype of the library's result; None if it refused, or if the result has none (a Python int)."""
-        return DTYPES.get(self.call.answer.removesuffix("*"))
+        name = self.call.answer.removesuffix("*")
+        return DTYPES.get(name) or self.own_dtypes.get(name)
 
     @property
     def weak(self) -> bool:
@@ -112,7 +114,7 @@ class Observed:
         listed = _list_departures(
             self.recording.removeprefix(f"{FOREIGN}/")
         )  # these hold for foreign arrays too
-        return departure_of(self.call, [*map(parse, self.call.operands)], listed)
+        return departure_of(self.call, [parse(o, self.own_dtypes) for o in self.call.operands], listed)
 
 
 def observed(p: Promotion) -> Observed | None:
@@ -148,7 +150,7 @@ def observed(p: Promotion) -> Observed | None:
     number = p.op is not None and gives_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
     refused = call.answer.startswith(NO_NUMBERS) and not number
     departs = ours != (EXCEPTION if refused else call.answer)
-    return Observed(call, page.versions, asked_of(p.system), departs, name)
+    return Observed(call, page.versions, asked_of(p.system), departs, name, p.system.own_dtypes)
 
 
 @lru_cache(128)  # every answer of a system asks

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import dtype
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.operands.operand import Operand
@@ -76,11 +75,11 @@ def _calls(system: System, page: Recording, known: dict[str, Operand]) -> Iterat
         if len(call.operands) > 2 and answered and all(text in known for text in call.operands):
             operands = tuple(known[text] for text in call.operands)
             p = system.explain(*operands)
-            yield RecordedCall(operands, _key(call.answer), (p.dtype, p.weak))
+            yield RecordedCall(operands, _key(system, call.answer), (p.dtype, p.weak))
 
 
-def _key(answer: str) -> Key:
+def _key(system: System, answer: str) -> Key:
     """Convert a recorded answer to its dtype and weakness."""
     if answer.startswith(EXCEPTION):
         return None, False
-    return dtype(answer.removesuffix("*")), answer.endswith("*")
+    return system.operand(answer.removesuffix("*")).dtype, answer.endswith("*")

@@ -1,0 +1,112 @@
+"""DataFusion: columns of a table and literals, and what SQL's operators and functions make of them."""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from types import SimpleNamespace
+from typing import Any
+
+import datafusion
+
+from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
+
+DTYPES = {
+    "bool": "Boolean",
+    "uint8": "UInt8", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+    "int8": "Int8", "int16": "Int16", "int32": "Int32", "int64": "Int64",
+    "float16": "Float16", "float32": "Float32", "float64": "Float64",
+}
+
+OPERATORS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%",
+    "equal": "=", "not_equal": "<>", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
+    "bitwise_left_shift": "<<", "bitwise_right_shift": ">>", "logical_and": "AND", "logical_or": "OR",
+}
+"""Operations of two operands, and the operator between them."""
+
+FUNCTIONS = {
+    "negative": "-({})", "positive": "+({})", "logical_not": "NOT ({})",
+    **{name: name + "({})" for name in ("abs", "sqrt", "cbrt", "exp", "sin", "cos", "tan", "asin", "acos")},
+    **{name: name + "({})" for name in ("atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
+    **{name: name + "({})" for name in ("floor", "ceil", "trunc", "round", "log2", "log10", "degrees")},
+    **{name: name + "({})" for name in ("radians", "isnan", "sum", "max", "min", "median")},
+    **{name: name + "({}, {})" for name in ("atan2", "gcd", "lcm")},
+    "sign": "signum({})", "pow": "power({}, {})", "log": "ln({})",
+    "maximum": "greatest({}, {})", "minimum": "least({}, {})",
+    "mean": "avg({})", "var": "var_pop({})", "std": "stddev_pop({})", "any": "bool_or({})",
+    "all": "bool_and({})", "quantile": "percentile_cont(0.5) WITHIN GROUP (ORDER BY {})",
+    "cumulative_sum": "sum({}) OVER ()", "where": "CASE WHEN condition THEN {} ELSE {} END",
+}
+"""How SQL writes an operation of some columns."""
+
+NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
+"""Arrow's names of dtypes, where they are not the standard's."""
+DECIMAL = re.compile(r"decimal128\((\d+), (\d+)\)")
+"""A decimal, with its digits and those of them after the point."""
+
+
+class DataFusion(Framework):
+    """Columns and literals: an integer literal is an Int64, or a UInt64 beyond it; others are Float64."""
+
+    name = "datafusion"
+    how = "coalesce as result_type; operators and functions of SQL, of columns and literals"
+    # Of three, a decimal and a float come to a decimal with digits for both, one of hundreds.
+    two_at_most = ("result_type", "concat")
+    spaces: tuple[object, ...]
+
+    def __init__(self) -> None:
+        self.versions = versions_of("datafusion")
+        self.native = DTYPES
+        self.spaces = (SimpleNamespace(),)  # SQL has no module of functions: what is asked here is there
+        self.context = datafusion.SessionContext()
+        columns = ", ".join(f"""arrow_cast(1, '{own}') AS "{own}\"""" for own in DTYPES.values())
+        self.context.sql(f"CREATE TABLE t AS SELECT true AS condition, {columns}").collect()
+
+    def array(self, dtype: str, value: Scalar) -> str:
+        return f'"{dtype}"'
+
+    def python(self, value: Scalar) -> str:
+        if isinstance(value, complex) or value in (float("inf"), float("-inf")):
+            raise NoSuchOperandError("SQL has no such literal")
+        if value >= 2**64:
+            raise NoSuchOperandError("such an integer literal is a Float64")
+        return str(value).lower() if isinstance(value, bool) else f"({value!r})"
+
+    def query(self, text: str) -> str:
+        """The type of the one column that a query gives. An error names no types."""
+        try:
+            found = str(self.context.sql(text).collect()[0].schema.field(0).type)
+        except Exception as e:
+            raise TypeError(str(e).partition("\n")[0]) from None
+        decimal = DECIMAL.fullmatch(found)
+        return "_".join(["decimal", *decimal.groups()]) if decimal else NAMES.get(found, found)
+
+    def operations(self) -> Operations:
+        def between(sign: str) -> Any:
+            return lambda *columns: self.expression(f" {sign} ".join(columns))
+
+        def called(form: str) -> Any:
+            return lambda *columns: self.expression(form.format(*columns))
+
+        return {
+            **{op: between(sign) for op, sign in OPERATORS.items()},
+            **{op: called(form) for op, form in FUNCTIONS.items()},
+            "result_type": self.result_type,
+            "concat": self.concat,
+        }
+
+    def expression(self, text: str) -> str:
+        return self.query(f"SELECT {text} AS x FROM t")
+
+    def result_type(self, *columns: str) -> str:
+        return self.expression(f"coalesce({', '.join(columns)})")
+
+    def concat(self, *columns: str) -> str:
+        selected = (f"SELECT {column} AS x FROM t" for column in columns)
+        return self.query(reduce(lambda a, b: f"{a} UNION ALL {b}", selected))
+
+
+LIBRARIES = {DataFusion.name: DataFusion}

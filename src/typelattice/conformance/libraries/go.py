@@ -1,0 +1,124 @@
+"""Go, as its compiler checks it: no program is run, the compiler's diagnostics name the types."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from typelattice.conformance.libraries.language import Language, compile_lines, run_program
+from typelattice.conformance.library import NoSuchOperandError, Scalar
+
+ERROR = re.compile(r"^\S+\.go:(?P<line>\d+):\d+: (?P<message>.*)$", re.MULTILINE)
+VALUE = re.compile(
+    r"^cannot use .* \((?:value|variable|(?P<constant>constant.*)) of type (?P<type>\w+)\) "
+    r"as (?:type )?nothing "
+)
+BEYOND = re.compile(r"^cannot use .* \(untyped int constant.*\) as int value .*\(overflows\)$")
+EXPRESSION = re.compile(
+    r"(\S+ [-+*/%&|^<>=!]+ )?\S+ "
+    r"\((?P<what>mismatched types [^)]*|variable of type \w+|untyped \w+ constant|constant)"
+    r"[^()]*(\([^()]*\))?\)"
+)
+
+HEAD = """package p
+import "math"
+type nothing interface { nothing() }
+const _ = math.Pi
+func after[T any](do func(), x T) T { do(); return x }
+"""
+ONE = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p"),
+    *("log2", "log10", "sin", "sinh", "sqrt", "tan", "tanh", "cbrt", "erf", "exp2", "ceil", "floor"),
+    *("trunc", "round", "abs", "signbit"),
+)
+TWO = ("atan2", "copysign", "hypot", "nextafter", "pow")
+"""Functions of the package math, of one and of two numbers."""
+
+
+class Go(Language):
+    """Variables and untyped constants. The result of constants alone is weak, as a constant is."""
+
+    name = "go"
+    how = "types that go build names for expressions, none is run"
+    extra_operands = ("1.5",)
+    spaces = ()  # the language has what is asked here
+    native: Mapping[str, str] = {
+        "bool": "bool",
+        **{name: name for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")},
+        "native_uint": "uint",
+        "native_int": "int",
+        **{name: name for name in ("float32", "float64", "complex64", "complex128")},
+    }
+    forms: Mapping[str, tuple[str, ...]] = {
+        "add": ("{} + {}",),
+        "subtract": ("{} - {}",),
+        "multiply": ("{} * {}",),
+        "divide": ("{} / {}",),
+        "remainder": ("{} % {}",),
+        "equal": ("{} == {}",),
+        "not_equal": ("{} != {}",),
+        "less": ("{} < {}",),
+        "greater_equal": ("{} >= {}",),
+        "bitwise_and": ("{} & {}",),
+        "bitwise_or": ("{} | {}",),
+        "bitwise_xor": ("{} ^ {}",),
+        "bitwise_left_shift": ("{} << {}",),
+        "bitwise_right_shift": ("{} >> {}",),
+        "logical_and": ("{} && {}",),
+        "logical_or": ("{} || {}",),
+        "positive": ("+{}",),
+        "negative": ("-{}",),
+        "bitwise_invert": ("^{}",),
+        "logical_not": ("!{}",),
+        "real": ("real({})",),
+        "imag": ("imag({})",),
+        "isnan": ("math.IsNaN({})",),
+        "maximum": ("math.Max({}, {})",),
+        "minimum": ("math.Min({}, {})",),
+        "fmod": ("math.Mod({}, {})",),
+        **{name: (f"math.{name.capitalize()}({{}})",) for name in ONE},
+        **{name: (f"math.{name.capitalize()}({{}}, {{}})",) for name in TWO},
+        **{
+            op: (f"after(func() {{{{ {{0}} {sign} {{1}} }}}}, {{0}})",)
+            for op, sign in (
+                *((op, op) for op in ("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")),
+                ("setitem", "="),
+            )
+        },
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.versions = {"go": run_program("go", "version").stdout.split()[2].removeprefix("go")}
+        self.names = {own: name for name, own in self.native.items()}
+
+    def constant(self, value: Scalar) -> str:
+        if isinstance(value, float) and math.isinf(value):
+            raise NoSuchOperandError("Go has no infinite constant")
+        if isinstance(value, complex):
+            return f"{value.imag!r}i"
+        return "true" if value is True else f"({value!r})"
+
+    def types(self, expressions: Sequence[str]) -> list[tuple[int, str | TypeError]]:
+        """No value here is of the interface to which it is assigned, and Go complains by name."""
+        head = [*HEAD.splitlines(), *(f"var a_{name} {own}" for name, own in self.native.items())]
+        program = [*head, *(f"var _ nothing = {each}" for each in expressions)]
+        found = compile_lines(program, "p.go", "go", "build", "-gcflags=-e", "-o", os.devnull)
+        errors = [
+            (int(error["line"]) - len(head) - 1, self.read_error(error["message"]))
+            for error in ERROR.finditer(found)
+        ]
+        return sorted(errors, key=lambda error: isinstance(error[1], str))  # what is wrong inside comes first
+
+    def read_error(self, message: str) -> str | TypeError:
+        """The type that a message names, weak if that of a constant; an error if it says something else."""
+        if BEYOND.match(message):
+            return "native_int*"
+        if value := VALUE.match(message):
+            return self.names[value["type"]] + "*" * bool(value["constant"] and value["type"] != "bool")
+        return TypeError(EXPRESSION.sub(r"\g<what>", message))
+
+
+LIBRARIES = {Go.name: Go}

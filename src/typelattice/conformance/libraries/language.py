@@ -1,0 +1,113 @@
+"""Common code of languages: a compiler or an interpreter is asked many expressions at once."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from typelattice.conformance.library import (
+    MissingLibraryError,
+    NoSuchOperandError,
+    NotAskedError,
+    OperandString,
+    Scalar,
+)
+from typelattice.facts.operations import operation
+
+
+class Language:
+    """Variables and constants of a language. A subclass writes them, and asks for types."""
+
+    name: str
+    how: str
+    versions: Mapping[str, str]
+    native: Mapping[str, str]
+    """Standard name to the language's own name of a type."""
+    forms: Mapping[str, tuple[str, ...]]
+    """How the language writes an operation: of one operand, of two, where it takes either."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, None] = {}
+        self._known: dict[str, str | TypeError] = {}
+
+    def dtypes(self) -> Sequence[str]:
+        return tuple(self.native)
+
+    def make(self, operand: str) -> str:
+        parsed = OperandString.parse(operand)
+        if parsed.dtype is None:
+            source = self.constant(parsed.value)
+        elif parsed.dtype in self.native and parsed.tier == "array":
+            source = f"a_{parsed.dtype}"
+        else:
+            raise NoSuchOperandError(operand)
+        self._made[source] = None
+        return source
+
+    def constant(self, value: Scalar) -> str:
+        """Write a constant; raise NoSuchOperandError if the language has none of this value."""
+        raise NotImplementedError
+
+    def types(self, expressions: Sequence[str]) -> Iterable[tuple[int, str | TypeError]]:
+        """Yield the index of each expression with its type or its error; of several, the first counts."""
+        raise NotImplementedError
+
+    def read(self, result: object) -> str:
+        return str(result)
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        return {op: self._operation(op, forms) for op, forms in self.forms.items()}
+
+    def write(self, forms: Sequence[str], operands: Sequence[str]) -> str:
+        """Write an operation of operands; several stand side by side."""
+        first, *others = operands
+        if not others:
+            return forms[0].format(first)
+        return forms[-1].format(first, others[0] if len(others) == 1 else self.write(forms, others))
+
+    def _operation(self, op: str, forms: Sequence[str]) -> Callable[..., str]:
+        writes = operation(op).of_class in ("assignment", "in-place")
+
+        def answer(*operands: str) -> str:
+            if writes and not operands[0].startswith("a_"):
+                raise NotAskedError("a constant cannot be written into")
+            expression = self.write(forms, operands)
+            if expression not in self._known:  # ask with it all that is likely to come
+                likely = itertools.product(self._made, repeat=min(len(operands), 2))
+                asked = [*{expression, *(self.write(forms, each) for each in likely)}.difference(self._known)]
+                for i, found in self.types(asked):
+                    self._known.setdefault(asked[i], found)
+            known = self._known[expression]
+            if isinstance(known, TypeError):
+                raise known
+            return known
+
+        return answer
+
+
+def run_program(*command: str, program: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a command on a program that it reads from its input, with messages in English."""
+    try:
+        return subprocess.run(
+            command,
+            input=program,
+            capture_output=True,
+            check=False,
+            text=True,
+            env=os.environ | {"LC_ALL": "C"},
+        )
+    except FileNotFoundError as error:
+        raise MissingLibraryError(f"there is no {command[0]} here") from error
+
+
+def compile_lines(lines: Sequence[str], file_name: str, *command: str) -> str:
+    """Run a compiler on a file of these lines; return all that it says."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, file_name)
+        file.write_text("\n".join(lines) + "\n")
+        run = run_program(*command, str(file))
+    return run.stdout + run.stderr

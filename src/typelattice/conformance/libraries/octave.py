@@ -1,0 +1,129 @@
+"""Octave: an interpreter evaluates each expression, and names the class of its value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from typelattice.conformance.libraries.language import Language, compile_lines, run_program
+from typelattice.conformance.library import NotAskedError, Scalar
+
+ANSWER = re.compile(r"^(?P<number>\d+)\t(?P<class>\w*)\t(?P<message>.*)$", re.MULTILINE)
+REPORT = 'printf("%d\\t%s%s\\t\\n", {}, class(r), repmat("_complex", 1, iscomplex(r)))'
+FAILURE = 'printf("%d\\t\\t%s\\n", {}, strrep(e.message, "\\n", " "))'
+
+ONE = (
+    *("abs", "sign", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin"),
+    *("acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "erf", "floor", "ceil"),
+    *("round", "real", "imag", "conj", "isnan", "isinf", "isfinite", "sum", "prod", "cumsum", "cumprod"),
+    *("max", "min", "mean", "median", "var", "std", "any", "all", "sort", "diff"),
+)
+TWO = ("atan2", "hypot", "gcd", "lcm")
+"""Functions of one and of two arrays."""
+
+REAL = {"a": "[1, 1]", "b": "[2, 3]", "c": "[4, 5]"}
+COMPLEX = {"a": "[2 + 5i, 3 - 7i]", "b": "[5 - 2i, 1 + 4i]", "c": "[1 + 7i, 4 - 3i]"}
+"""Values of an operand alone, of the first of several, and of the others."""
+
+OF_REALS = ("hypot", "gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift")
+
+
+class Octave(Language):
+    """Matrices of one row, and literals, which are double. No complex value here becomes real in a result."""
+
+    name = "octave"
+    two_at_most = ("result_type",)
+    how = "classes of values that octave-cli names; + as result_type"
+    native: Mapping[str, str] = {
+        "bool": "logical",
+        **{name: name for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")},
+        "float32": "single",
+        "float64": "double",
+        "complex64": "single_complex",
+        "complex128": "double_complex",
+    }
+    spaces = ()  # the language has what is asked here
+    forms: Mapping[str, tuple[str, ...]] = {
+        "result_type": ("+{}", "{} + {}"),
+        "add": ("{} + {}",),
+        "subtract": ("{} - {}",),
+        "multiply": ("{} .* {}",),
+        "divide": ("{} ./ {}",),
+        "pow": ("{} .^ {}",),
+        "remainder": ("mod({}, {})",),
+        "fmod": ("rem({}, {})",),
+        "floor_divide": ('idivide({}, {}, "floor")',),
+        "matmul": ("{}' * {}",),
+        "equal": ("{} == {}",),
+        "not_equal": ("{} != {}",),
+        "less": ("{} < {}",),
+        "greater_equal": ("{} >= {}",),
+        "logical_and": ("{} & {}",),
+        "logical_or": ("{} | {}",),
+        "logical_not": ("!{}",),
+        "bitwise_and": ("bitand({}, {})",),
+        "bitwise_or": ("bitor({}, {})",),
+        "bitwise_xor": ("bitxor({}, {})",),
+        "bitwise_left_shift": ("bitshift({}, {})",),
+        "maximum": ("max({}, {})",),
+        "minimum": ("min({}, {})",),
+        "where": ("merge([true false], {}, {})",),
+        "concat": ("[{}]", "[{}, {}]"),
+        "positive": ("+{}",),
+        "negative": ("-{}",),
+        "trunc": ("fix({})",),
+        **{name: (name + "({})",) for name in ONE},
+        **{name: (name + "({}, {})",) for name in TWO},
+        **{f"{sign}=": (f"{{0}}; r {sign}= {{1}}",) for sign in ("+", "-")},
+        "*=": ("{0}; r .*= {1}",),
+        "/=": ("{0}; r ./= {1}",),
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        version = run_program("octave-cli", "--version").stdout.partition("\n")[0]
+        self.versions = {"octave": version.split()[-1]}
+        self.names = {own: name for name, own in self.native.items()}
+
+    def constant(self, value: Scalar) -> str:
+        if value is True:
+            return "true"
+        return f"({value.imag!r}i)" if isinstance(value, complex) else f"({value!r})"
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        found = super().operations()
+        return {op: _beside_no_complex(call) if op in OF_REALS else call for op, call in found.items()}
+
+    def write(self, forms: Sequence[str], operands: Sequence[str]) -> str:
+        """Give operands of one operation different values: a quotient of complex ones stays complex."""
+        letters = "a" if len(operands) == 1 else "b" + "c" * len(operands)
+        renamed = [re.sub("^a_", f"{letter}_", each) for letter, each in zip(letters, operands, strict=False)]
+        return super().write(forms, renamed)
+
+    def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
+        """Evaluate each expression; what it raises is an answer, too."""
+        program = ["1;", "warning off all"]
+        for name, own in self.native.items():
+            kind, _, is_complex = own.partition("_")
+            for letter, value in (COMPLEX if is_complex else REAL).items():
+                program.append(f"{letter}_{name} = {kind}({value});")
+        for i, each in enumerate(expressions):
+            program.append(f"try, r = {each}; {REPORT.format(i)}, catch e, {FAILURE.format(i)}, end")
+        found = compile_lines(program, "expressions.m", "octave-cli", "--quiet", "--no-init-file")
+        for answer in ANSWER.finditer(found):
+            name = self.names.get(answer["class"], answer["class"])
+            yield int(answer["number"]), name or TypeError(answer["message"])
+
+
+def _beside_no_complex(call: Callable[..., object]) -> Callable[..., object]:
+    """Wrap an operation of real numbers, which reads the real parts of complex ones in ways of its own."""
+
+    def real(*operands: str) -> object:
+        if any("complex" in each or each.endswith("i)") for each in operands):
+            raise NotAskedError("it is of real numbers")
+        return call(*operands)
+
+    return real
+
+
+LIBRARIES = {Octave.name: Octave}

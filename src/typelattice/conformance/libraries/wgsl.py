@@ -1,0 +1,110 @@
+"""WGSL, as Dawn's compiler Tint checks it: no shader is run, its diagnostics name the types."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydawn import utils, webgpu
+
+from typelattice.conformance.libraries.language import Language
+from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
+
+ERROR = re.compile(r":\d+:\d+ error: (?P<message>[^\n]*)")
+TYPE = re.compile(r"cannot (?:assign|convert value of type) '(?P<type>[\w-]+)' to (?:type )?'Nothing'")
+STATEMENT = re.compile(r"a_(\w+) (?:[-+*/&|^]|<<|>>)?= ")
+
+ONE = (
+    *("abs", "sign", "sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc", "round", "degrees"),
+    *("radians", "any", "all"),
+)
+TWO = ("max", "min", "pow", "atan2")
+"""Functions of one and of two values, called as here."""
+
+
+class WGSL(Language):
+    """Variables and literals. A literal is abstract: it stays weak among literals, and adopts a type."""
+
+    name = "wgsl"
+    how = "types that Tint, of Dawn's null backend, names for expressions, none is run"
+    native: Mapping[str, str] = {
+        "bool": "bool",
+        "uint32": "u32",
+        "int32": "i32",
+        "float16": "f16",
+        "float32": "f32",
+    }
+    spaces = ()  # the language has what is asked here
+    forms: Mapping[str, tuple[str, ...]] = {
+        "add": ("{} + {}",),
+        "subtract": ("{} - {}",),
+        "multiply": ("{} * {}",),
+        "divide": ("{} / {}",),
+        "fmod": ("{} % {}",),
+        "equal": ("{} == {}",),
+        "not_equal": ("{} != {}",),
+        "less": ("{} < {}",),
+        "greater_equal": ("{} >= {}",),
+        "bitwise_and": ("{} & {}",),
+        "bitwise_or": ("{} | {}",),
+        "bitwise_xor": ("{} ^ {}",),
+        "bitwise_left_shift": ("{} << {}",),
+        "bitwise_right_shift": ("{} >> {}",),
+        "logical_and": ("{} && {}",),
+        "logical_or": ("{} || {}",),
+        "logical_not": ("!{}",),
+        "bitwise_invert": ("~{}",),
+        "negative": ("-{}",),
+        "where": ("select({}, {}, a_bool)",),
+        "rsqrt": ("inverseSqrt({})",),
+        **{name: (name + "({})",) for name in ONE},
+        **{{"max": "maximum", "min": "minimum"}.get(name, name): (name + "({}, {})",) for name in TWO},
+        **{f"{sign}=": (f"{{}} {sign}= {{}}",) for sign in ("+", "-", "*", "/", "&", "|", "^", "<<", ">>")},
+        "setitem": ("{} = {}",),
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.versions = versions_of("dawn-python")
+        self.names = {own: name for name, own in self.native.items()}
+        self.names |= {"abstract-int": "int32*", "abstract-float": "float32*"}
+        utils.supported_backends["Null"] = webgpu.WGPUBackendType_Null  # which every machine has
+        os.environ["BACKEND_TYPE"] = "Null"
+        adapter = utils.request_adapter_sync(webgpu.WGPUPowerPreference_LowPower)
+        self.device = utils.request_device_sync(adapter, [webgpu.WGPUFeatureName_ShaderF16])
+        variables = "\n".join(f"var<private> a_{name}: {own};" for name, own in self.native.items())
+        self.head = f"enable f16;\nstruct Nothing {{ x: i32 }}\nvar<private> n: Nothing;\n{variables}\n"
+
+    def constant(self, value: Scalar) -> str:
+        if isinstance(value, complex) or math.isinf(value):
+            raise NoSuchOperandError("WGSL has no such literal")
+        return str(value).lower() if isinstance(value, bool) else f"({value!r})"
+
+    def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
+        """No value here can be assigned to the struct; a weak one has to fit its default type."""
+        for i, each in enumerate(expressions):
+            if target := STATEMENT.match(each):
+                error = self.find_error(each)
+                yield i, TypeError(error) if error else target[1]
+                continue
+            error = self.find_error(f"n = {each}")
+            named = TYPE.match(error)
+            found = self.names[named["type"]] if named else ""
+            if found.endswith("*"):
+                error = self.find_error(f"let x = {each}")
+            yield i, TypeError(error) if error and not (named and error == named.string) else found
+
+    def find_error(self, statement: str) -> str:
+        """Return the first error that Tint reports of a statement; nothing if it compiles."""
+        try:
+            utils.create_shader_module(self.device, f"{self.head}fn f() {{ {statement}; }}\n")
+        except RuntimeError as error:
+            found = ERROR.search(str(error))
+            return found["message"] if found else str(error)
+        return ""
+
+
+LIBRARIES = {WGSL.name: WGSL}

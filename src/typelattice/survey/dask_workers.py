@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from distributed import Client, as_completed
@@ -15,7 +15,7 @@ CONNECTING = 30
 
 
 def survey_on_workers(
-    tasks: Sequence[tuple[str, Sequence[str]]], limit: float, address: str
+    tasks: Iterable[tuple[str, Sequence[str]]], limit: float, address: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of all tasks, which are packages with functions, as workers finish them.
 

@@ -10,12 +10,15 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from typelattice.survey.numpy_arrays import usual_fixtures
+from typelattice.survey.time_limit import SlowError
 
 HOOK = "__typelattice_call__"
 WORD = re.compile(r"\b([A-Za-z_]\w*)\(")
@@ -36,6 +39,17 @@ class RecordedCall:
 
 class EnoughError(BaseException):
     """Ends code that has made all calls that are wanted."""
+
+
+@contextmanager
+def passed_over() -> Iterator[None]:
+    """Pass over whatever code raises, except what ends it on purpose: pytest's skips are no Exception."""
+    try:
+        yield
+    except (EnoughError, SlowError):
+        raise
+    except BaseException:
+        return
 
 
 class _Calls(ast.NodeTransformer):
@@ -93,12 +107,12 @@ def example_calls(name: str, function: Callable[..., Any], docs: Mapping[str, st
     for each, text in [(name, own), *others[:MOST_EXAMPLES]]:
         recorder = CallRecorder(function, "its examples" if each == name else f"the examples of {each}")
         with suppress(EnoughError):
-            _run_examples(text, each.rpartition(".")[0], recorder)
+            _run_examples(text, each.rpartition(".")[0], word, recorder)
         yield from recorder.calls
 
 
-def _run_examples(text: str, module: str, recorder: CallRecorder) -> None:
-    """Run the examples of a docstring; what raises is passed over."""
+def _run_examples(text: str, module: str, word: str, recorder: CallRecorder) -> None:
+    """Run the examples of a docstring up to the last that calls a function; what raises is passed over."""
     names = dict(vars(sys.modules[module])) if module in sys.modules else {}
     usual = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", module.rpartition(".")[2]: module}
     for short, full in usual.items():
@@ -108,8 +122,9 @@ def _run_examples(text: str, module: str, recorder: CallRecorder) -> None:
     examples: list[doctest.Example] = []
     with suppress(ValueError):
         examples = doctest.DocTestParser().get_examples(text)
-    for example in examples:
-        with suppress(Exception, SystemExit):
+    last = max((i for i, each in enumerate(examples) if f"{word}(" in each.source), default=-1)
+    for example in examples[: last + 1]:
+        with passed_over():
             exec(recorder.compile(example.source, "<example>", "single"), names)
 
 
@@ -152,7 +167,7 @@ def calls_in_tests(name: str, function: Callable[..., Any], package: str) -> Ite
     having.sort(key=lambda file: (word not in Path(file).stem, not {*home} <= {*Path(file).parts}))
     for file in having[:2]:
         recorder = CallRecorder(function, f"the tests in {Path(file).name}")
-        with suppress(Exception, SystemExit, EnoughError):
+        with suppress(EnoughError), passed_over():
             _run_tests(file, word, root, recorder)
         yield from recorder.calls
         if recorder.calls:
@@ -164,7 +179,7 @@ def _run_tests(file: str, word: str, package: str, recorder: CallRecorder) -> No
     dotted = ".".join([package, *Path(file).relative_to(root).with_suffix("").parts])
     module = ModuleType(dotted)
     module.__file__, module.__package__ = file, dotted.rpartition(".")[0]
-    with suppress(Exception):
+    with passed_over():
         importlib.import_module(module.__package__)
     module.__dict__[HOOK] = recorder.call
     text = Path(file).read_text(encoding="utf-8")
@@ -173,11 +188,11 @@ def _run_tests(file: str, word: str, package: str, recorder: CallRecorder) -> No
     lines = text.splitlines()
     for test in _tests(module, dotted):
         code = inspect.unwrap(test).__code__
-        with suppress(Exception, SystemExit):
+        with passed_over():
             block = inspect.getblock([line + "\n" for line in lines[code.co_firstlineno - 1 :]])
             if f"{word}(" in "".join(block):
                 for values in _parameters(test):
-                    with suppress(Exception, SystemExit):
+                    with passed_over():
                         test(**values)
 
 
@@ -188,11 +203,13 @@ def _tests(module: ModuleType, dotted: str) -> Iterator[Any]:
             yield each
         elif inspect.isclass(each) and each.__module__ == dotted:
             for inner in [key for key in dir(each) if key.startswith("test")]:
-                with suppress(Exception):
+                made = None
+                with passed_over():
                     made = each()
                     for setup in ("setup_method", "setUp"):
                         if hasattr(made, setup):
                             getattr(made, setup)()
+                if made is not None:
                     yield getattr(made, inner)
 
 
@@ -208,5 +225,5 @@ def _parameters(test: Any) -> Iterator[dict[str, Any]]:
                 into.update(zip(names, given, strict=False))
     asked = inspect.signature(test).parameters
     for each in values if values[0] else values[:1]:
-        yield {key: x for key, x in each.items() if key in asked}
+        yield {key: x for key, x in {**usual_fixtures(), **each}.items() if key in asked}
 

@@ -9,11 +9,18 @@ from __future__ import annotations
 import io
 import os
 import sys
+import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-NEW_NETWORK, NEW_USER = 0x40000000, 0x10000000
+try:
+    import resource
+except ImportError:  # it is part of Python on Unix alone
+    resource = None  # type: ignore[assignment]
+
+NEW_NETWORK = 0x40000000
+MOST_BYTES = 8 * 2**30
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 SOCKETS = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
 PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile")
@@ -38,6 +45,13 @@ def leave_network() -> None:
     if unshare is not None:
         with suppress(OSError):
             unshare(NEW_NETWORK)
+
+
+def limit_memory() -> None:
+    """Let no allocation take more than this process may have, where the system can limit it."""
+    if resource is not None:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:
@@ -73,9 +87,6 @@ def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:
         elif event in PROGRAMS:
             note("starts a program")
             raise PermissionError("a survey starts no programs")
-        elif event == "webbrowser.open":
-            note("opens a window")
-            raise PermissionError("a survey opens no windows")
         elif event == "builtins.input":
             note("asks for input")
             raise EOFError("a survey gives no input")
@@ -83,6 +94,11 @@ def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:
             note("ends a process")
             raise PermissionError("a survey ends no processes")
 
+    def open_window(*args: Any, **named: Any) -> bool:
+        note("opens a window")
+        return False
+
+    webbrowser.open = open_window
     sys.addaudithook(refuse)
 
 

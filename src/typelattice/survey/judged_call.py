@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
 from typing import Any
 
 from typelattice.survey.example_calls import RecordedCall
@@ -22,16 +19,17 @@ from typelattice.survey.numpy_arrays import (
     read_floats,
     seed_random,
 )
+from typelattice.survey.time_limit import SlowError, time_limit
 
-WAYS = (("narrow", True), ("narrow", False), ("keep", True), ("keep", False), ("float", True))
-"""Treatments of integers and of lists, in the order in which they are tried."""
+WAYS = (
+    ("narrow", True, False), ("narrow", False, False), ("keep", True, False), ("keep", False, False),
+    ("float", True, False), ("float", True, True),
+)  # fmt: skip
+"""Treatments of integers, of lists, and of Python's floats, in the order in which they are tried."""
 
+SLOW, REFUSED = "a call takes", "float32 is refused"
 SECONDS = 2.0
 """The time that one call may take, if it runs Python code; the process of a function has another limit."""
-
-
-class SlowError(BaseException):
-    """Ends a call that takes too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,60 +47,63 @@ class JudgedCall:
     repeat: Callable[[], Any]
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise SlowError in code that runs longer, once it is back in Python."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise SlowError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def judge_call(name: str, function: Callable[..., Any], call: RecordedCall) -> JudgedCall | str:
-    """Make a call with both widths, by the first treatment with which both succeed; else return the reason."""
+    """Make a call with both widths, by the first treatment with which both succeed; else return the reason.
+
+    If floats widen beside integers or Python's floats, those may be why. Then the treatments that make them
+    float32 are tried, too, and one that widens nothing counts.
+    """
     why = "no call holds floats that can be converted"
-    for integers, lists in WAYS:
-        wide, narrow = Conversion(WIDE, integers, lists), Conversion(NARROW, integers, lists)
-        try:
-            with time_limit(SECONDS):
-                expected = _call(function, call, wide)
-        except UnconvertibleError:
-            why = "an argument holds float64 that cannot be converted, or asks for it"
+    first: JudgedCall | None = None
+    for way in WAYS:
+        found = _judge_one_way(name, function, call, way)
+        if isinstance(found, str):
+            why = why if why.startswith(REFUSED) else found or why
+            if found.startswith(SLOW):
+                break
             continue
-        except SlowError:
-            return f"a call takes more than {SECONDS:g} s"
-        except (Exception, SystemExit) as e:
-            why = f"no valid call was found: {_error(e)}"
-            continue
-        if not wide.arrays:
-            continue
-        if call.source == "a recipe" and not all(has_numbers(x) for _, _, x in expected):
-            why = "no valid call was found: the result has no finite number"
-            continue
-        try:
-            with time_limit(SECONDS):
-                found = _call(function, call, narrow)
-        except SlowError:
-            return f"a call with float32 takes more than {SECONDS:g} s"
-        except (UnconvertibleError, Exception, SystemExit) as e:
-            why = f"float32 is refused: {_error(e)}"
-            continue
-        kept = tuple(leaf for leaf, dtype, _ in found if not is_wide(dtype))
-        made_wide = tuple(leaf for leaf, dtype, _ in found if is_wide(dtype))
-        if made_wide and narrow.wide_integers:
-            why = "integers in its arguments make floats wide by themselves"
-            continue
-        return JudgedCall(
-            _text(name, call, narrow), call.source, kept, made_wide, lambda: _make(function, call, narrow)
-        )
-    return why
+        judged, has_others = found
+        if not judged.wide or not has_others:
+            return judged if not judged.wide else first or judged
+        first = first or judged
+    return first or why
+
+
+def _judge_one_way(
+    name: str, function: Callable[..., Any], call: RecordedCall, way: tuple[str, bool, bool]
+) -> tuple[JudgedCall, bool] | str:
+    """Judge a call with one treatment, and tell whether numbers beside the floats may widen them.
+
+    Return the reason if it cannot be judged so, and an empty one if there is nothing to say of it.
+    """
+    wide, narrow = Conversion(WIDE, *way), Conversion(NARROW, *way)
+    try:
+        with time_limit(SECONDS):
+            expected = _call(function, call, wide)
+    except UnconvertibleError:
+        return "an argument holds float64 that cannot be converted, or asks for it"
+    except SlowError:
+        return f"{SLOW} more than {SECONDS:g} s"
+    except (Exception, SystemExit) as e:
+        return f"no valid call was found: {_error(e)}"
+    if not wide.arrays:
+        return ""
+    if call.source == "a recipe" and not all(has_numbers(x) for _, _, x in expected):
+        return "no valid call was found: the result has no finite number"
+    try:
+        with time_limit(SECONDS):
+            found = _call(function, call, narrow)
+    except SlowError:
+        return f"{SLOW} more than {SECONDS:g} s with float32"
+    except (UnconvertibleError, Exception, SystemExit) as e:
+        return f"{REFUSED}: {_error(e)}"
+    kept = tuple(leaf for leaf, dtype, _ in found if not is_wide(dtype))
+    made_wide = tuple(leaf for leaf, dtype, _ in found if is_wide(dtype))
+    if made_wide and narrow.wide_integers:
+        return "integers in its arguments make floats wide by themselves"
+    text = _text(name, call, narrow)
+    judged = JudgedCall(text, call.source, kept, made_wide, lambda: _make(function, call, narrow))
+    return judged, narrow.others > 0
 
 
 def _call(function: Callable[..., Any], call: RecordedCall, to: Conversion) -> list[tuple[str, str, Any]]:

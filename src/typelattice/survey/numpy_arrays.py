@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -30,27 +31,30 @@ class Conversion:
     """A conversion of arguments to floats of one width; `arrays` counts the arrays that it made such floats.
 
     `integers`: "narrow" makes them int16 where they fit, so that they do not widen; "float" makes them
-    floats; "keep" leaves them. `lists`: lists of numbers become arrays. `wide_integers` counts the integers
-    that stayed so wide that they widen floats by themselves.
+    floats; "keep" leaves them. `lists`: lists of numbers become arrays. `scalars`: Python's floats become
+    NumPy's. `wide_integers` counts the integers that stayed so wide that they widen floats by themselves,
+    `others` all numbers that stayed no floats of the width.
     """
 
     width: str
     integers: str
     lists: bool
+    scalars: bool = False
     arrays: int = 0
     wide_integers: int = 0
+    others: int = 0
     callbacks: dict[int, Callable[..., Any]] = field(default_factory=dict)
 
     def convert(self, x: Any, depth: int = 0) -> Any:
         """Convert an argument, which is left as it is. Raises UnconvertibleError."""
-        if isinstance(x, PLAIN) or x is None:
+        if isinstance(x, np.generic) and not isinstance(x, np.void):  # before Python's: some are both
+            return self._scalar(x)
+        if isinstance(x, PLAIN):
             return self._plain(x)
         if isinstance(x, np.dtype) or isinstance(x, type):
             if any(x is wide or (isinstance(x, np.dtype) and x == wide) for wide in ASKS_WIDE[:4]):
                 raise UnconvertibleError
             return x
-        if isinstance(x, np.generic) and not isinstance(x, np.void):
-            return self._scalar(x)
         if isinstance(x, np.ndarray) and x.dtype == object:
             return x.copy()
         if hasattr(x, "dtypes") and hasattr(x, "astype"):
@@ -65,13 +69,17 @@ class Conversion:
             return type(x)((key, self.convert(each, depth + 1)) for key, each in x.items())
         if isinstance(x, FunctionType):
             return self.callbacks.setdefault(id(x), self._callback(x))
-        if callable(x) or isinstance(x, (set, frozenset)):
+        if inspect.isroutine(x) or isinstance(x, (set, frozenset, functools.partial)):
             return x
         return self._object(x)
 
     def _plain(self, x: Any) -> Any:
         if isinstance(x, str) and x in ASKS_WIDE[4:]:
             raise UnconvertibleError
+        if isinstance(x, (float, complex)):
+            self.others += not self.scalars
+            self.arrays += self.scalars
+            return self.target(np.array(x).dtype).type(x) if self.scalars else x
         return x
 
     def target(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -83,6 +91,7 @@ class Conversion:
         return dtype
 
     def _scalar(self, x: Any) -> Any:
+        self.arrays += self.scalars and x.dtype.kind in "fc"
         if isinstance(x, np.integer) and self.integers == "narrow":
             return int(x)  # of the type of Python, which adds no width
         return self.target(x.dtype).type(x) if x.dtype.kind in "fciu" else x
@@ -98,6 +107,7 @@ class Conversion:
             to = self._narrow_integer(x, to)
         self.arrays += to.kind in "fc"
         self.wide_integers += to.kind in "iu" and to.itemsize > 2
+        self.others += to.kind in "iu"
         return x.astype(to)
 
     @staticmethod
@@ -140,6 +150,7 @@ class Conversion:
             if self.lists:
                 return self._array(numbers)
             self.wide_integers += 1
+            self.others += 1
             return x
         items = [self.convert(each, depth + 1) for each in x]
         if isinstance(x, list):
@@ -160,13 +171,13 @@ class Conversion:
         """Leave an object that holds no arrays. Raises UnconvertibleError for another."""
         if type(x).__module__.startswith("numpy.random") or type(x).__module__ == "builtins":
             return x
-        held = getattr(x, "__dict__", None)
-        if held is None:
-            raise UnconvertibleError
-        inner = Conversion(self.width, "keep", True)
-        for each in held.values():
-            if not callable(each):
-                inner.convert(each, DEEPEST)
+        inner = Conversion(self.width, "keep", False)
+        for name in {*dir(x), *getattr(x, "__dict__", {})}:
+            if not name.startswith("__"):
+                with suppress(Exception):  # an attribute may be computed
+                    each = getattr(x, name)
+                    if hasattr(each, "dtype") or isinstance(each, (list, tuple, dict)):
+                        inner.convert(each, DEEPEST)
         if inner.arrays:
             raise UnconvertibleError
         return x
@@ -184,9 +195,12 @@ def read_floats(x: Any, name: str = "result", depth: int = 0) -> Iterator[tuple[
 
     Python's own floats have no dtype. Of an object the public attributes are read.
     """
-    if isinstance(x, PLAIN) or callable(x) or depth > DEEPEST:
+    is_scalar = isinstance(x, np.generic)
+    if (isinstance(x, PLAIN) and not is_scalar) or inspect.isroutine(x) or isinstance(x, type):
         return
-    dtypes = getattr(x, "dtypes", None)
+    if depth > DEEPEST:
+        return
+    dtypes = None if is_scalar else getattr(x, "dtypes", None)
     if dtypes is not None and hasattr(dtypes, "items"):
         for key, each in itertools.islice(dtypes.items(), MOST_ITEMS):
             if getattr(each, "kind", "") in ("f", "c"):
@@ -201,9 +215,11 @@ def read_floats(x: Any, name: str = "result", depth: int = 0) -> Iterator[tuple[
         for i, each in enumerate(itertools.islice(x, MOST_ITEMS)):
             yield from read_floats(each, f"{name}[{i}]", depth + 1)
     elif depth < 2:
-        for key, each in [*getattr(x, "__dict__", {}).items()][:MOST_ITEMS]:
-            if not key.startswith("_"):
-                yield from read_floats(each, f"{name}.{key}", depth + 1)
+        for key in [key for key in dir(x) if not key.startswith("_")][:MOST_ITEMS]:
+            each = None
+            with suppress(Exception):  # an attribute may be computed
+                each = getattr(x, key)
+            yield from read_floats(each, f"{name}.{key}", depth + 1)
 
 
 def _floats_of_array(x: Any, name: str, depth: int) -> Iterator[tuple[str, str, Any]]:
@@ -269,13 +285,18 @@ def describe(x: Any) -> str:
     """Write an argument in few words: an array by its dtype and shape."""
     if hasattr(x, "dtype") and hasattr(x, "shape"):
         shape = ", ".join(map(str, x.shape))
-        return f"{x.dtype}[{shape}]" if isinstance(x, np.ndarray) else f"{type(x).__name__} {x.dtype}[{shape}]"
+        return f"{x.dtype}[{shape}]" if isinstance(x, (np.ndarray, np.generic)) else f"{type(x).__name__} {x.dtype}[{shape}]"
     if isinstance(x, (list, tuple)) and any(hasattr(each, "dtype") for each in x):
         return f"[{', '.join(map(describe, x[:4]))}]"
     if isinstance(x, (str, int, float, complex, type(None), tuple, list)):
         text = repr(x)
         return text if len(text) < 24 else f"{text[:20]}..."
     return getattr(x, "__name__", type(x).__name__)
+
+
+def usual_fixtures() -> dict[str, Any]:
+    """Return values for parameters of tests that many packages fill in the same way."""
+    return {"xp": np, "rng": np.random.default_rng(0), "dtype": np.dtype(NARROW), "seed": 0}
 
 
 def seed_random() -> None:

@@ -8,30 +8,36 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import short
 
-NOT_PUBLIC = re.compile(r"_.*|tests?|testing|test_.*|.*_tests?|conftest|setup|examples?|benchmarks?|gui|f2py|cli")
-"""Modules that hold nothing for users to compute with."""
+NOT_PUBLIC = re.compile(
+    r"_.*|tests?|testing|test_.*|.*_tests?|.*_checks?|conftest|setup|examples?|benchmarks?|gui|f2py|cli"
+    r"|extern|externals?|vendor|vendored|third_party|compat|cython_.*|tutorials?|sandbox"
+)
+"""Modules that hold nothing for users to compute with, or packages of others."""
 
 
 class SurveyError(TypelatticeError, ValueError):
     """A survey that cannot be made: a package that is not there, or a file of another survey."""
 
 
-def import_package(package: str) -> ModuleType:
-    """Import a package. Raises SurveyError if that fails."""
+def check_package_exists(package: str) -> None:
+    """Raise SurveyError for what cannot be the name of an installed package. Nothing is imported."""
     if not all(part.isidentifier() for part in package.split(".")):
         raise SurveyError(f"{short(package)} is no name of a package; write it as an import does")
+    if find_spec(package.partition(".")[0]) is None:
+        raise SurveyError(f"there is no package {short(package)}; install it in this Python")
+
+
+def import_package(package: str) -> ModuleType:
+    """Import a package. Raises SurveyError if that fails."""
     try:
         return importlib.import_module(package)
-    except ModuleNotFoundError as e:
-        if e.name is not None and f"{package}.".startswith(f"{e.name}."):
-            raise SurveyError(f"there is no package {short(package)}; install it in this Python") from None
-        raise SurveyError(f"{package} cannot be imported: {short(str(e))}; install what it needs") from None
     except BaseException as e:  # the code of a package, which may raise anything, or exit
         why = f"{type(e).__name__}: {short(str(e))}"
         raise SurveyError(f"{package} cannot be imported ({why}); Python cannot import it either") from None
@@ -86,6 +92,6 @@ def _functions_of(module: ModuleType, root: str) -> Iterator[tuple[str, Callable
         home = getattr(found, "__module__", None)
         if listed is None and not hasattr(module, "__path__") and home != module.__name__:
             continue
-        is_own = home is None or str(home).partition(".")[0].lstrip("_") == root
-        if (is_own or listed is not None) and not inspect.iscoroutinefunction(found):
+        is_own = not isinstance(home, str) or home.partition(".")[0].lstrip("_") == root
+        if is_own and not inspect.iscoroutinefunction(found):
             yield name, found

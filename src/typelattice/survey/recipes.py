@@ -119,7 +119,8 @@ def _combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
 def _distinct(made: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     seen: set[str] = set()
     for each in made:
-        if any(map(_is_array, each)) and repr(each) not in seen and len(seen) < MOST_TRIES:
+        floats = any(_is_array(x) or isinstance(x, float) for x in each)
+        if floats and repr(each) not in seen and len(seen) < MOST_TRIES:
             seen.add(repr(each))
             yield each
 

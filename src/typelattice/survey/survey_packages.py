@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from typelattice.disk.read import explain_failure
-from typelattice.survey.public_functions import SurveyError
+from typelattice.survey.public_functions import SurveyError, check_package_exists
 from typelattice.survey.surveyor_process import list_functions, survey_functions
 
 KIND, VERSION = "survey rows", 1
-CHUNK = 80
+CHUNK = 200
 """Functions in one task: a surveyor imports the package once for all of them."""
 
 ON_WORKERS = 20
@@ -51,34 +51,37 @@ def survey_packages(
     is the number of seconds for a function and each source of its arguments. With `scheduler`, the address of
     a Dask scheduler, its workers share the work; else `jobs` processes do. Raises SurveyError, FileError.
     """
-    listed: dict[str, SurveyedPackage] = {}
     for package in packages:
-        if package not in listed:
-            listed[package] = SurveyedPackage(package, *list_functions(package))
-    if rows is not None:
-        for row in read_rows(rows):
-            known = listed.get(row["package"])
-            if known and row["version"] == known.version and row["function"] in known.functions:
-                known.rows[row["function"]] = row
+        check_package_exists(package)
+    known: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in read_rows(rows) if rows else ():
+        known.setdefault((row["package"], row["version"]), {})[row["function"]] = row
+    listed: dict[str, SurveyedPackage] = {}
+    waiting: list[SurveyedPackage] = []
     size = ON_WORKERS if scheduler else CHUNK
-    tasks = [
-        (each.name, each.left[at : at + size])
-        for each in listed.values()
-        for at in range(0, len(each.left), size)
-    ]
-    waiting = [*listed.values()]
-    for row in _rows_of(tasks, limit, jobs, scheduler) if tasks else ():
+
+    def list_tasks() -> Iterator[Task]:
+        for name in dict.fromkeys(packages):
+            package = SurveyedPackage(name, *list_functions(name))
+            made = known.get((name, package.version), {})
+            package.rows.update((each, made[each]) for each in package.functions if each in made)
+            listed[name] = package
+            waiting.append(package)
+            left = package.left
+            yield from ((name, left[at : at + size]) for at in range(0, len(left), size))
+
+    for row in _rows_of(list_tasks(), limit, jobs, scheduler):
         package = listed[row["package"]]
-        package.rows[row["function"]] = row = {"version": package.version, **row}
-        if rows is not None:
+        row = package.rows[row["function"]] = {"version": package.version, **row}
+        if rows:
             append_row(rows, row)
-        if package in waiting and not package.left:
+        if not package.left:
             waiting.remove(package)
             yield package
     yield from waiting
 
 
-def _rows_of(tasks: Sequence[Task], limit: float, jobs: int, scheduler: str) -> Iterator[Row]:
+def _rows_of(tasks: Iterator[Task], limit: float, jobs: int, scheduler: str) -> Iterator[Row]:
     if scheduler:
         try:
             workers = importlib.import_module(f"{__package__}.dask_workers")
@@ -86,20 +89,20 @@ def _rows_of(tasks: Sequence[Task], limit: float, jobs: int, scheduler: str) -> 
             raise SurveyError("a cluster needs Dask; install it with pip install distributed") from None
         yield from workers.survey_on_workers(tasks, limit, scheduler)
         return
-    waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
-    for task in tasks:
-        waiting.put(task)
     made: queue.SimpleQueue[Row | BaseException | None] = queue.SimpleQueue()
-    stopped = threading.Event()
+    stopped, one_at_a_time = threading.Event(), threading.Lock()
 
     def work() -> None:
         try:
             while not stopped.is_set():
-                for row in survey_functions(*waiting.get_nowait(), limit):
+                with one_at_a_time:
+                    task = next(tasks, None)
+                if task is None:
+                    break
+                for row in survey_functions(*task, limit):
                     made.put(row)
                     if stopped.is_set():
                         break
-        except queue.Empty:
             made.put(None)
         except BaseException as e:
             made.put(e)

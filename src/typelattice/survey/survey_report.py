@@ -13,7 +13,7 @@ from typelattice.survey.survey_packages import Row, SurveyedPackage
 from typelattice.survey.wide_by_design import reason_of_design
 
 VERSION = 1
-VERDICTS = ("kept", "wide", "mixed", "wide by design", "no floats", "not reached")
+VERDICTS = ("kept", "wide", "mixed", "wide by design", "refused", "no floats", "not reached")
 REACHED = VERDICTS[:-1]
 KEYS = ("name", "verdict", "call", "source", "wide", "cause", "no_cause", "design", "why", "did")
 

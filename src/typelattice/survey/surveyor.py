@@ -29,10 +29,11 @@ from typelattice.survey.example_calls import (
     test_files,
 )
 from typelattice.survey.first_wide_line import WideLine, first_wide_line
-from typelattice.survey.isolation import isolate, leave_network
-from typelattice.survey.judged_call import JudgedCall, SlowError, judge_call, time_limit
+from typelattice.survey.isolation import isolate, leave_network, limit_memory
+from typelattice.survey.judged_call import REFUSED, JudgedCall, judge_call
 from typelattice.survey.public_functions import SurveyError, public_functions
 from typelattice.survey.recipes import recipe_calls
+from typelattice.survey.time_limit import SlowError, time_limit
 
 Row = dict[str, Any]
 SOURCES = ("examples", "recipes", "tests")
@@ -166,6 +167,7 @@ def _in_fork(
     try:
         os.setsid()
         os.chdir(scratch)
+        limit_memory()
         noted: set[str] = set()
 
         def tell(**message: Any) -> None:
@@ -204,7 +206,8 @@ def _survey(
         if any(each.kept or each.wide for each in judged):
             break
     if not judged:
-        tell(row={"verdict": NOT_REACHED, "why": why} if why else {})
+        refused = why.startswith(REFUSED)
+        tell(row={"verdict": "refused" if refused else NOT_REACHED, "why": why} if why else {})
         return
     row = _row(judged)
     tell(row=row)
@@ -212,7 +215,7 @@ def _survey(
     if wide is not None:
         cause: WideLine | str = "the trace takes too long"
         try:
-            with suppress(SlowError), time_limit(SHARE * limit):
+            with suppress(SlowError), time_limit(2 * SHARE * limit):
                 cause = first_wide_line(wide.repeat, wide.wide, package)
         except Exception as e:
             cause = f"the trace fails: {type(e).__name__}"
@@ -234,7 +237,7 @@ def _calls(
 
 def _better_reason(before: str, now: str) -> str:
     """Choose the more telling of two reasons: a refusal of float32 is a finding, a bad argument is none."""
-    order = ("float32 is refused", "a call", "integers", "an argument", "no valid call", "no call", "")
+    order = (REFUSED, "a call", "integers", "an argument", "no valid call", "no call", "")
     return min((before, now), key=lambda why: next(i for i, head in enumerate(order) if why.startswith(head)))
 
 

@@ -20,7 +20,6 @@ from typelattice.survey.survey_report import VERDICTS, count_verdicts, summary_l
 FOLDER = "survey"
 SURVEYS = Path(__file__).parents[2] / "docs" / "surveys"
 CLASSES = {"kept": "right", "wide": "departs", "mixed": "departs", "wide by design": "refused"}
-WIDE = ("wide", "mixed")
 Data = Mapping[str, Any]
 
 

@@ -28,7 +28,7 @@ WAYS = (
 """Treatments of integers, of lists, and of Python's floats, in the order in which they are tried."""
 
 SLOW, REFUSED = "a call takes", "float32 is refused"
-SECONDS = 2.0
+SECONDS = 5.0
 """The time that one call may take, if it runs Python code; the process of a function has another limit."""
 
 

@@ -17,7 +17,7 @@ from typelattice.facts.suggestions import short
 
 NOT_PUBLIC = re.compile(
     r"_.*|tests?|testing|test_.*|.*_tests?|.*_checks?|conftest|setup|examples?|benchmarks?|gui|f2py|cli"
-    r"|extern|externals?|vendor|vendored|third_party|compat|cython_.*|tutorials?|sandbox"
+    r"|extern|externals?|vendor|vendored|third_party|compat|cython_.*|tutorials?|sandbox|contrib|src|bench"
 )
 """Modules that hold nothing for users to compute with, or packages of others."""
 

@@ -34,34 +34,41 @@ def recipe_calls(function: Callable[..., Any]) -> Iterator[RecordedCall]:
     >>> [len(call.args) for call in recipe_calls(statistics.mean)][:2]
     [1, 1]
     """
-    for names in _parameters(function):
-        if len(names) <= MOST_PARAMETERS:
+    for names, by_name in _parameters(function):
+        if len(names) + len(by_name) <= MOST_PARAMETERS:
             types = _documented_types(function)
-            listed = [_choices(name, types.get(name, "")) for name in names]
+            listed = [_choices(name, types.get(name, "")) for name in (*names, *by_name)]
             for made in _distinct(itertools.islice(_combinations(listed), 4 * MOST_TRIES)):
-                yield RecordedCall("a recipe", tuple(map(_value, made)))
+                values = [*map(_value, made)]
+                named = dict(zip(by_name, values[len(names) :], strict=True))
+                yield RecordedCall("a recipe", tuple(values[: len(names)]), named)
 
 
-def _parameters(function: Callable[..., Any]) -> Iterator[list[str]]:
-    """Yield the names of the parameters that a function needs; those that it only may have if it needs none."""
+def _parameters(function: Callable[..., Any]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Yield the parameters to fill: those passed by their place, and those passed by name.
+
+    These are the ones that the function needs; if it needs none, the first that it may have.
+    """
     count = getattr(function, "nin", None)
     if isinstance(count, int):
-        yield ["x"] * count
+        yield ["x"] * count, ()
         return
     found: list[inspect.Parameter] | None = None
     with suppress(ValueError, TypeError):
         found = [*inspect.signature(function).parameters.values()]
     if found is not None:
-        usual = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        needed = [p.name for p in usual if p.default is p.empty]
-        if needed:
-            yield needed
-            return
-        if any(p.kind is p.VAR_POSITIONAL for p in found):
-            yield ["x"]
-            yield ["x", "y"]
-        elif usual:
-            yield [usual[0].name]
+        by_place = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        by_name = [p for p in found if p.kind is p.KEYWORD_ONLY]
+        needed = [[p.name for p in each if p.default is p.empty] for each in (by_place, by_name)]
+        if any(needed):
+            yield needed[0], needed[1]
+        elif any(p.kind is p.VAR_POSITIONAL for p in found):
+            yield ["x"], ()
+            yield ["x", "y"], ()
+        elif by_place:
+            yield [by_place[0].name], ()
+        elif by_name:
+            yield (), [by_name[0].name]
         return
     word = getattr(function, "__name__", "")
     called = re.search(rf"\b{re.escape(word)}\(([^()]*)", str(getattr(function, "__doc__", "") or ""))
@@ -69,10 +76,10 @@ def _parameters(function: Callable[..., Any]) -> Iterator[list[str]]:
         listed = [part.strip() for part in called[1].split("[")[0].split(",")]
         names = [part.split(":")[0].strip() for part in listed if part and "=" not in part]
         if names and all(each.isidentifier() for each in names):
-            yield names
+            yield names, ()
             return
     for arity in UNKNOWN_ARITIES:
-        yield ["x"] * arity
+        yield ["x"] * arity, ()
 
 
 def _documented_types(function: Callable[..., Any]) -> dict[str, str]:

@@ -149,7 +149,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_survey_goes_on_where_it_was_stopped(two: Path) -> None:
     rows = two / "rows.jsonl"
-    kept = {"package": "planted", "version": "unknown", "function": "planted.second", "verdict": "kept"}
+    kept = {"package": "planted", "version": "unknown", "verdict": "kept", "function": "planted.second"}
     append_row(rows, {**kept, "version": "0.1", "function": "planted.first"})
     append_row(rows, kept)  # which a survey of its own would not say
     with rows.open("ab") as file:
@@ -158,7 +158,8 @@ def test_a_survey_goes_on_where_it_was_stopped(two: Path) -> None:
     assert {name: row["verdict"] for name, row in package.rows.items()} == {
         "planted.first": "kept", "planted.second": "kept",
     }  # fmt: skip
-    assert [row["function"] for row in read_rows(rows)] == ["planted.first", "planted.second", "planted.first"]
+    written = [row["function"].removeprefix("planted.") for row in read_rows(rows)]
+    assert written == ["first", "second", "first"]
 
 
 def test_rows_of_another_kind_are_refused(two: Path) -> None:

@@ -1,7 +1,7 @@
 """Pages and data of who keeps float32: the newest survey in docs/surveys, a page for each package.
 
-Each page names the functions, their verdicts and the first lines that made results wide, and what changed since
-the survey before it that has another release of the package.
+Each page names the functions, their verdicts and the first lines that made results wide. It also lists what
+changed since the survey before that has another release of the package.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def changes(package: Data, before: Data) -> list[tuple[str, str, str]]:
 
 def index(survey: Data, files: Sequence[str]) -> str:
     """The page of all packages: how many of their functions have each verdict."""
-    head = "".join(f"<th scope=col>{escape(verdict)}" for verdict in VERDICTS)
+    head = "<th scope=col>package" + "".join(f"<th scope=col>{escape(verdict)}" for verdict in VERDICTS)
     rows = "".join(
         f'<tr><th scope=row><a href="{escape(package["name"])}.html">{escape(package["name"])}</a> '
         f"<small>{escape(package['version'])}</small>" + _counts(package)
@@ -78,8 +78,8 @@ def index(survey: Data, files: Sequence[str]) -> str:
     summary = f"{len(survey['packages'])} packages, {survey['date']}: {summary_line(survey['packages'])}."
     data = ", ".join(f'<a href="{escape(name)}">{escape(name)}</a>' for name in files)
     text = (
-        f"<p class=sum>{escape(summary)}</p>{_table('packages', f'<th scope=col>package{head}', rows)}"
-        "<p>Public functions were called with float32, and again with float64. A function is <i>kept</i> if no "
+        f"<p class=sum>{escape(summary)}</p>{_table('packages', head, rows)}"
+        "<p>Public functions were called with float32, and with float64. A function is <i>kept</i> if no "
         "float of its results is wider than float32, <i>wide</i> if all are, <i>mixed</i> if some are. "
         '<a href="../survey.html">How it is done</a>. '
         f"The same as data: {data}.</p>"

@@ -16,7 +16,8 @@ from typelattice.rendering.grid import printable
 def arguments(parser: ArgumentParser) -> None:
     about_rows = "append each result to this file, and go on from it where a survey was stopped"
     about_limit = "time for a function with each source of arguments (default: 20)"
-    parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="as an import names it: mypkg, mypkg.sub")
+    about_packages = "as an import names it: mypkg, mypkg.sub"
+    parser.add_argument("packages", nargs="+", metavar="PACKAGE", help=about_packages)
     parser.add_argument("-o", "--output", metavar="FILE", help="write the result as JSON into this file")
     parser.add_argument("--rows", metavar="FILE", help=about_rows)
     parser.add_argument("--limit", type=duration, default=20.0, metavar="SECONDS", help=about_limit)

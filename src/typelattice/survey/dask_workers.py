@@ -24,7 +24,8 @@ def survey_on_workers(
     try:
         client = Client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError, TypeError) as e:
-        raise SurveyError(f"there is no Dask scheduler at {address} ({type(e).__name__}); start one") from None
+        why = f"{address} ({type(e).__name__})"
+        raise SurveyError(f"there is no Dask scheduler at {why}; start one") from None
     with client:
         futures = {
             client.submit(_survey, package, functions, limit, pure=False): (package, functions)

@@ -6,8 +6,10 @@ named in the row of the function.
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
+import signal
 import sys
 import webbrowser
 from collections.abc import Callable
@@ -20,13 +22,15 @@ except ImportError:  # it is part of Python on Unix alone
     resource = None  # type: ignore[assignment]
 
 NEW_NETWORK = 0x40000000
+END_WITH_PARENT = 1  # an option of prctl
 MOST_BYTES = 8 * 2**30
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 SOCKETS = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
 PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile")
 CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "shutil.rmtree")
 ENVIRONMENT = {
-    "MPLBACKEND": "Agg", "QT_QPA_PLATFORM": "offscreen", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0",
+    "MPLBACKEND": "Agg", "QT_QPA_PLATFORM": "offscreen",
+    "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0",
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
 }  # fmt: skip
 """No windows, no threads that a fork would lose."""
@@ -35,7 +39,9 @@ ENVIRONMENT = {
 def environment(home: str) -> dict[str, str]:
     """Return the environment of a process whose home is a scratch folder and that has no display."""
     kept = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    folders = {key: home for key in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR", "TMPDIR")}
+    folders = dict.fromkeys(
+        ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR", "TMPDIR"), home
+    )
     return {**kept, **ENVIRONMENT, **folders}
 
 
@@ -45,6 +51,12 @@ def leave_network() -> None:
     if unshare is not None:
         with suppress(OSError):
             unshare(NEW_NETWORK)
+
+
+def end_with_parent() -> None:
+    """Let this process end when its parent does, where the system offers that, as Linux does."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGKILL)
 
 
 def limit_memory() -> None:
@@ -112,7 +124,7 @@ class _NoInput(io.TextIOBase):
         """Say that it can be read."""
         return True
 
-    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+    def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
         """Return the end of the input."""
         self._note("asks for input")
         return ""

@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 
 NARROW, WIDE = "float32", "float64"
-PLAIN = (type(None), str, bytes, bool, int, float, complex, slice, range, type(...), ModuleType, enum.Enum)
-ASKS_WIDE = (float, complex, np.float64, np.complex128, "float64", "complex128", "float", "complex", "d", "f8")
+PLAIN = (
+    type(None), str, bytes, bool, int, float, complex, slice, range, type(...), ModuleType, enum.Enum,
+)  # fmt: skip
+ASKS_WIDE = (float, complex, np.float64, np.complex128)
+ASKS_WIDE_BY_NAME = (WIDE, "complex128", "float", "complex", "double", "d", "f8")
 DEEPEST = 4
 MOST_ITEMS = 50
 """Levels and items of containers that are read."""
@@ -51,8 +54,8 @@ class Conversion:
             return self._scalar(x)
         if isinstance(x, PLAIN):
             return self._plain(x)
-        if isinstance(x, np.dtype) or isinstance(x, type):
-            if any(x is wide or (isinstance(x, np.dtype) and x == wide) for wide in ASKS_WIDE[:4]):
+        if isinstance(x, (np.dtype, type)):
+            if any(x is wide or (isinstance(x, np.dtype) and x == wide) for wide in ASKS_WIDE):
                 raise UnconvertibleError
             return x
         if isinstance(x, np.ndarray) and x.dtype == object:
@@ -74,7 +77,7 @@ class Conversion:
         return self._object(x)
 
     def _plain(self, x: Any) -> Any:
-        if isinstance(x, str) and x in ASKS_WIDE[4:]:
+        if isinstance(x, str) and x in ASKS_WIDE_BY_NAME:
             raise UnconvertibleError
         if isinstance(x, (float, complex)):
             self.others += not self.scalars
@@ -234,7 +237,7 @@ def _floats_of_array(x: Any, name: str, depth: int) -> Iterator[tuple[str, str, 
         for key in dtype.names:
             if dtype[key].kind in "fc":
                 yield f"{name}[{key!r}]", dtype[key].name, None
-    elif dtype == object and isinstance(x, np.ndarray):
+    elif dtype.kind == "O" and isinstance(x, np.ndarray):
         for i, each in enumerate(x.ravel()[:8]):
             yield from read_floats(each, f"{name}[{i}]", depth + 1)
 
@@ -260,7 +263,7 @@ def make_array(kind: str) -> Any:
     if kind == "square":  # positive definite
         values = rng.random((4, 4))
         return values @ values.T / 4 + np.eye(4)
-    shapes = {
+    shapes: dict[str, Any] = {
         "vector": 8, "signal": 512, "matrix": (4, 4), "points": (12, 3), "planar": (12, 2), "image": (16, 16),
         "rgb": (8, 8, 3), "cube": (8, 8, 8), "long": 4096,
     }  # fmt: skip
@@ -285,7 +288,8 @@ def describe(x: Any) -> str:
     """Write an argument in few words: an array by its dtype and shape."""
     if hasattr(x, "dtype") and hasattr(x, "shape"):
         shape = ", ".join(map(str, x.shape))
-        return f"{x.dtype}[{shape}]" if isinstance(x, (np.ndarray, np.generic)) else f"{type(x).__name__} {x.dtype}[{shape}]"
+        name = "" if isinstance(x, (np.ndarray, np.generic)) else f"{type(x).__name__} "
+        return f"{name}{x.dtype}[{shape}]"
     if isinstance(x, (list, tuple)) and any(hasattr(each, "dtype") for each in x):
         return f"[{', '.join(map(describe, x[:4]))}]"
     if isinstance(x, (str, int, float, complex, type(None), tuple, list)):

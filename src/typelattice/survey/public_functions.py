@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,14 @@ NOT_PUBLIC = re.compile(
 
 class SurveyError(TypelatticeError, ValueError):
     """A survey that cannot be made: a package that is not there, or a file of another survey."""
+
+
+def check_system() -> None:
+    """Raise SurveyError where no survey can be made: without NumPy, and where processes cannot fork."""
+    if not hasattr(os, "fork"):
+        raise SurveyError("a survey forks processes, which this system cannot do; use Linux or macOS")
+    if find_spec("numpy") is None:
+        raise SurveyError("a survey needs NumPy; install it with pip install 'typelattice[numpy]'")
 
 
 def check_package_exists(package: str) -> None:

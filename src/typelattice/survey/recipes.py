@@ -103,7 +103,7 @@ def _choices(name: str, type_: str) -> Choices:
     by_type: Choices = next((each for pattern, each in _patterns("types") if pattern.search(type_)), ())
     by_name: Choices = next((each for pattern, each in _patterns("names") if pattern.fullmatch(name)), ())
     found = [*by_type, *by_name] if type_ else [*by_name, *RECIPES["any"]]
-    words = [{"text": word} for word in CHOICES.findall(type_)[:3]] or ["linear"]
+    words: Choices = [{"text": word} for word in CHOICES.findall(type_)[:3]] or ["linear"]
     made: list[Any] = []
     for each in found or RECIPES["any"]:
         made += words if each == "@text" else [each]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from typelattice.disk.read import explain_failure
-from typelattice.survey.public_functions import SurveyError, check_package_exists
+from typelattice.survey.public_functions import SurveyError, check_package_exists, check_system
 from typelattice.survey.surveyor_process import list_functions, survey_functions
 
 KIND, VERSION = "survey rows", 1
@@ -51,8 +51,9 @@ def survey_packages(
     is the number of seconds for a function and each source of its arguments. With `scheduler`, the address of
     a Dask scheduler, its workers share the work; else `jobs` processes do. Raises SurveyError, FileError.
     """
-    for package in packages:
-        check_package_exists(package)
+    check_system()
+    for name in packages:
+        check_package_exists(name)
     known: dict[tuple[str, str], dict[str, Row]] = {}
     for row in read_rows(rows) if rows else ():
         known.setdefault((row["package"], row["version"]), {})[row["function"]] = row
@@ -62,10 +63,9 @@ def survey_packages(
 
     def list_tasks() -> Iterator[Task]:
         for name in dict.fromkeys(packages):
-            package = SurveyedPackage(name, *list_functions(name))
-            made = known.get((name, package.version), {})
-            package.rows.update((each, made[each]) for each in package.functions if each in made)
-            listed[name] = package
+            listed[name] = package = SurveyedPackage(name, *list_functions(name))
+            rows_before = known.get((name, package.version), {})
+            package.rows.update((f, rows_before[f]) for f in package.functions if f in rows_before)
             waiting.append(package)
             left = package.left
             yield from ((name, left[at : at + size]) for at in range(0, len(left), size))
@@ -99,10 +99,8 @@ def _rows_of(tasks: Iterator[Task], limit: float, jobs: int, scheduler: str) -> 
                     task = next(tasks, None)
                 if task is None:
                     break
-                for row in survey_functions(*task, limit):
+                for row in survey_functions(*task, limit, stopped.is_set):
                     made.put(row)
-                    if stopped.is_set():
-                        break
             made.put(None)
         except BaseException as e:
             made.put(e)

@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import packages_distributions, version
@@ -29,7 +29,7 @@ from typelattice.survey.example_calls import (
     test_files,
 )
 from typelattice.survey.first_wide_line import WideLine, first_wide_line
-from typelattice.survey.isolation import isolate, leave_network, limit_memory
+from typelattice.survey.isolation import end_with_parent, isolate, leave_network, limit_memory
 from typelattice.survey.judged_call import REFUSED, JudgedCall, judge_call
 from typelattice.survey.public_functions import SurveyError, public_functions
 from typelattice.survey.recipes import recipe_calls
@@ -84,8 +84,9 @@ def _survey_in_forks(
     package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str], limit: float
 ) -> Row:
     """Survey a function in a fork; where that ends early, in another one with the remaining sources."""
-    left, ended, did = SOURCES, "", set[str]()
     row: Row = {}
+    left: Sequence[str] = SOURCES
+    ended, did = "", set[str]()
     while left:
         latest, ended_now, stage, noted = _fork(package, name, function, docs, left, limit)
         did |= noted
@@ -104,7 +105,7 @@ def _survey_in_forks(
 
 def _fork(
     package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str],
-    sources: tuple[str, ...], limit: float,
+    sources: Sequence[str], limit: float,
 ) -> tuple[Row, str, str, set[str]]:
     """Survey a function in one fork; return the row, how the fork ended early, its source, what it did."""
     reading, writing = os.pipe()
@@ -114,8 +115,9 @@ def _fork(
             os.close(reading)
             _in_fork(writing, scratch, package, name, function, docs, sources, limit)
         os.close(writing)
-        row, stage, did, finished = {}, sources[0], set[str](), False
-        late = False
+        row: Row = {}
+        stage, did = sources[0], set[str]()
+        finished = late = False
         try:
             for message in _messages(reading, limit):
                 if message is None:
@@ -161,11 +163,12 @@ def _messages(pipe: int, limit: float) -> Iterator[Row | None]:
 
 def _in_fork(
     pipe: int, scratch: str, package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str],
-    sources: tuple[str, ...], limit: float,
+    sources: Sequence[str], limit: float,
 ) -> None:
     """Survey a function in this process, which ends with it."""
     try:
         os.setsid()
+        end_with_parent()
         os.chdir(scratch)
         limit_memory()
         noted: set[str] = set()
@@ -187,7 +190,7 @@ def _in_fork(
 
 
 def _survey(
-    package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str], sources: tuple[str, ...],
+    package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str], sources: Sequence[str],
     limit: float, tell: Callable[..., None],
 ) -> None:
     judged: list[JudgedCall] = []
@@ -201,7 +204,8 @@ def _survey(
                     why = _better_reason(why, found)
                     continue
                 judged.append(found)
-                if sum(bool(each.kept or each.wide) for each in judged) >= (1 if source == "recipes" else ENOUGH):
+                enough = 1 if source == "recipes" else ENOUGH
+                if sum(bool(each.kept or each.wide) for each in judged) >= enough:
                     break
         if any(each.kept or each.wide for each in judged):
             break

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from select import select
@@ -20,6 +20,9 @@ from typelattice.survey.public_functions import SurveyError
 MAIN = "from typelattice.survey.surveyor import main; main()"
 STARTING = 600.0
 """Seconds until the first answer: packages are imported with all their modules."""
+
+LOOKING = 0.5
+"""Seconds between two looks whether to stop."""
 
 FORKS = 3
 """How many forks a function has at most, each with the limit."""
@@ -37,21 +40,26 @@ def list_functions(package: str) -> tuple[str, Sequence[str]]:
     return answers[0]["version"], answers[0]["functions"]
 
 
-def survey_functions(package: str, functions: Sequence[str], limit: float) -> Iterator[Row]:
-    """Yield a row for each function of a package; a surveyor that ends early is started again."""
+def survey_functions(
+    package: str, functions: Sequence[str], limit: float, is_stopped: Callable[[], bool] = lambda: False
+) -> Iterator[Row]:
+    """Yield a row for each function of a package; a surveyor that ends early is started again.
+
+    It is ended, and nothing more comes, once `is_stopped` returns True.
+    """
     left = [*functions]
-    while left:
-        for row in _answers({"package": package, "functions": left, "limit": limit}):
+    while left and not is_stopped():
+        for row in _answers({"package": package, "functions": left, "limit": limit}, is_stopped):
             if "error" in row:
                 break
             left.remove(row["function"])
             yield row
-        if left:  # the next function is the one at which it ended
+        if left and not is_stopped():  # the next function is the one at which it ended
             why = "it ends the process that surveys it"
             yield {"package": package, "function": left.pop(0), "verdict": "not reached", "why": why}
 
 
-def _answers(task: Mapping[str, Any]) -> Iterator[Row]:
+def _answers(task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: False) -> Iterator[Row]:
     """Start a surveyor and yield its answers until it ends, or says nothing for too long."""
     with TemporaryDirectory(prefix="typelattice-survey-") as home:
         own = str(Path(__file__).parents[2])
@@ -65,14 +73,17 @@ def _answers(task: Mapping[str, Any]) -> Iterator[Row]:
             with suppress(BrokenPipeError):
                 process.stdin.write(json.dumps(task).encode())
                 process.stdin.close()
-            patience, text = STARTING, b""
-            while select([process.stdout], [], [], patience)[0]:
+            silent, patience, text = 0.0, STARTING, b""
+            while silent < patience and not is_stopped():
+                if not select([process.stdout], [], [], LOOKING)[0]:
+                    silent += LOOKING
+                    continue
                 got = os.read(process.stdout.fileno(), 65536)
                 if not got:
                     return
                 *lines, text = (text + got).split(b"\n")
                 yield from map(json.loads, lines)
-                patience = FORKS * task["limit"] + STARTING / 10
+                silent, patience = 0.0, FORKS * task["limit"] + STARTING / 10
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

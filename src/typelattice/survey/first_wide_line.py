@@ -106,6 +106,8 @@ def _line(checked: CheckedRun, steps: Sequence[int], root: str) -> WideLine | No
 def _file_in_package(file: str, root: str) -> str | None:
     file = file.replace(os.sep, "/")
     at = file.rfind(f"/{root}/")
+    if at < 0 and file.endswith(f"/{root}.py"):  # a package of one module
+        at = file.rfind("/")
     return file[at + 1 :] if at >= 0 else None
 
 

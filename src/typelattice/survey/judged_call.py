@@ -28,8 +28,6 @@ WAYS = (
 """Treatments of integers, of lists, and of Python's floats, in the order in which they are tried."""
 
 SLOW, REFUSED = "a call takes", "float32 is refused"
-SECONDS = 5.0
-"""The time that one call may take, if it runs Python code; the process of a function has another limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,9 @@ class JudgedCall:
     repeat: Callable[[], Any]
 
 
-def judge_call(name: str, function: Callable[..., Any], call: RecordedCall) -> JudgedCall | str:
+def judge_call(
+    name: str, function: Callable[..., Any], call: RecordedCall, seconds: float
+) -> JudgedCall | str:
     """Make a call with both widths, by the first treatment with which both succeed; else return the reason.
 
     If floats widen beside integers or Python's floats, those may be why. Then the treatments that make them
@@ -56,7 +56,7 @@ def judge_call(name: str, function: Callable[..., Any], call: RecordedCall) -> J
     why = "no call holds floats that can be converted"
     first: JudgedCall | None = None
     for way in WAYS:
-        found = _judge_one_way(name, function, call, way)
+        found = _judge_one_way(name, function, call, way, seconds)
         if isinstance(found, str):
             why = why if why.startswith(REFUSED) else found or why
             if found.startswith(SLOW):
@@ -70,7 +70,7 @@ def judge_call(name: str, function: Callable[..., Any], call: RecordedCall) -> J
 
 
 def _judge_one_way(
-    name: str, function: Callable[..., Any], call: RecordedCall, way: tuple[str, bool, bool]
+    name: str, function: Callable[..., Any], call: RecordedCall, way: tuple[str, bool, bool], seconds: float
 ) -> tuple[JudgedCall, bool] | str:
     """Judge a call with one treatment, and tell whether numbers beside the floats may widen them.
 
@@ -78,12 +78,12 @@ def _judge_one_way(
     """
     wide, narrow = Conversion(WIDE, *way), Conversion(NARROW, *way)
     try:
-        with time_limit(SECONDS):
+        with time_limit(seconds):
             expected = _call(function, call, wide)
     except UnconvertibleError:
         return "an argument holds float64 that cannot be converted, or asks for it"
     except SlowError:
-        return f"{SLOW} more than {SECONDS:g} s"
+        return f"{SLOW} more than {seconds:g} s"
     except (Exception, SystemExit) as e:
         return f"no valid call was found: {_error(e)}"
     if not wide.arrays:
@@ -91,10 +91,10 @@ def _judge_one_way(
     if call.source == "a recipe" and not all(has_numbers(x) for _, _, x in expected):
         return "no valid call was found: the result has no finite number"
     try:
-        with time_limit(SECONDS):
+        with time_limit(seconds):
             found = _call(function, call, narrow)
     except SlowError:
-        return f"{SLOW} more than {SECONDS:g} s with float32"
+        return f"{SLOW} more than {seconds:g} s with float32"
     except (UnconvertibleError, Exception, SystemExit) as e:
         return f"{REFUSED}: {_error(e)}"
     kept = tuple(leaf for leaf, dtype, _ in found if not is_wide(dtype))

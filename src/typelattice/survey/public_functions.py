@@ -7,8 +7,10 @@ import inspect
 import os
 import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -18,9 +20,9 @@ from typelattice.facts.suggestions import short
 
 NOT_PUBLIC = re.compile(
     r"_.*|tests?|testing|test_.*|.*_tests?|.*_checks?|conftest|setup|examples?|benchmarks?|gui|f2py|cli"
-    r"|extern|externals?|vendor|vendored|third_party|compat|cython_.*|tutorials?|sandbox|contrib|src|bench"
+    r"|extern|externals?|vendor|vendored|third_party|compat|cython_.*|tutorials?|sandbox|contrib|src|bench|datasets?|data|io"
 )
-"""Modules that hold nothing for users to compute with, or packages of others."""
+"""Modules that hold nothing to compute with, such as data and files, or packages of others."""
 
 
 class SurveyError(TypelatticeError, ValueError):
@@ -32,14 +34,14 @@ def check_system() -> None:
     if not hasattr(os, "fork"):
         raise SurveyError("a survey forks processes, which this system cannot do; use Linux or macOS")
     if find_spec("numpy") is None:
-        raise SurveyError("a survey needs NumPy; install it with pip install 'typelattice[numpy]'")
+        raise SurveyError("a survey needs NumPy; install it with pip install numpy")
 
 
 def check_package_exists(package: str) -> None:
-    """Raise SurveyError for what cannot be the name of an installed package. Nothing is imported."""
+    """Raise SurveyError for what is no package, installed or in the current folder. Nothing is imported."""
     if not all(part.isidentifier() for part in package.split(".")):
         raise SurveyError(f"{short(package)} is no name of a package; write it as an import does")
-    if find_spec(package.partition(".")[0]) is None:
+    if PathFinder.find_spec(package.partition(".")[0], [*sys.path, os.getcwd()]) is None:
         raise SurveyError(f"there is no package {short(package)}; install it in this Python")
 
 

@@ -70,7 +70,7 @@ def survey_lines(package: dict[str, Any]) -> Iterator[str]:
         if each["verdict"] in ("wide", "mixed"):
             cause = each.get("cause")
             where = f"{cause['file']}:{cause['line']}: {cause['text']}" if cause else each.get("no_cause", "")
-            yield f"  {each['verdict']:5}  {each['name']}: {where}"
+            yield f"{each['verdict']} {each['name']}: {where}"
 
 
 def summary_line(packages: Sequence[dict[str, Any]]) -> str:

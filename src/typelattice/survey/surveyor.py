@@ -39,7 +39,9 @@ Row = dict[str, Any]
 SOURCES = ("examples", "recipes", "tests")
 ENOUGH = 3  # judged calls with floats in their results
 SHARE = 0.3  # of the limit: what one source of arguments may take, so that the next have time
+ONE_CALL = 0.25  # of the limit: what one call may take
 NOT_REACHED = "not reached"
+UNASKED = "neither examples, recipes nor tests call it with floats"
 
 
 def main() -> None:
@@ -52,6 +54,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     leave_network()
     package = task["package"]
+    sys.path.append(task.get("folder", ""))
     try:
         functions = public_functions(package)
     except SurveyError as e:
@@ -97,7 +100,7 @@ def _survey_in_forks(
         left = left[left.index(stage) + 1 :]
     row.setdefault("verdict", NOT_REACHED)
     if row["verdict"] == NOT_REACHED:
-        row["why"] = f"it {ended}" if ended else row.get("why") or "neither examples nor recipes call it"
+        row["why"] = f"it {ended}" if ended else row.get("why") or UNASKED
     if did:
         row["did"] = sorted(did)
     return row
@@ -199,7 +202,7 @@ def _survey(
         tell(stage=source)
         with suppress(SlowError), time_limit(SHARE * limit):
             for call in _calls(source, package, name, function, docs):
-                found = judge_call(name, function, call)
+                found = judge_call(name, function, call, ONE_CALL * limit)
                 if isinstance(found, str):
                     why = _better_reason(why, found)
                     continue

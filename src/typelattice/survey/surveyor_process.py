@@ -71,7 +71,7 @@ def _answers(task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: F
         assert process.stdin is not None and process.stdout is not None
         try:
             with suppress(BrokenPipeError):
-                process.stdin.write(json.dumps(task).encode())
+                process.stdin.write(json.dumps({**task, "folder": os.getcwd()}).encode())
                 process.stdin.close()
             silent, patience, text = 0.0, STARTING, b""
             while silent < patience and not is_stopped():

@@ -207,8 +207,7 @@ def _survey(
                     why = _better_reason(why, found)
                     continue
                 judged.append(found)
-                enough = 1 if source == "recipes" else ENOUGH
-                if sum(bool(each.kept or each.wide) for each in judged) >= enough:
+                if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH:
                     break
         if any(each.kept or each.wide for each in judged):
             break

@@ -238,7 +238,8 @@ def runs_compared(dice: Dice) -> list[str]:
 
 
 def surveyed(dice: Dice) -> list[str]:
-    given = options(dice, output=named("made.json"), rows=named("made.jsonl", "run.json"), jobs=named("1", "2"))
+    rows = named("made.jsonl", "run.json")
+    given = options(dice, output=named("made.json"), rows=rows, jobs=named("1", "2"))
     return [one(dice, "bisect", "no_such_package", "not-a-name"), "--limit=2", *given]
 
 

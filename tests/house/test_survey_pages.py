@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools" / "docs"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 import survey  # type: ignore[import-not-found]
+
+ROOT = Path(__file__).parents[2]
 
 WIDE = {
     "name": "pkg.f", "verdict": "wide", "call": "f(float32[2])", "source": "its examples",

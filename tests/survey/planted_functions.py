@@ -261,17 +261,33 @@ def asks_for_wide(x, *, dtype):
     return x.astype(dtype)
 
 
-def holds(thing):
+def holds(thing, x):
     """Be given an object that holds float64.
 
-    >>> holds(Thing(np.array([1.0, 2.0])))
+    >>> holds(Thing(np.array([1.0, 2.0])), np.array([1.0, 2.0]))
     """
-    return thing.data
+    return thing.held + x
+
+
+def widens_integers(x, n):
+    """Widen integers, and keep floats.
+
+    >>> widens_integers(np.array([1.0, 2.0]), np.array([1, 2]))
+    """
+    return x * (n if n.dtype.kind == "f" else n.astype(np.float64))
+
+
+def widens_numbers(x, n):
+    """Widen Python's numbers, and keep NumPy's.
+
+    >>> widens_numbers(np.array([1.0, 2.0]), 0.5)
+    """
+    return x * np.full(2, n)
 
 
 class Thing:
-    def __init__(self, data):
-        self.data = data
+    def __init__(self, held):
+        self.held = held
 
 
 def _private(x):

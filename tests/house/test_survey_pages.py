@@ -15,7 +15,7 @@ import survey  # type: ignore[import-not-found]
 ROOT = Path(__file__).parents[2]
 
 WIDE = {
-    "name": "pkg.f", "verdict": "wide", "call": "f(float32[2])", "source": "its examples",
+    "name": "pkg.f", "verdict": "wide", "call": "f(float32[2])", "source": "a recipe",
     "cause": {"file": "pkg/a.py", "line": 3, "text": "x < np.zeros(2)"},
 }  # fmt: skip
 

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from typelattice.survey.numpy_arrays import usual_fixtures
+from typelattice.survey.surveyor_process import OWN_EXAMPLES
 from typelattice.survey.time_limit import SlowError
 
 HOOK = "__typelattice_call__"
@@ -105,7 +106,7 @@ def example_calls(name: str, function: Callable[..., Any], docs: Mapping[str, st
     own = docs.get(name) or getattr(function, "__doc__", None) or ""
     others = [(each, text) for each, text in docs.items() if each != name and f"{word}(" in text]
     for each, text in [(name, own), *others[:MOST_EXAMPLES]]:
-        recorder = CallRecorder(function, "its examples" if each == name else f"the examples of {each}")
+        recorder = CallRecorder(function, OWN_EXAMPLES if each == name else f"the examples of {each}")
         with suppress(EnoughError):
             _run_examples(text, each.rpartition(".")[0], word, recorder)
         yield from recorder.calls

@@ -19,6 +19,7 @@ from typelattice.survey.numpy_arrays import (
     read_floats,
     seed_random,
 )
+from typelattice.survey.surveyor_process import NO_VALID_CALL
 from typelattice.survey.time_limit import SlowError, time_limit
 
 WAYS = (
@@ -85,11 +86,11 @@ def _judge_one_way(
     except SlowError:
         return f"{SLOW} more than {seconds:g} s"
     except (Exception, SystemExit) as e:
-        return f"no valid call was found: {_error(e)}"
+        return f"{NO_VALID_CALL}{_error(e)}"
     if not wide.arrays:
         return ""
     if call.source == "a recipe" and not all(has_numbers(x) for _, _, x in expected):
-        return "no valid call was found: the result has no finite number"
+        return f"{NO_VALID_CALL}the result has no finite number"
     try:
         with time_limit(seconds):
             found = _call(function, call, narrow)

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
+from typelattice.facts.suggestions import clip_text
 from typelattice.survey.survey_packages import Row, SurveyedPackage
+from typelattice.survey.surveyor_process import NO_VALID_CALL, OWN_EXAMPLES
 from typelattice.survey.wide_by_design import reason_of_design
 
 VERSION = 1
 VERDICTS = ("kept", "wide", "mixed", "wide by design", "refused", "no floats", "not reached")
-REACHED = VERDICTS[:-1]
+LONGEST = 60  # characters of a call, or a reason
 KEYS = ("name", "verdict", "call", "source", "wide", "cause", "no_cause", "design", "why", "did")
 
 
@@ -38,9 +40,18 @@ def survey_data(packages: Sequence[SurveyedPackage], day: date) -> dict[str, Any
 
 def _function_data(name: str, row: Row) -> dict[str, Any]:
     data = {**row, "name": name, "no_cause": row.get("no cause")}
+    if data.get("source") == OWN_EXAMPLES or row["verdict"] == "no floats":
+        del data["source"]
+    for key in ("call", "why"):
+        if row["verdict"] == "no floats":
+            data.pop(key, None)
+        elif key in row:
+            data[key] = clip_text(row[key].removeprefix(NO_VALID_CALL), LONGEST)
     reason = reason_of_design(name) if row["verdict"] in ("wide", "mixed") else None
     if reason:
         data |= {"verdict": "wide by design", "design": reason}
+        del data["no_cause"]
+        data.pop("cause", None)
     return {key: data[key] for key in KEYS if data.get(key)}
 
 

@@ -24,6 +24,10 @@ STARTING = 600.0
 LOOKING = 0.5
 """Seconds between two looks whether to stop."""
 
+OWN_EXAMPLES = "its examples"
+NO_VALID_CALL = "no valid call was found: "
+"""Texts of rows that most have: the commonest source of arguments, and the head of the commonest reason."""
+
 FORKS = 3
 """How many forks a function has at most, each with the limit."""
 

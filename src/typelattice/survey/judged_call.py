@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ WAYS = (
 )  # fmt: skip
 """Treatments of integers, of lists, and of Python's floats, in the order in which they are tried."""
 
+FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")  # of this machine, which concern no reader
 SLOW, REFUSED = "a call takes", "float32 is refused"
 
 
@@ -129,6 +131,6 @@ def _text(name: str, call: RecordedCall, to: Conversion) -> str:
 
 
 def _error(e: BaseException) -> str:
-    words = " ".join(str(e).split())
+    words = FOLDERS.sub("", " ".join(str(e).split()))
     text = f"{type(e).__name__}: {words}" if words else type(e).__name__
     return "".join(c if c.isprintable() else "?" for c in text[:110])

@@ -41,7 +41,7 @@ def survey_data(packages: Sequence[SurveyedPackage], day: date) -> dict[str, Any
 def _function_data(name: str, row: Row) -> dict[str, Any]:
     data = {**row, "name": name, "no_cause": row.get("no cause")}
     if data.get("source") == OWN_EXAMPLES or row["verdict"] == "no floats":
-        del data["source"]
+        data.pop("source", None)
     for key in ("call", "why"):
         if row["verdict"] == "no floats":
             data.pop(key, None)

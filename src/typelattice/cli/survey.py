@@ -47,6 +47,6 @@ def run(args: Namespace) -> Paragraphs:
 
 
 COMMAND = Command(
-    "Call the public functions of packages with float32, and report which widen it.", arguments, run,
+    "Report which public functions of packages widen float32.", arguments, run,
     ("mypkg", "mypkg.linalg --output survey.json", "mypkg --rows rows.jsonl --jobs 4"),
 )  # fmt: skip

@@ -20,10 +20,12 @@ PYODIDE =
 ADDRESS =
 REPOSITORY =
 PROGRAMS = 100
+JOBS = 2
+SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot lint package installed docs pages tools browser \
-	environments emitted conform everyday patches widenings releases fuzz bench array-api-tests programs \
+	environments emitted conform survey everyday patches widenings releases fuzz bench array-api-tests programs \
 	mutants clean
 
 help:  ## these lines
@@ -95,6 +97,10 @@ patches: $(VENV)/test.stamp  ## patches calls of installed packages: SciPy, scik
 widenings: $(VENV)/test.stamp  ## plants widenings in 200 random programs, and fixes each
 	$(VENV)/bin/python tools/widenings.py
 
+survey: .venv-survey/survey.stamp  ## who keeps float32? calls the public functions of 50 packages, for hours
+	PYTHONPATH=src .venv-survey/bin/python -m typelattice survey $(SURVEYED) --jobs $(JOBS) \
+		--rows build/survey/rows.jsonl --output "docs/surveys/$$(date +%F).json"
+
 everyday: $(VENV)/test.stamp  ## how often each rule is right of calls with dtypes that most programs have
 	$(VENV)/bin/python tools/everyday.py
 
@@ -118,14 +124,14 @@ mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do
 	$(VENV)/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-3.* .venv-newest .venv-docs .venv-node $(LIVE) .venv-releases .venv-suite dist build
-	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-3.* .venv-newest .venv-docs .venv-node $(LIVE) .venv-releases .venv-suite
+	rm -rf .venv-survey dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own; NumPy 2.5 runs on none
 # before that.
 $(LIVE) .venv-suite: PYTHON = $(LIVE_PYTHON)
-.venv-recent: PYTHON = $(shell tools/find-python 3.13 3.12)
-$(sort $(VENV) .venv-newest .venv-docs $(LIVE) .venv-suite):
+.venv-recent .venv-survey: PYTHON = $(shell tools/find-python 3.13 3.12)
+$(sort $(VENV) .venv-newest .venv-docs $(LIVE) .venv-suite .venv-survey):
 	@test -n '$(PYTHON)' || { echo 'or say make PYTHON=/path/to/python3' >&2; exit 1; }
 	$(PYTHON) -m venv $@
 
@@ -135,6 +141,11 @@ $(VENV)/%.stamp: pyproject.toml tools/constraints.txt | $(VENV)
 
 .venv-docs/docs.stamp: pyproject.toml tools/constraints.txt | .venv-docs
 	.venv-docs/bin/python $(PIP) -c tools/constraints.txt -e '.[docs]'
+	@touch $@
+
+# Its packages are imported many times, so they are compiled once.
+.venv-survey/survey.stamp: tools/requirements-survey.txt | .venv-survey
+	.venv-survey/bin/python -m pip install -qq --disable-pip-version-check -r tools/requirements-survey.txt
 	@touch $@
 
 # What pip installs in .venv-NAME: what the registry of libraries lists there, and what the tests need

@@ -237,6 +237,12 @@ def runs_compared(dice: Dice) -> list[str]:
     return [one(dice, "diff", "combine"), "run.json", one(dice, "run.json", "mine.toml"), *given]
 
 
+def surveyed(dice: Dice) -> list[str]:
+    rows = named("made.jsonl", "run.json")
+    given = options(dice, output=named("made.json"), rows=rows, jobs=named("1", "2"))
+    return [one(dice, "bisect", "no_such_package", "not-a-name"), "--limit=2", *given]
+
+
 GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> how often, and what follows it
     "explain": (200, explained),
     "table": (40, tabled),
@@ -251,6 +257,7 @@ GRAMMAR: dict[str, tuple[int, Callable[[Dice], list[str]]]] = {  # command -> ho
     "trace": (2, traced),
     "runs": (2, runs_compared),
     "fix": (2, patched),
+    "survey": (1, surveyed),
     "explore": (1, explored),
     "lsp": (1, lambda dice: ["--help"]),
     "design": (2, designed),

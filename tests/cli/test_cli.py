@@ -21,6 +21,7 @@ from typelattice.study.tables import Table, table
 SYSTEMS = tl.systems()
 OF_FILES = (  # commands that ask for files, libraries, a checker or an editor, or judge what they find
     "conform", "compare", "record", "watch", "trace", "runs", "fix", "lint", "check", "lsp", "stubs",
+    "survey",
 )  # fmt: skip
 
 

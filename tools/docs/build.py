@@ -28,6 +28,7 @@ import gallery
 import links
 import live
 import reference
+import survey
 
 from typelattice.explorer.answer_pages import scope
 from typelattice.explorer.document import USUAL, Document, document
@@ -121,6 +122,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str) -> in
     (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
     answers.write(html, address)
     conformance.write(html)
+    survey.write(html)
     addresses.write(html, address)
     outside, broken = links.follow(html)
     (into / "links.txt").write_text("".join(f"{link}\n" for link in outside), encoding="utf-8")

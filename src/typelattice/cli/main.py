@@ -25,7 +25,7 @@ from typelattice.rendering.terminal import OutputError, complain, show
 
 COMMANDS = (  # each a module beside this one
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
-    "watch", "trace", "runs", "fix", "lsp", "design", "emit", "stubs", "lint", "systems",
+    "watch", "trace", "runs", "fix", "survey", "lsp", "design", "emit", "stubs", "lint", "systems",
     "check", "completion",
 )  # fmt: skip
 

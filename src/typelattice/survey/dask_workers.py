@@ -1,0 +1,45 @@
+"""The workers of a Dask cluster as surveyors: a worker that ends costs the functions that it was at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from distributed import Client, as_completed
+
+from typelattice.survey.public_functions import SurveyError
+from typelattice.survey.surveyor_process import survey_functions
+
+CONNECTING = 30
+"""Seconds to wait for the scheduler."""
+
+
+def survey_on_workers(
+    tasks: Iterable[tuple[str, Sequence[str]]], limit: float, address: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of all tasks, which are packages with functions, as workers finish them.
+
+    Dask gives the task of a worker that ended to another. Raises SurveyError if there is no scheduler.
+    """
+    try:
+        client = Client(address, timeout=CONNECTING, set_as_default=False)
+    except (OSError, ValueError, TypeError) as e:
+        why = f"{address} ({type(e).__name__})"
+        raise SurveyError(f"there is no Dask scheduler at {why}; start one") from None
+    with client:
+        futures = {
+            client.submit(_survey, package, functions, limit, pure=False): (package, functions)
+            for package, functions in tasks
+        }
+        for future in as_completed([*futures]):
+            package, functions = futures[future]
+            if future.status == "finished":
+                yield from future.result()
+            else:
+                why = "it ends the workers that survey it"
+                for name in functions:
+                    yield {"package": package, "function": name, "verdict": "not reached", "why": why}
+
+
+def _survey(package: str, functions: Sequence[str], limit: float) -> list[dict[str, Any]]:
+    return [*survey_functions(package, functions, limit)]

@@ -1,0 +1,230 @@
+"""Calls of a function in examples and tests: the code is run, and each call's arguments are copied."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import doctest
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from typelattice.survey.numpy_arrays import usual_fixtures
+from typelattice.survey.surveyor_process import OWN_EXAMPLES
+from typelattice.survey.time_limit import SlowError
+
+HOOK = "__typelattice_call__"
+WORD = re.compile(r"\b([A-Za-z_]\w*)\(")
+IMPORTED = re.compile(r"(?m)^ *>>> (?:import|from) ([\w.]+)")
+MOST_CALLS = 4
+MOST_EXAMPLES = 4
+MOST_BYTES = 400_000  # of a file of tests
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """The arguments of a call, and where it stood."""
+
+    source: str
+    args: tuple[Any, ...]
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+
+class EnoughError(BaseException):
+    """Ends code that has made all calls that are wanted."""
+
+
+@contextmanager
+def passed_over() -> Iterator[None]:
+    """Pass over whatever code raises, except what ends it on purpose: pytest's skips are no Exception."""
+    try:
+        yield
+    except (EnoughError, SlowError):
+        raise
+    except BaseException:
+        return
+
+
+class _Calls(ast.NodeTransformer):
+    """Hands each call to the hook: `f(x)` becomes `hook(f, x)`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals", "vars", "dir"):
+            return node
+        hook = ast.Name(HOOK, ast.Load())
+        return ast.copy_location(ast.Call(hook, [node.func, *node.args], node.keywords), node)
+
+
+@dataclass(slots=True)
+class CallRecorder:
+    """Records calls of one function in code that `compile` has rewritten."""
+
+    function: Callable[..., Any]
+    source: str
+    calls: list[RecordedCall] = field(default_factory=list)
+
+    def compile(self, text: str, file: str, mode: str) -> Any:
+        """Compile code that hands its calls to `call`."""
+        tree = ast.parse(text, file, mode)
+        return compile(ast.fix_missing_locations(_Calls().visit(tree)), file, mode, dont_inherit=True)
+
+    def call(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
+        """Record a call if it is one of the function, and make it. Raises EnoughError after the last."""
+        if function is self.function:
+            self.calls.append(RecordedCall(self.source, tuple(map(_copy, args)), _copy_each(named)))
+            if len(self.calls) >= MOST_CALLS:
+                raise EnoughError
+        return function(*args, **named)
+
+
+def _copy(x: Any) -> Any:
+    try:
+        return copy.deepcopy(x)
+    except Exception:  # it cannot be copied; then it is as the example leaves it
+        return x
+
+
+def _copy_each(named: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _copy(x) for key, x in named.items()}
+
+
+def example_calls(name: str, function: Callable[..., Any], docs: Mapping[str, str]) -> Iterator[RecordedCall]:
+    """Yield the calls of a function in its own examples, then in others of its package that name it.
+
+    `docs` are the docstrings of the package by the name of their object.
+    """
+    word = name.rpartition(".")[2]
+    own = docs.get(name) or getattr(function, "__doc__", None) or ""
+    others = [(each, text) for each, text in docs.items() if each != name and f"{word}(" in text]
+    for each, text in [(name, own), *others[:MOST_EXAMPLES]]:
+        recorder = CallRecorder(function, OWN_EXAMPLES if each == name else f"the examples of {each}")
+        with suppress(EnoughError):
+            _run_examples(text, each.rpartition(".")[0], word, recorder)
+        yield from recorder.calls
+
+
+def _run_examples(text: str, module: str, word: str, recorder: CallRecorder) -> None:
+    """Run the examples of a docstring up to the last that calls a function; what raises is passed over."""
+    names = dict(vars(sys.modules[module])) if module in sys.modules else {}
+    usual = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", module.rpartition(".")[2]: module}
+    for short, full in usual.items():
+        if full in sys.modules:
+            names.setdefault(short, sys.modules[full])
+    names.update({"__name__": "__main__", HOOK: recorder.call})
+    examples: list[doctest.Example] = []
+    with suppress(ValueError):
+        examples = doctest.DocTestParser().get_examples(text)
+    last = max((i for i, each in enumerate(examples) if f"{word}(" in each.source), default=-1)
+    for example in examples[: last + 1]:
+        with passed_over():
+            exec(recorder.compile(example.source, "<example>", "single"), names)
+
+
+def package_docs(functions: Mapping[str, Callable[..., Any]]) -> Mapping[str, str]:
+    """Return the docstrings with examples of functions, and of classes and modules beside them."""
+    docs = {name: str(getattr(function, "__doc__", "") or "") for name, function in functions.items()}
+    for module_name in {name.rpartition(".")[0] for name in functions}:
+        module = sys.modules.get(module_name)
+        docs[f"{module_name}.__doc__"] = str(getattr(module, "__doc__", "") or "")
+        for name, each in [*vars(module).items()] if module else []:
+            if isinstance(each, type) and not name.startswith("_"):
+                docs.setdefault(f"{module_name}.{name}", str(each.__doc__ or ""))
+    return {name: text for name, text in docs.items() if ">>>" in text}
+
+
+def import_modules_of(docs: Mapping[str, str]) -> None:
+    """Import the modules that examples import, so that forks need not; those that fail are passed over."""
+    for name in sorted({name for text in docs.values() for name in IMPORTED.findall(text)}):
+        with suppress(BaseException):
+            importlib.import_module(name)
+
+
+@cache
+def test_files(package: str) -> Mapping[str, frozenset[str]]:
+    """Map the files of tests that a package installs to the names of the functions that they call."""
+    found: dict[str, frozenset[str]] = {}
+    for folder in getattr(sys.modules[package], "__path__", ()):
+        for path in sorted(Path(folder).rglob("test*.py")):
+            if path.stat().st_size < MOST_BYTES:
+                text = path.read_text(encoding="utf-8", errors="replace")
+                found[str(path)] = frozenset(WORD.findall(text))
+    return found
+
+
+def calls_in_tests(name: str, function: Callable[..., Any], package: str) -> Iterator[RecordedCall]:
+    """Yield the calls of a function in the package's own tests; tests with fixtures are passed over."""
+    word, home = name.rpartition(".")[2], name.split(".")[1:-1]
+    root = package.partition(".")[0]
+    having = [file for file, words in test_files(root).items() if word in words]
+    having.sort(key=lambda file: (word not in Path(file).stem, not {*home} <= {*Path(file).parts}))
+    for file in having[:2]:
+        recorder = CallRecorder(function, f"the tests in {Path(file).name}")
+        with suppress(EnoughError), passed_over():
+            _run_tests(file, word, root, recorder)
+        yield from recorder.calls
+        if recorder.calls:
+            return
+
+
+def _run_tests(file: str, word: str, package: str, recorder: CallRecorder) -> None:
+    root = Path(next(iter(sys.modules[package].__path__)))
+    dotted = ".".join([package, *Path(file).relative_to(root).with_suffix("").parts])
+    module = ModuleType(dotted)
+    module.__file__, module.__package__ = file, dotted.rpartition(".")[0]
+    with passed_over():
+        importlib.import_module(module.__package__)
+    module.__dict__[HOOK] = recorder.call
+    text = Path(file).read_text(encoding="utf-8")
+    sys.modules[dotted] = module
+    exec(recorder.compile(text, file, "exec"), module.__dict__)
+    lines = text.splitlines()
+    for test in _tests(module, dotted):
+        code = inspect.unwrap(test).__code__
+        with passed_over():
+            block = inspect.getblock([line + "\n" for line in lines[code.co_firstlineno - 1 :]])
+            if f"{word}(" in "".join(block):
+                for values in _parameters(test):
+                    with passed_over():
+                        test(**values)
+
+
+def _tests(module: ModuleType, dotted: str) -> Iterator[Any]:
+    """Yield the test functions of a module, and the test methods of its classes."""
+    for name, each in [*vars(module).items()]:
+        if name.startswith("test") and inspect.isfunction(each):
+            yield each
+        elif inspect.isclass(each) and each.__module__ == dotted:
+            for inner in [key for key in dir(each) if key.startswith("test")]:
+                made = None
+                with passed_over():
+                    made = each()
+                    for setup in ("setup_method", "setUp"):
+                        if hasattr(made, setup):
+                            getattr(made, setup)()
+                if made is not None:
+                    yield getattr(made, inner)
+
+
+def _parameters(test: Any) -> Iterator[dict[str, Any]]:
+    """Yield the first values of a parametrized test, or none for one without parameters."""
+    values: list[dict[str, Any]] = [{}, {}]
+    for mark in getattr(test, "pytestmark", ()):
+        if mark.name == "parametrize":
+            names, rows = mark.args[0], [*mark.args[1]]
+            names = [each.strip() for each in names.split(",")] if isinstance(names, str) else [*names]
+            for into, row in zip(values, (rows[0], rows[-1]), strict=True):
+                given = row.values if hasattr(row, "marks") else row if len(names) > 1 else (row,)
+                into.update(zip(names, given, strict=False))
+    asked = inspect.signature(test).parameters
+    for each in values if values[0] else values[:1]:
+        yield {key: x for key, x in {**usual_fixtures(), **each}.items() if key in asked}
+

@@ -1,0 +1,165 @@
+"""The first line of a package that made a result wide, by a trace of the call."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from typelattice.calls.step import Cast
+from typelattice.facts.libraries import library_of
+from typelattice.facts.suggestions import clip_text
+from typelattice.tracing.findings.chain import chain
+from typelattice.tracing.findings.checked_run import CheckedRun, check_run
+from typelattice.tracing.findings.widening_causes import causes
+from typelattice.tracing.front.function import trace
+from typelattice.tracing.run_data.run import Run
+
+Trace = Callable[[FrameType, str, Any], Any]
+
+LONGEST = 100  # characters of a line's text
+NARROW_BITS = 32
+MOST_CALLERS = 6
+COPIED = re.compile(r"/_?(extern|vendor|third_party)")
+NAMED_DTYPE = re.compile(r"float|double|complex|['\"][dDfFcg]\d*['\"]")
+
+
+@dataclass(frozen=True, slots=True)
+class WideLine:
+    """A line that made floats wide: its file from the package on, its number, its text."""
+
+    file: str
+    line: int
+    text: str
+
+
+def first_wide_line(repeat: Callable[[], Any], wide: Sequence[str], package: str) -> WideLine | str:
+    """Repeat a call and find the first line that made a result wide; else return why there is none."""
+    root = package.partition(".")[0]
+    if library_of(root) is not None:
+        return f"operations of {root} are the smallest steps that a trace knows"
+    modules = _modules_run(repeat, root)
+    if not modules:
+        return "no line of Python is run: the function is compiled"
+    with trace(package=modules) as followed:
+        result = repeat()
+        if not hasattr(result, "dtype") and not isinstance(result, (tuple, list, dict)):
+            result = {name.removeprefix("result."): _part(result, name) for name in wide}
+    found = _decisive_line(followed.run, wide, root)
+    if found is None:
+        return "the wide floats come from compiled code, or from code that a trace does not follow"
+    return found if NAMED_DTYPE.search(found.text) else _naming_caller(repeat, found, root) or found
+
+
+def _decisive_line(run: Run, wide: Sequence[str], root: str) -> WideLine | None:
+    """Find the line that decided the dtype of a wide result; else the first that widened a float at all."""
+    checked = check_run(run)
+    earliest = sorted(causes(checked), key=lambda cause: cause.at)
+    names = [name for name in run.results if name.startswith("result")]
+    for name in sorted(names, key=lambda name: (name not in wide, name)):
+        i = run.results[name]
+        if (checked.widths[i] or 0) <= NARROW_BITS:
+            continue
+        links = chain(checked, i)
+        if _follows_other(checked, links[-1]):
+            earlier = [cause for cause in earliest if cause.at < links[-1]]
+            links = (*links, *(step for cause in earlier[:1] for step in (cause.at, *cause.first)))
+        if found := _line(checked, links, root):
+            return found
+    lines = (_line(checked, (cause.at, *cause.first), root) for cause in earliest)
+    return next(filter(None, lines), None)
+
+
+def _follows_other(checked: CheckedRun, i: int) -> bool:
+    """Tell whether a step casts to a dtype that it does not name, so that an earlier line decided it."""
+    step = checked.steps[i]
+    return isinstance(step, Cast) and not NAMED_DTYPE.search(step.text)
+
+
+def _part(result: Any, name: str) -> Any:
+    """Return a public attribute of an object that is a result."""
+    return getattr(result, name.removeprefix("result.").partition(".")[0].partition("[")[0], None)
+
+
+def _line(checked: CheckedRun, steps: Sequence[int], root: str) -> WideLine | None:
+    """Return the place of the last step in the package's own code: the one that decided.
+
+    Copies of other packages within it count only if no step has another place.
+    """
+    copied: WideLine | None = None
+    for i in reversed(steps):
+        step = checked.steps[i]
+        file = _file_in_package(step.location.file, root) if step.location else None
+        if step.location is not None and file is not None:
+            line = WideLine(file, step.location.line, _shorten(step.text))
+            if not COPIED.search(file):
+                return line
+            copied = copied or line
+    return copied
+
+
+def _file_in_package(file: str, root: str) -> str | None:
+    file = file.replace(os.sep, "/")
+    at = file.rfind(f"/{root}/")
+    if at < 0 and file.endswith(f"/{root}.py"):  # a package of one module
+        at = file.rfind("/")
+    return file[at + 1 :] if at >= 0 else None
+
+
+def _shorten(text: str) -> str:
+    return clip_text(" ".join(text.split()), LONGEST)
+
+
+def _naming_caller(repeat: Callable[[], Any], found: WideLine, root: str) -> WideLine | None:
+    """Repeat a call and find the caller of a line that names the dtype which the line only passes on.
+
+    If none does, the caller of a copy of another package is the one in the package's own code.
+    """
+    callers: list[WideLine] = []
+
+    def note_calls(frame: FrameType, event: str, arg: Any) -> Trace | None:
+        is_there = not callers and frame.f_code.co_filename.replace(os.sep, "/").endswith(f"/{found.file}")
+        return note_line if is_there else None
+
+    def note_line(frame: FrameType, event: str, arg: Any) -> Trace | None:
+        if event != "line" or frame.f_lineno != found.line or callers:
+            return note_line
+        caller = frame.f_back
+        while caller is not None and len(callers) < MOST_CALLERS:
+            file = _file_in_package(caller.f_code.co_filename, root)
+            if file is not None:
+                text = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
+                callers.append(WideLine(file, caller.f_lineno, _shorten(text)))
+            caller = caller.f_back
+        return note_line
+
+    before = sys.gettrace()
+    sys.settrace(note_calls)
+    try:
+        repeat()
+    finally:
+        sys.settrace(before)
+    own = [each for each in callers if COPIED.search(found.file) and not COPIED.search(each.file)]
+    return next((each for each in callers if NAMED_DTYPE.search(each.text)), own[0] if own else None)
+
+
+def _modules_run(repeat: Callable[[], Any], root: str) -> tuple[str, ...]:
+    """Repeat a call and list the modules of a package whose functions it runs."""
+    found: set[str] = set()
+
+    def note(frame: FrameType, event: str, arg: Any) -> None:
+        name = frame.f_globals.get("__name__")
+        if event == "call" and isinstance(name, str) and name.partition(".")[0] == root:
+            found.add(name)
+
+    sys.setprofile(note)
+    try:
+        repeat()
+    finally:
+        sys.setprofile(None)
+    return tuple(sorted(found))

@@ -1,0 +1,132 @@
+"""A process without network, windows and input, which writes into its scratch folder alone.
+
+Python tells audit hooks of what a function is about to do. What leaves the scratch folder is refused, and
+named in the row of the function.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import os
+import signal
+import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+try:
+    import resource
+except ImportError:  # it is part of Python on Unix alone
+    resource = None  # type: ignore[assignment]
+
+NEW_NETWORK = 0x40000000
+END_WITH_PARENT = 1  # an option of prctl
+MOST_BYTES = 8 * 2**30
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+SOCKETS = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
+PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile")
+CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "shutil.rmtree")
+ENVIRONMENT = {
+    "MPLBACKEND": "Agg", "QT_QPA_PLATFORM": "offscreen",
+    "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
+}  # fmt: skip
+"""No windows, no threads that a fork would lose."""
+
+
+def environment(home: str) -> dict[str, str]:
+    """Return the environment of a process whose home is a scratch folder and that has no display."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    folders = dict.fromkeys(
+        ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR", "TMPDIR"), home
+    )
+    return {**kept, **ENVIRONMENT, **folders}
+
+
+def leave_network() -> None:
+    """Put this process where there is no network, if the system allows it; audit hooks refuse it anyway."""
+    unshare = getattr(os, "unshare", None)  # from Python 3.12 on, on Linux
+    if unshare is not None:
+        with suppress(OSError):
+            unshare(NEW_NETWORK)
+
+
+def end_with_parent() -> None:
+    """Let this process end when its parent does, where the system offers that, as Linux does."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGKILL)
+
+
+def limit_memory() -> None:
+    """Let no allocation take more than this process may have, where the system can limit it."""
+    if resource is not None:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:
+    """Refuse from now on what leaves the home of the survey; `note` gets the name of each attempt.
+
+    Files in the scratch folder are noted and allowed. Those elsewhere in the home are caches of libraries.
+    """
+    inside = tuple(os.path.realpath(each) + os.sep for each in (home, "/dev"))
+    noted = os.path.realpath(scratch) + os.sep
+    sys.stdin = _NoInput(note)
+
+    def check(path: Any) -> None:
+        if isinstance(path, int):
+            return
+        place = os.path.realpath(os.fsdecode(path)) + os.sep
+        if place.startswith(noted) or not place.startswith(inside):
+            note("writes files")
+        if not place.startswith(inside):
+            raise PermissionError(f"a survey lets nothing write {path!r}")
+
+    def refuse(event: str, args: tuple[Any, ...]) -> None:
+        if event == "open":
+            path, mode, flags = args
+            writes = (flags or 0) & WRITING or (isinstance(mode, str) and {*mode} & {*"wax+"})
+            if writes:
+                check(path)
+        elif event in CHANGES:
+            if args:
+                check(args[0])
+        elif event in SOCKETS:
+            note("opens a connection")
+            raise ConnectionRefusedError("a survey has no network")
+        elif event in PROGRAMS:
+            note("starts a program")
+            raise PermissionError("a survey starts no programs")
+        elif event == "builtins.input":
+            note("asks for input")
+            raise EOFError("a survey gives no input")
+        elif event in ("os.kill", "os.killpg") and args[0] != os.getpid():
+            note("ends a process")
+            raise PermissionError("a survey ends no processes")
+
+    def open_window(*args: Any, **named: Any) -> bool:
+        note("opens a window")
+        return False
+
+    webbrowser.open = open_window
+    sys.addaudithook(refuse)
+
+
+class _NoInput(io.TextIOBase):
+    """A standard input that is at its end, and notes who reads it."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
+        """Return the end of the input."""
+        self._note("asks for input")
+        return ""
+
+    read = readline

@@ -1,0 +1,136 @@
+"""One call with float32 beside the same call with float64: which floats of its result stayed narrow."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.survey.example_calls import RecordedCall
+from typelattice.survey.numpy_arrays import (
+    NARROW,
+    WIDE,
+    Conversion,
+    UnconvertibleError,
+    describe,
+    has_numbers,
+    is_wide,
+    read_floats,
+    seed_random,
+)
+from typelattice.survey.surveyor_process import NO_VALID_CALL
+from typelattice.survey.time_limit import SlowError, time_limit
+
+WAYS = (
+    ("narrow", True, False), ("narrow", False, False), ("keep", True, False), ("keep", False, False),
+    ("float", True, False), ("float", True, True),
+)  # fmt: skip
+"""Treatments of integers, of lists, and of Python's floats, in the order in which they are tried."""
+
+FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")  # of this machine, which concern no reader
+SLOW, REFUSED = "a call takes", "float32 is refused"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCall:
+    """A call that succeeded with both widths.
+
+    `kept` and `wide` are the names of the result's floats, such as `result[0]`. `repeat` makes the call with
+    float32 again.
+    """
+
+    text: str
+    source: str
+    kept: tuple[str, ...]
+    wide: tuple[str, ...]
+    repeat: Callable[[], Any]
+
+
+def judge_call(
+    name: str, function: Callable[..., Any], call: RecordedCall, seconds: float
+) -> JudgedCall | str:
+    """Make a call with both widths, by the first treatment with which both succeed; else return the reason.
+
+    If floats widen beside integers or Python's floats, those may be why. Then the treatments that make them
+    float32 are tried, too, and one that widens nothing counts.
+    """
+    why = "no call holds floats that can be converted"
+    first: JudgedCall | None = None
+    for way in WAYS:
+        found = _judge_one_way(name, function, call, way, seconds)
+        if isinstance(found, str):
+            why = why if why.startswith(REFUSED) else found or why
+            if found.startswith(SLOW):
+                break
+            continue
+        judged, has_others = found
+        if not judged.wide or not has_others:
+            return judged if not judged.wide else first or judged
+        first = first or judged
+    return first or why
+
+
+def _judge_one_way(
+    name: str, function: Callable[..., Any], call: RecordedCall, way: tuple[str, bool, bool], seconds: float
+) -> tuple[JudgedCall, bool] | str:
+    """Judge a call with one treatment, and tell whether numbers beside the floats may widen them.
+
+    Return the reason if it cannot be judged so, and an empty one if there is nothing to say of it.
+    """
+    wide, narrow = Conversion(WIDE, *way), Conversion(NARROW, *way)
+    try:
+        with time_limit(seconds):
+            expected = _call(function, call, wide)
+    except UnconvertibleError:
+        return "an argument holds float64 that cannot be converted, or asks for it"
+    except SlowError:
+        return f"{SLOW} more than {seconds:g} s"
+    except (Exception, SystemExit) as e:
+        return f"{NO_VALID_CALL}{_error(e)}"
+    if not wide.arrays:
+        return ""
+    if call.source == "a recipe" and not all(has_numbers(x) for _, _, x in expected):
+        return f"{NO_VALID_CALL}the result has no finite number"
+    try:
+        with time_limit(seconds):
+            found = _call(function, call, narrow)
+    except SlowError:
+        return f"{SLOW} more than {seconds:g} s with float32"
+    except (UnconvertibleError, Exception, SystemExit) as e:
+        return f"{REFUSED}: {_error(e)}"
+    kept = tuple(leaf for leaf, dtype, _ in found if not is_wide(dtype))
+    made_wide = tuple(leaf for leaf, dtype, _ in found if is_wide(dtype))
+    if made_wide and narrow.wide_integers:
+        return "integers in its arguments make floats wide by themselves"
+    text = _text(name, call, narrow)
+    judged = JudgedCall(text, call.source, kept, made_wide, lambda: _make(function, call, narrow))
+    return judged, narrow.others > 0
+
+
+def _call(function: Callable[..., Any], call: RecordedCall, to: Conversion) -> list[tuple[str, str, Any]]:
+    return [*read_floats(_make(function, call, to))]
+
+
+def _make(function: Callable[..., Any], call: RecordedCall, to: Conversion) -> Any:
+    args = [to.convert(x) for x in call.args]
+    named = {key: to.convert(x) for key, x in call.named.items()}
+    seed_random()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = function(*args, **named)
+    return [*result] if isinstance(result, Iterator) and not hasattr(result, "dtype") else result
+
+
+def _text(name: str, call: RecordedCall, to: Conversion) -> str:
+    args = [describe(to.convert(x)) for x in call.args]
+    args += [f"{key}={describe(to.convert(x))}" for key, x in call.named.items()]
+    text = f"{name.rpartition('.')[2]}({', '.join(args)})"
+    return text if len(text) <= 120 else f"{text[:116]}...)"
+
+
+def _error(e: BaseException) -> str:
+    words = FOLDERS.sub("", " ".join(str(e).split()))
+    text = f"{type(e).__name__}: {words}" if words else type(e).__name__
+    return "".join(c if c.isprintable() else "?" for c in text[:110])

@@ -1,0 +1,259 @@
+"""The process that surveys functions of one package, each in a fork of its own.
+
+It reads a task as JSON from its standard input and writes a row as JSON for each function. A function that
+hangs, crashes or exits costs its fork. The next fork goes on with the next source of arguments.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from importlib.metadata import packages_distributions, version
+from select import select
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from typelattice.survey.example_calls import (
+    RecordedCall,
+    calls_in_tests,
+    example_calls,
+    import_modules_of,
+    package_docs,
+    test_files,
+)
+from typelattice.survey.first_wide_line import WideLine, first_wide_line
+from typelattice.survey.isolation import end_with_parent, isolate, leave_network, limit_memory
+from typelattice.survey.judged_call import REFUSED, JudgedCall, judge_call
+from typelattice.survey.public_functions import SurveyError, public_functions
+from typelattice.survey.recipes import recipe_calls
+from typelattice.survey.time_limit import SlowError, time_limit
+
+Row = dict[str, Any]
+SOURCES = ("examples", "recipes", "tests")
+ENOUGH = 3  # judged calls with floats in their results
+SHARE = 0.3  # of the limit: what one source of arguments may take, so that the next have time
+ONE_CALL = 0.25  # of the limit: what one call may take
+NOT_REACHED = "not reached"
+UNASKED = "neither examples, recipes nor tests call it with floats"
+
+
+def main() -> None:
+    """Serve one task: list the functions of a package, or survey those that the task names."""
+    task = json.load(sys.stdin)
+    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    warnings.simplefilter("ignore")
+    leave_network()
+    package = task["package"]
+    sys.path.append(task.get("folder", ""))
+    try:
+        functions = public_functions(package)
+    except SurveyError as e:
+        answers.write(json.dumps({"error": str(e)}) + "\n")
+        return
+    if task["functions"] is None:
+        answers.write(json.dumps({"version": package_version(package), "functions": [*functions]}) + "\n")
+        return
+    docs = package_docs(functions)
+    test_files(package.partition(".")[0])
+    import_modules_of(docs)
+    for name in task["functions"]:
+        if name in functions:
+            row = _survey_in_forks(package, name, functions[name], docs, task["limit"])
+        else:
+            row = {"verdict": NOT_REACHED, "why": "it is not there when the package is imported again"}
+        answers.write(json.dumps({"package": package, "function": name, **row}) + "\n")
+
+
+def package_version(package: str) -> str:
+    """Return the version of the distribution that installed a package; else that of its module."""
+    root = package.partition(".")[0]
+    for distribution in packages_distributions().get(root, ()):
+        with suppress(Exception):
+            return version(distribution)
+    return str(getattr(sys.modules.get(root), "__version__", "unknown"))
+
+
+def _survey_in_forks(
+    package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str], limit: float
+) -> Row:
+    """Survey a function in a fork; where that ends early, in another one with the remaining sources."""
+    row: Row = {}
+    left: Sequence[str] = SOURCES
+    ended, did = "", set[str]()
+    while left:
+        latest, ended_now, stage, noted = _fork(package, name, function, docs, left, limit)
+        did |= noted
+        row = latest if latest.get("verdict") or not row.get("why") else row
+        if not ended_now or row.get("verdict", NOT_REACHED) != NOT_REACHED:
+            break
+        ended = ended_now
+        left = left[left.index(stage) + 1 :]
+    row.setdefault("verdict", NOT_REACHED)
+    if row["verdict"] == NOT_REACHED:
+        row["why"] = f"it {ended}" if ended else row.get("why") or UNASKED
+    if did:
+        row["did"] = sorted(did)
+    return row
+
+
+def _fork(
+    package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str],
+    sources: Sequence[str], limit: float,
+) -> tuple[Row, str, str, set[str]]:
+    """Survey a function in one fork; return the row, how the fork ended early, its source, what it did."""
+    reading, writing = os.pipe()
+    with TemporaryDirectory(prefix="survey-") as scratch:
+        pid = os.fork()
+        if pid == 0:
+            os.close(reading)
+            _in_fork(writing, scratch, package, name, function, docs, sources, limit)
+        os.close(writing)
+        row: Row = {}
+        stage, did = sources[0], set[str]()
+        finished = late = False
+        try:
+            for message in _messages(reading, limit):
+                if message is None:
+                    late = True
+                    break
+                row = message.get("row", row)
+                stage = message.get("stage", stage)
+                did |= {*message.get("did", ())}
+                finished = finished or "done" in message
+        finally:
+            os.close(reading)
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            _, status = os.waitpid(pid, 0)
+    if finished:
+        return row, "", stage, did
+    if late:
+        return row, f"takes more than {limit:g} s", stage, did
+    code = os.waitstatus_to_exitcode(status)
+    ended = f"ends its process with status {code}" if code >= 0 else f"ends its process by signal {-code}"
+    return row, ended, stage, did
+
+
+def _messages(pipe: int, limit: float) -> Iterator[Row | None]:
+    """Yield the messages of a fork until it ends, and None if it takes too long."""
+    text, end = b"", time.monotonic() + limit
+    while True:
+        if not select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
+            yield None
+            return
+        got = os.read(pipe, 65536)
+        if not got:
+            return
+        *lines, text = (text + got).split(b"\n")
+        for line in lines:
+            message = json.loads(line)
+            yield message
+            if "done" in message:
+                return
+
+
+def _in_fork(
+    pipe: int, scratch: str, package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str],
+    sources: Sequence[str], limit: float,
+) -> None:
+    """Survey a function in this process, which ends with it."""
+    try:
+        os.setsid()
+        end_with_parent()
+        os.chdir(scratch)
+        limit_memory()
+        noted: set[str] = set()
+
+        def tell(**message: Any) -> None:
+            os.write(pipe, json.dumps(message).encode() + b"\n")
+
+        def note(deed: str) -> None:
+            if deed not in noted:
+                noted.add(deed)
+                tell(did=[deed])
+
+        isolate(os.path.expanduser("~"), scratch, note)
+        _survey(package, name, function, docs, sources, limit, tell)
+        tell(done=True)
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
+
+
+def _survey(
+    package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str], sources: Sequence[str],
+    limit: float, tell: Callable[..., None],
+) -> None:
+    judged: list[JudgedCall] = []
+    why = ""
+    for source in sources:
+        tell(stage=source)
+        with suppress(SlowError), time_limit(SHARE * limit):
+            for call in _calls(source, package, name, function, docs):
+                found = judge_call(name, function, call, ONE_CALL * limit)
+                if isinstance(found, str):
+                    why = _better_reason(why, found)
+                    continue
+                judged.append(found)
+                if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH:
+                    break
+        if any(each.kept or each.wide for each in judged):
+            break
+    if not judged:
+        refused = why.startswith(REFUSED)
+        tell(row={"verdict": "refused" if refused else NOT_REACHED, "why": why} if why else {})
+        return
+    row = _row(judged)
+    tell(row=row)
+    wide = next((each for each in judged if each.wide), None)
+    if wide is not None:
+        cause: WideLine | str = "the trace takes too long"
+        try:
+            with suppress(SlowError), time_limit(2 * SHARE * limit):
+                cause = first_wide_line(wide.repeat, wide.wide, package)
+        except Exception as e:
+            cause = f"the trace fails: {type(e).__name__}"
+        row["cause" if isinstance(cause, WideLine) else "no cause"] = (
+            asdict(cause) if isinstance(cause, WideLine) else cause
+        )
+        tell(row=row)
+
+
+def _calls(
+    source: str, package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str]
+) -> Iterator[RecordedCall]:
+    if source == "examples":
+        return example_calls(name, function, docs)
+    if source == "recipes":
+        return recipe_calls(function)
+    return calls_in_tests(name, function, package)
+
+
+def _better_reason(before: str, now: str) -> str:
+    """Choose the more telling of two reasons: a refusal of float32 is a finding, a bad argument is none."""
+    order = (REFUSED, "a call", "integers", "an argument", "no valid call", "no call", "")
+    return min((before, now), key=lambda why: next(i for i, head in enumerate(order) if why.startswith(head)))
+
+
+def _row(judged: list[JudgedCall]) -> Row:
+    kept, wide = any(each.kept for each in judged), any(each.wide for each in judged)
+    verdict = "mixed" if kept and wide else "wide" if wide else "kept" if kept else "no floats"
+    shown = next((each for each in judged if each.wide), None) or next(
+        (each for each in judged if each.kept), judged[0]
+    )
+    row: Row = {"verdict": verdict, "call": shown.text, "source": shown.source}
+    if verdict == "mixed":
+        row["wide"] = sorted({leaf for each in judged for leaf in each.wide})[:4]
+    return row

@@ -1,0 +1,32 @@
+"""Limits of time for code that is run in this process. They end Python code, not what runs compiled."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class SlowError(BaseException):
+    """Ends a call that takes too long."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise SlowError in code that runs longer, once it is back in Python. Limits may lie in each other."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SlowError
+
+    outer, _ = signal.getitimer(signal.ITIMER_REAL)
+    started, before = time.monotonic(), signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, outer or seconds))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        if outer:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - started)))

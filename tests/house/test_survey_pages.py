@@ -1,0 +1,55 @@
+"""The pages of a survey show each verdict, the first wide lines, and what changed since another release."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
+import survey  # type: ignore[import-not-found]
+
+ROOT = Path(__file__).parents[2]
+
+WIDE = {
+    "name": "pkg.f", "verdict": "wide", "call": "f(float32[2])", "source": "a recipe",
+    "cause": {"file": "pkg/a.py", "line": 3, "text": "x < np.zeros(2)"},
+}  # fmt: skip
+
+
+def document(date: str, version: str, *functions: dict[str, object]) -> dict[str, object]:
+    package = {"name": "pkg", "version": version, "functions": list(functions)}
+    return {"typelattice": "survey", "version": 1, "date": date, "python": "3.13.0", "packages": [package]}
+
+
+def test_a_package_has_a_page_with_causes_and_changes(tmp_path: Path) -> None:
+    kept = {"name": "pkg.f", "verdict": "kept"}
+    other = {"name": "pkg.g", "verdict": "not reached", "why": "no valid call was found"}
+    folder, html = tmp_path / "surveys", tmp_path / "html"
+    folder.mkdir()
+    for data in (
+        document("2026-03-01", "2.0", WIDE, other), document("2026-02-01", "2.0", kept, other),
+        document("2026-01-01", "1.0", kept, other),
+    ):  # fmt: skip
+        (folder / f"{data['date']}.json").write_text(json.dumps(data))
+    assert survey.write(html, folder) == 2
+    page = (html / "survey" / "pkg.html").read_text()
+    assert "pkg/a.py:3: <code>x &lt; np.zeros(2)</code>" in page
+    assert "no valid call was found" in page
+    assert "Since 1.0:</p><ul><li>pkg.f: kept, now wide</ul>" in page
+    index = (html / "survey" / "index.html").read_text()
+    assert "1 packages, 2026-03-01: 1 functions called with float32; 1 of 2 not reached (50%)." in index
+    assert 'href="2026-01-01.json"' in index
+    assert (html / "survey" / "2026-01-01.json").is_file()
+
+
+@pytest.mark.parametrize("path", sorted(survey.SURVEYS.glob("*.json")), ids=lambda path: path.name)
+def test_each_survey_follows_the_schema_and_has_its_date_as_a_name(path: Path) -> None:
+    schema = json.loads((ROOT / "docs" / "survey.schema.json").read_text(encoding="utf-8"))
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert not [*Draft202012Validator(schema).iter_errors(data)]
+    assert path.stem == data["date"]
+    assert path.stat().st_size < 1_500_000

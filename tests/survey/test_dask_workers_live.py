@@ -1,0 +1,63 @@
+"""The workers of a Dask cluster share a survey, and one that is killed loses nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from typelattice.survey import survey_packages as module
+from typelattice.survey.survey_packages import survey_packages
+
+pytestmark = pytest.mark.live
+FUNCTIONS = 12
+SLOW = """
+import os
+import time
+import numpy as np
+"""
+FUNCTION = '''
+def f{number}(x):
+    """Take a while.
+
+    >>> f{number}(np.ones(2))
+    """
+    time.sleep(0.2)
+    return x {times}
+'''
+
+
+def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(Path(module.__file__).parents[2])]))
+    monkeypatch.setattr(module, "ON_WORKERS", 3)
+    (tmp_path / "planted").mkdir()
+    functions = [
+        FUNCTION.format(number=i, times="* np.float64(2)" if i % 2 else "* 2") for i in range(FUNCTIONS)
+    ]
+    (tmp_path / "planted" / "__init__.py").write_text(SLOW + "".join(functions), encoding="utf-8")
+    rows = tmp_path / "rows.jsonl"
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        killed: list[int] = []
+        append = module.append_row
+
+        def append_and_kill(path: Path, row: dict[str, object]) -> None:
+            if not killed:  # the first task is done, and others are under way
+                killed.extend([*client.run(os.getpid).values()][:1])
+                os.kill(killed[0], signal.SIGKILL)
+            append(path, row)
+
+        monkeypatch.setattr(module, "append_row", append_and_kill)
+        (package,) = survey_packages(["planted"], rows, limit=20.0, scheduler=cluster.scheduler_address)
+        assert killed
+    verdicts = {name: row["verdict"] for name, row in package.rows.items()}
+    assert verdicts == {f"planted.f{i}": "wide" if i % 2 else "kept" for i in range(FUNCTIONS)}
+    assert len(rows.read_text().splitlines()) == FUNCTIONS + 1

@@ -20,7 +20,7 @@ from zlib import crc32
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.gc_pause import gc_paused
-from typelattice.tracing.record.child_runs import SPAWNERS, ChildRuns
+from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
 from typelattice.tracing.record.witness import LazyWitness, Module
@@ -162,7 +162,7 @@ class Finder(MetaPathFinder):
         """Return the module's spec; None for a module of another package."""
         if name in self.switches.names:
             return self.switches.spec(self._other(name, path, target))
-        if name in SPAWNERS:
+        if name == POPEN or name in SPAWNERS:
             return self.children.spec(self._other(name, path, target))
         if not self.covers(name):
             return None

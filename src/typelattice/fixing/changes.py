@@ -232,7 +232,8 @@ def _at_origin(
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
     if isinstance(node, ast.Call) and isinstance(step, Created) and step.dtype is None:
-        for dtype in [*dtypes, literal]:
+        given = [f"{name}.dtype" for name in at.source.arrays_at_hand(node) if name in known][:MOST_NAMES]
+        for dtype in dict.fromkeys([*dtypes, *given, literal]):
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
         yield from _unwrap_scalar(at, node, literal)

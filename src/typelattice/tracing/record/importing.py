@@ -27,7 +27,7 @@ from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
 from typelattice.tracing.run_data.source_text import Source
 
-VERSION = b"10"  # of the rewriting: a cache of another version is not read
+VERSION = b"11"  # of the rewriting: a cache of another version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
 """Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
 and the functions that were left alone."""

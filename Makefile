@@ -23,7 +23,7 @@ PROGRAMS = 100
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot lint package installed docs pages tools browser \
-	environments emitted conform everyday patches widenings releases fuzz bench array-api-tests programs \
+	environments emitted conform everyday patches widenings known-fixes npbench releases fuzz bench array-api-tests programs \
 	mutants clean
 
 help:  ## these lines
@@ -95,6 +95,12 @@ patches: $(VENV)/test.stamp  ## patches calls of installed packages: SciPy, scik
 widenings: $(VENV)/test.stamp  ## plants widenings in 200 random programs, and fixes each
 	$(VENV)/bin/python tools/widenings.py
 
+known-fixes: $(VENV)/test.stamp  ## patches old releases whose public change is known, and compares the places
+	$(VENV)/bin/python tools/known_fixes.py $(FLAGS)
+
+npbench: $(VENV)/test.stamp  ## fixes NPBench's kernels to float32, and measures them: SUITE=path of a copy
+	$(VENV)/bin/python tools/npbench.py '$(SUITE)' --into docs/measured.md
+
 everyday: $(VENV)/test.stamp  ## how often each rule is right of calls with dtypes that most programs have
 	$(VENV)/bin/python tools/everyday.py
 
@@ -118,7 +124,7 @@ mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do
 	$(VENV)/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-3.* .venv-newest .venv-docs .venv-node $(LIVE) .venv-releases .venv-suite dist build
+	rm -rf .venv .venv-3.* .venv-known .venv-newest .venv-docs .venv-node $(LIVE) .venv-releases .venv-suite dist build
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own; NumPy 2.5 runs on none

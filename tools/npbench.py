@@ -4,8 +4,8 @@
     python tools/npbench.py COPY gemm lenet      # these
     python tools/npbench.py COPY --into PAGE     # put the table into a page, between its marks
 
-Each kernel runs with float32 input. `typelattice fix` patches what becomes wide, in a copy of its files. Then the
-kernel runs with float64 input as it was, and with float32 input and the patch: three times each, without
+Each kernel runs with float32 input. `typelattice fix` patches what becomes wide, in a copy of its files. Then
+the kernel runs with float64 input as it was, and with float32 input and the patch: three times each, without
 typelattice. Nothing of the suite is kept.
 """
 

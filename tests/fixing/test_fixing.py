@@ -158,7 +158,7 @@ def test_steps_that_another_system_decides_otherwise_are_counted_once_each(folde
     assert patch.progress == "2 steps would differ under numpy1 before, 0 after"
 
 
-MADE_ELSEWHERE = {  # where a wide array is made, and what is patched: the line that meets it, or that makes it
+MADE_ELSEWHERE = {  # a wide array, and what is patched: the line that meets it, or that makes it
     """
     class Layer:
         def __init__(self):

@@ -36,8 +36,9 @@ def run(folder: Path, *words: str, check: bool = True) -> subprocess.CompletedPr
     root = str(Path(tl.__file__).parents[1])
     env = {**os.environ, "PYTHONPATH": root, "TMPDIR": str(folder)}
     return subprocess.run(
-        [sys.executable, "-W", "ignore", *words], cwd=folder, env=env, capture_output=True, text=True, check=check
-    )
+        [sys.executable, "-W", "ignore", *words],
+        cwd=folder, env=env, capture_output=True, text=True, check=check,
+    )  # fmt: skip
 
 
 def counts(folder: Path) -> dict[str, int]:
@@ -119,7 +120,8 @@ def test_the_processes_of_torchrun_are_followed(tmp_path: Path) -> None:
     )
     words = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "train.py"]
     ran = run(tmp_path, "-m", "typelattice", "trace", "--json", "run.json", *words, check=False)
-    assert ran.returncode == 0 and "float32 and float64 gives float64" in " ".join(ran.stderr.split()), ran.stderr
+    assert ran.returncode == 0, ran.stderr
+    assert "float32 and float64 gives float64" in " ".join(ran.stderr.split())
     assert [n for code, n in counts(tmp_path).items() if code.startswith("x * torch.tensor")] == [2]
 
 
@@ -128,7 +130,10 @@ class Nobody:
         return "settings"
 
 
-@pytest.mark.parametrize("args", [["ls"], "python s.py", [3], [], [sys.executable, "-"], [sys.executable, "-i", "s.py"]])
+OTHERS = [["ls"], "python s.py", [3], [], [sys.executable, "-"], [sys.executable, "-i", "s.py"]]
+
+
+@pytest.mark.parametrize("args", OTHERS)
 def test_other_commands_stay_as_they_are(args: object) -> None:
     assert followed_command(args, Nobody()) is None
 

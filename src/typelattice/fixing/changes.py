@@ -12,7 +12,7 @@ from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import Edit, Source
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.libraries import cast_text
+from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
 
 MOST_NAMES = 3  # names at hand whose dtype is tried
@@ -112,7 +112,12 @@ class _StepNode:
         return Change(self.file, line or self.node.lineno, edits)
 
     def alias(self) -> str:
-        """The name by which the file knows the library's functions; "" where it imports none."""
+        """The name by which the file knows the library's functions; "" where it imports none.
+
+        A library without rules, such as pandas, has the dtypes of another: they are named by text.
+        """
+        if not has_rules(self.library):
+            return ""
         modules = libraries()[self.library].modules if self.library in libraries() else ()
         asked = {
             node.value.id

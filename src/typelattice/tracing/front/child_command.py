@@ -1,4 +1,4 @@
-"""A command of a followed program that starts Python again: it runs as given, and leaves its run in a folder."""
+"""A command of a followed program that starts Python again: it runs as given, and leaves its run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands by which a program starts Python again, and what takes their place so that the process is followed.
+"""Commands by which a program starts Python again, and those in their place that follow the process.
 
 The arguments that the new process sees are those of the program. No environment variable is set.
 """
@@ -46,7 +46,7 @@ class Owner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PythonCommand:
-    """A command that runs Python: its options, and a script, a module (`-m`) or code (`-c`) with arguments."""
+    """A command that runs Python: its options, then a script, a module (`-m`) or code (`-c`)."""
 
     options: tuple[str, ...]
     kind: str

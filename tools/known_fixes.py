@@ -91,8 +91,9 @@ def environment(case: Case, folder: Path) -> Path:
     python, ready = place / "bin" / "python", place / "ready"
     if not ready.is_file() or ready.read_text(encoding="utf-8") != case.requires:
         base = subprocess.run([ROOT / "tools" / "find-python", "3.11"], capture_output=True, text=True)
-        install = [python, "-m", "pip", "install", "-q", "--prefer-binary", "pytest", *case.requires.split()]
-        for command in ([base.stdout.strip() or sys.executable, "-m", "venv", "--clear", place], install):
+        words = ["-m", "pip", "install", "-q", "--prefer-binary", "pytest", *case.requires.split()]
+        make = [base.stdout.strip() or sys.executable, "-m", "venv", "--clear", str(place)]
+        for command in (make, [str(python), *words]):
             ran = subprocess.run(command, capture_output=True, text=True)
             if ran.returncode:
                 raise RuntimeError(f"{case.requires} cannot be installed: {ran.stderr.strip()[-300:]}")
@@ -100,9 +101,9 @@ def environment(case: Case, folder: Path) -> Path:
     return python
 
 
-def run(python: Path, script: str, *, flags: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+def run(python: Path, script: str) -> subprocess.CompletedProcess[str]:
     """Run a script in an environment, without typelattice."""
-    words = [python, "-W", "ignore", *flags, "-c", script]
+    words = [str(python), "-W", "ignore", "-c", script]
     return subprocess.run(words, capture_output=True, text=True, timeout=SECONDS)
 
 
@@ -117,7 +118,7 @@ def test_outcomes(case: Case, python: Path) -> Counter[str]:
         return Counter()
     module = case.tests.removesuffix(".py").replace("/", ".")
     options = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "-rA", "--tb=no", "--pyargs", module]
-    words = [python, "-m", "pytest", *options]
+    words = [str(python), "-m", "pytest", *options]
     ran = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, cwd=python.parents[1])
     return Counter(line for line in ran.stdout.splitlines() if re.match("(PASSED|FAILED|ERROR) ", line))
 
@@ -126,16 +127,18 @@ def find_patch(case: Case, python: Path) -> dict[str, Any] | str:
     """Ask `typelattice fix` for a patch; return its data, or why there is none."""
     with TemporaryDirectory() as folder:
         (Path(folder) / "case.py").write_text(case.script + END.format(narrow=case.narrow), encoding="utf-8")
-        words = [python, "-m", "typelattice", "fix", "--package", case.package, "--format", "json", "case.py"]
+        options = ["--package", case.package, "--format", "json", "case.py"]
+        words = [str(python), "-m", "typelattice", "fix", *options]
         env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
         try:
             ran = subprocess.run(words, capture_output=True, text=True, cwd=folder, env=env, timeout=SECONDS)
         except subprocess.TimeoutExpired:
             return f"more than {SECONDS} s"
     try:
-        data: dict[str, Any] = json.loads(ran.stdout)
+        data = json.loads(ran.stdout)
     except ValueError:
         return ran.stderr.strip()[-300:]
+    assert isinstance(data, dict)
     return data
 
 

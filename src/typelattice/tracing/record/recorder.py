@@ -287,9 +287,9 @@ class Recorder:
         """Return the step of elements that `a[i] += y` has read at a witness; None if `a` is not known."""
         witness, part = self.read_from.pop(threading.get_ident(), (at, None))
         apart = witness.module is not at.module or witness.written.line != at.written.line
-        if type(part) is not StepNumber or apart:
-            return None
         kind = self.kinds[type(x)]
+        if type(part) is not StepNumber or apart or kind is None:
+            return None
         key = part, kind.mark(x), ()
         note = witness.known.get(key) or self.item(witness, key, x)
         witness.link(note, kind, x)

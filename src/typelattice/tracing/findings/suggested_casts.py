@@ -65,8 +65,9 @@ def stop(checked: CheckedRun, cause: Cause) -> NarrowingCasts | None:
 def _cast_where_taken(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> NarrowingCasts:
     """Move the casts of arrays that another function made to the steps that take them, if as much is kept."""
     casts: set[Casting] = set()
+    concerned = {*cause.widening, *cause.later}
     for c in found.casts:
-        takers = [i for i in cause.widening if c.of in checked.inputs[i] and i != c.of]
+        takers = [i for i in checked.made_into[c.of] if i in concerned]
         moves = c.at is None and takers and all(_made_elsewhere(checked, c.of, i) for i in takers)
         casts |= {Casting(c.of, i) for i in takers} if moves else {c}
     if casts == {*found.casts}:

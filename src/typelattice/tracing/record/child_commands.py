@@ -38,7 +38,7 @@ run_child(given, {kind!r}, {target!r}, {argv!r}, {words!r})
 
 
 class Owner(Protocol):
-    """What follows child processes: it saves the settings of a new one in a file."""
+    """The part of a trace that follows child processes: it saves the settings of a new one in a file."""
 
     def save_settings(self) -> str:
         """Return the path of the file."""

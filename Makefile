@@ -25,7 +25,8 @@ SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot lint package installed docs pages tools browser \
-	environments emitted conform survey everyday patches widenings releases fuzz bench array-api-tests programs \
+	environments emitted conform survey everyday patches widenings known-fixes npbench releases fuzz bench \
+	array-api-tests programs \
 	mutants clean
 
 help:  ## these lines
@@ -101,6 +102,12 @@ survey: .venv-survey/survey.stamp  ## who keeps float32? calls the public functi
 	PYTHONPATH=src .venv-survey/bin/python -m typelattice survey $(SURVEYED) --jobs $(JOBS) \
 		--rows build/survey/rows.jsonl --output "docs/surveys/$$(date +%F).json"
 
+known-fixes: $(VENV)/test.stamp  ## patches old releases whose public change is known, and compares the places
+	$(VENV)/bin/python tools/known_fixes.py $(FLAGS)
+
+npbench: $(VENV)/test.stamp  ## fixes NPBench's kernels to float32, and measures them: SUITE=path of a copy
+	$(VENV)/bin/python tools/npbench.py '$(SUITE)' --into docs/measured.md
+
 everyday: $(VENV)/test.stamp  ## how often each rule is right of calls with dtypes that most programs have
 	$(VENV)/bin/python tools/everyday.py
 
@@ -124,7 +131,7 @@ mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do
 	$(VENV)/bin/python tools/mutants.py
 
 clean:  ## remove what the other targets made
-	rm -rf .venv .venv-3.* .venv-newest .venv-docs .venv-node $(LIVE) .venv-releases .venv-suite
+	rm -rf .venv .venv-3.* .venv-known .venv-newest .venv-docs .venv-node $(LIVE) .venv-releases .venv-suite
 	rm -rf .venv-survey dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # NumPy 1 runs on no Python after 3.12, so the libraries have a Python of their own; NumPy 2.5 runs on none

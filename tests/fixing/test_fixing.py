@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import random
+import subprocess
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -143,6 +144,69 @@ def test_a_program_is_made_to_give_the_same_dtypes_under_another_system(folder: 
     assert not patch.unfixed and patch.safe
     assert "np.linspace(0, 1, 2, dtype=np.float64)" in after and "counts.sum(dtype=np.uint64)" in after
     assert patch.progress.endswith("would differ under torch before, 0 after")
+
+
+def test_steps_that_another_system_decides_otherwise_are_counted_once_each(folder: Path) -> None:
+    code = """
+    import numpy as np
+    x = np.ones(2, np.float32)
+    for i in range(5):
+        y = x * np.float64(1.5)
+        z = y + 1
+    """
+    patch, _ = fixed(folder, code, like="numpy1")
+    assert patch.progress == "2 steps would differ under numpy1 before, 0 after"
+
+
+MADE_ELSEWHERE = {  # a wide array, and what is patched: the line that meets it, or that makes it
+    """
+    class Layer:
+        def __init__(self):
+            self.w = np.ones(3)
+
+        def __call__(self, x):
+            return x * self.w
+
+    result = Layer()(ONES)
+    """: "return x * self.w",
+    """
+    WEIGHTS = np.ones(3)
+
+    def scale(x):
+        return x * WEIGHTS
+
+    result = scale(ONES)
+    """: "return x * WEIGHTS",
+    """
+    def scale(x):
+        w = np.ones(3)
+        return x * w
+
+    result = scale(ONES)
+    """: "w = np.ones(3)",
+    """
+    def weights(like):
+        return np.ones(like.shape)
+
+    def scale(x):
+        return x * weights(x)
+
+    result = scale(ONES)
+    """: "return np.ones(like.shape)",
+}
+
+
+@pytest.mark.parametrize("code", MADE_ELSEWHERE)
+def test_the_remedy_of_a_trace_names_the_line_that_fix_patches(folder: Path, code: str) -> None:
+    whole = "import numpy as np\nONES = np.ones(3, np.float32)\n" + dedent(code)
+    patch, _ = fixed(folder, whole)
+    (change,) = patch.fixed
+    assert change.before == MADE_ELSEWHERE[code]
+    ran = subprocess.run(
+        [sys.executable, "-m", "typelattice", "trace", "s.py"], capture_output=True, text=True, check=True
+    )
+    remedy = ran.stderr.partition("remedy")[2].partition("what")[0]
+    assert f"s.py:{change.line}: " in remedy
 
 
 def test_a_dtype_is_named_by_a_module_and_not_by_what_is_imported_from_it(folder: Path) -> None:

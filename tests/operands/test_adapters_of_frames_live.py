@@ -179,6 +179,19 @@ def test_what_is_no_number_in_pandas() -> None:
             tl.operand(x)
 
 
+# xarray
+
+
+def test_data_arrays_of_xarray_by_their_dtypes() -> None:
+    xr, np = pytest.importorskip("xarray"), pytest.importorskip("numpy")
+    x = xr.DataArray(np.ones(2, np.float32), dims="x")
+    assert str(tl.operand(x)) == str(tl.operand(x.variable)) == "float32"
+    assert x.astype(tl.native("float16", xr)).dtype == np.float16
+    for other in (x.to_dataset(name="a"), xr.DataArray):
+        with pytest.raises(tl.OperandError, match=NO_PART):
+            tl.operand(other)
+
+
 # tinygrad
 
 

@@ -54,6 +54,9 @@ def cluster():
     settings = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
     with LocalCluster(**settings) as cluster, Client(cluster) as client:
         client.gather(client.map(double, xs))
+def added():
+    parts = pool("spawn")
+    return parts[0] + xs[0]
 if __name__ == "__main__":
     exec(sys.argv[1])
 """
@@ -87,6 +90,11 @@ def test_the_runs_of_workers_are_merged(tmp_path: Path, how: str, code: str) -> 
     assert code == "pool" or "left no run" not in told  # its workers may end before they have begun
     steps = json.loads((tmp_path / "run.json").read_text())["steps"]
     assert [step["count"] for step in steps if step["code"] == "x * np.float64(2)"] == [4]
+
+
+def test_the_line_of_the_worker_comes_before_the_call_that_its_results_come_from(tmp_path: Path) -> None:
+    told = traced(tmp_path, "total = added()")
+    assert told.index(" 1 s.py:6: x * np.float64(2)") < told.index(" 2 s.py:12: pool.map(double, xs)")
 
 
 @pytest.mark.parametrize(("code", "operations"), [("fork()", 12), ("leave()", 8), ("nested()", 8)])

@@ -14,6 +14,7 @@ from followed import followed
 
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
+from typelattice.fixing.patch_search import fix_script
 from typelattice.tracing.libraries import own_system, version
 
 pytestmark = pytest.mark.live
@@ -121,6 +122,19 @@ def test_what_pandas_computes_is_taken_as_seen() -> None:
     run = followed("s.to_numpy() + 1", f"{lines}i.append([i]); i[[0, 1]]; s * 2; s.mean()\n")[1]
     assert not run.mismatches and not run.left_alone and run.opaque >= 4
     assert [step.op for step, seen in run if step.op and seen.count][-1] == "add"
+
+
+def test_a_wide_data_array_of_xarray_is_patched_where_it_meets_a_narrow_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No system has its rules: what it computes is taken as seen, and each change is run."""
+    pytest.importorskip("xarray")
+    monkeypatch.chdir(tmp_path)
+    lines = "x = xr.DataArray(np.ones(3, np.float32), dims='x')\n"
+    code = f"import numpy as np, xarray as xr\n{lines}y = x * xr.DataArray([0.1, 0.2, 0.3], dims='x')\n"
+    (tmp_path / "s.py").write_text(code, encoding="utf-8")
+    (change,) = fix_script("s.py").fixed
+    assert ".astype(" in change.after and "xr.float" not in change.after
 
 
 def test_a_library_whose_functions_give_anothers_arrays_has_its_system_too() -> None:

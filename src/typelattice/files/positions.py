@@ -23,8 +23,8 @@ BLANKS = re.compile(r"[ \t]*+")
 LINE_ENDS = re.compile(r"[ \t]*+(?:#[^\n]*+)?(?:\n|\Z)")
 KEY = re.compile(r"""[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'""")
 SCALAR = re.compile(
-    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{3,5}'  # of up to five quotation marks the last three end it
-    r"|'''(?:[^']|'{1,2}(?!'))*+'{3,5}"
+    r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}'  # of up to five quotation marks the last three end it
+    r"|'''(?:[^']|'(?!''))*'{3,5}"  # not possessive: so Python 3.11.2 matches too little
     r'|"(?:[^"\\\n]|\\[^\n])*+"'
     r"|'[^'\n]*+'"
     r"|[^\"'\n,\]}#\[{]++",  # a number, a date, true or false

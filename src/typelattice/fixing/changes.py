@@ -12,7 +12,7 @@ from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import Edit, Source
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.libraries import cast_text
+from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
 
 MOST_NAMES = 3  # names at hand whose dtype is tried
@@ -112,7 +112,12 @@ class _StepNode:
         return Change(self.file, line or self.node.lineno, edits)
 
     def alias(self) -> str:
-        """The name by which the file knows the library's functions; "" where it imports none."""
+        """The name by which the file knows the library's functions; "" where it imports none.
+
+        A library without rules, such as pandas, has the dtypes of another: they are named by text.
+        """
+        if not has_rules(self.library):
+            return ""
         modules = libraries()[self.library].modules if self.library in libraries() else ()
         asked = {
             node.value.id
@@ -232,7 +237,8 @@ def _at_origin(
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
     if isinstance(node, ast.Call) and isinstance(step, Created) and step.dtype is None:
-        for dtype in [*dtypes, literal]:
+        given = [f"{name}.dtype" for name in at.source.arrays_at_hand(node) if name in known][:MOST_NAMES]
+        for dtype in dict.fromkeys([*dtypes, *given, literal]):
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
         yield from _unwrap_scalar(at, node, literal)

@@ -96,7 +96,7 @@ class Narrow(Goal):
 
 @dataclass(frozen=True, slots=True)
 class SameDtypesAs(Goal):
-    """The same dtypes under another system as in the run. What is measured are the results that differ."""
+    """The same dtypes under another system as in the run. What is measured are the steps that differ."""
 
     system: str
     to: DType = DTYPES["float64"]
@@ -119,7 +119,7 @@ class SameDtypesAs(Goal):
         for i, each in self.forbidden(found):
             step = found.checked.steps[i]
             at = (step.location.file, step.location.line) if step.location else ("", 0)
-            counts[at] = counts.get(at, 0) + each.runs
+            counts[at] = counts.get(at, 0) + len(each.steps) + each.later
         return counts
 
     def refusal(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
@@ -127,4 +127,4 @@ class SameDtypesAs(Goal):
         return f"{name} is {after[name].dtype}, not {before[name].dtype}" if name else ""
 
     def words(self, before: int, after: int) -> str:
-        return f"{count_text(before, 'result')} would differ under {self.system} before, {after:,} after"
+        return f"{count_text(before, 'step')} would differ under {self.system} before, {after:,} after"

@@ -14,6 +14,8 @@ TAKE_A_DTYPE = {  # functions and methods, each with the position of a dtype amo
     "asarray": 1, "asanyarray": 1, "ascontiguousarray": 1, "array": 1, "astype": 0, "zeros": 1, "ones": 1,
     "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1, "to": 0,
 }  # fmt: skip
+OF_ARRAYS = {"shape", "ndim", "dtype", "size", "T"}
+"""Attributes that a function asks of an array."""
 MOST_TREES = 32
 MOST_LINES = 20_000  # of a source that is parsed
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -48,6 +50,47 @@ def dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[Decision, ...]
     if name in _parameters(function):
         return (*_default(function, name, at.file), *_find_passing_calls(function, name, sources))
     return tuple([*_find_assignments(tree.body, name, at.file, len(sources[at.file]))][-1:])
+
+
+def is_cast_where_taken(made: Step, taken: Step, sources: Mapping[str, str]) -> bool:
+    """Return True if a wide array is to be cast where a step takes it, and not where it was made.
+
+    That is so if another function made it, or a module or a class, and no array is at hand there whose dtype
+    it could have.
+    """
+    if made.location is None or taken.location is None:
+        return False
+    trees = [_tree(sources.get(at.file, "")) for at in (made.location, taken.location)]
+    if trees[0] is None or trees[1] is None:
+        return False
+    maker, taker = (
+        _enclosing(tree, at.line) if tree else None
+        for tree, at in zip(trees, (made.location, taken.location), strict=True)
+    )
+    if maker is taker and made.location.file == taken.location.file:
+        return False
+    return maker is None or not arrays_at_hand(maker, made.location.line)
+
+
+def arrays_at_hand(function: Function, line: int) -> list[str]:
+    """Return the names that a function has asked for a shape or the like up to a line, last first."""
+    asked = [
+        (inner.lineno, inner.value.id)
+        for inner in _own_nodes(function)
+        if isinstance(inner, ast.Attribute)
+        and isinstance(inner.value, ast.Name)
+        and inner.attr in OF_ARRAYS
+        and inner.lineno <= line
+    ]
+    return [*dict.fromkeys(name for _, name in sorted(asked, reverse=True))]
+
+
+def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function, but for those of the functions and classes in it."""
+    for node in ast.iter_child_nodes(scope):
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            yield from _own_nodes(node)
 
 
 def _named_dtype(text: str) -> str | None:

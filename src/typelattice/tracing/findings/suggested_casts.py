@@ -10,6 +10,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.programs.replay.replay import Outcome
 from typelattice.programs.replay.replay_with_changes import replay_with_changes
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
+from typelattice.tracing.findings.dtype_origin import is_cast_where_taken
 from typelattice.tracing.findings.widening_causes import Cause, narrow_parts
 from typelattice.tracing.run_data.float_widths import as_narrow, is_integer, narrow_to, width, width_of
 
@@ -20,8 +21,10 @@ ROUNDS = 8  # in which further casts are looked for
 class Casting:
     """A cast of the result of the step `of`: where it is made, or where the step `at` alone takes it.
 
-    A float is cast where it is made. An integer is cast where a float meets it. Other steps may need
-    the integer as an index, a shape or a count, and a run does not contain all of them.
+    A float is cast where it is made. If another function made it, which has no array at hand, it is cast
+    where a float meets it: so a constant stays as wide for callers with wide arrays. An integer is also cast
+    where a float meets it. Other steps may need the integer as an index, a shape or a count, and a run does
+    not contain all of them.
     """
 
     of: int
@@ -56,7 +59,27 @@ def stop(checked: CheckedRun, cause: Cause) -> NarrowingCasts | None:
     tried = [_try_casts(checked, cause, {*casts}) for casts in _candidates(checked, cause)]
     stopping = [t for t in tried if t.kept]
     best = min(stopping, key=lambda t: (-len(t.kept) - len(t.unknown), t.bytes, len(t.casts)), default=None)
-    return best and _without_needless(checked, cause, best)
+    return best and _cast_where_taken(checked, cause, _without_needless(checked, cause, best))
+
+
+def _cast_where_taken(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> NarrowingCasts:
+    """Move the casts of arrays that another function made to the steps that take them, if as much is kept."""
+    casts: set[Casting] = set()
+    concerned = {*cause.widening, *cause.later}
+    for c in found.casts:
+        takers = [i for i in checked.made_into[c.of] if i in concerned]
+        moves = c.at is None and takers and all(_made_elsewhere(checked, c.of, i) for i in takers)
+        casts |= {Casting(c.of, i) for i in takers} if moves else {c}
+    if casts == {*found.casts}:
+        return found
+    moved = _stop(checked, cause, casts, _replay_with_casts(checked, cause, casts))
+    as_much = {*moved.kept} | {*moved.unknown} >= ({*found.kept} | {*found.unknown}) - {c.of for c in casts}
+    return moved if moved.kept and as_much else found
+
+
+def _made_elsewhere(checked: CheckedRun, of: int, at: int) -> bool:
+    """Return True if a step is to be cast where another takes it, as the source text has it."""
+    return is_cast_where_taken(checked.steps[of], checked.steps[at], checked.run.sources)
 
 
 def _widened_first(checked: CheckedRun, cause: Cause) -> NarrowingCasts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from typelattice.calls.step import Index, Input
+from typelattice.calls.step import Index, Input, Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.run_data.float_widths import width_of
@@ -45,7 +45,7 @@ class Cause:
 
 
 def causes(checked: CheckedRun) -> tuple[Cause, ...]:
-    """The causes in a run: those of the usual dtype first.
+    """The causes in a run: those of the usual dtype first, and after them what child processes sent.
 
     Of these the one comes first that widens the most named results, then the one that takes the most bytes.
     """
@@ -61,7 +61,22 @@ def causes(checked: CheckedRun) -> tuple[Cause, ...]:
     for i, cause in causes_of.items():
         later.setdefault(cause, []).append(i)
     found = [_cause(checked, group, widening, later) for group in groups.values()]
-    return tuple(sorted(found, key=lambda c: (not c.usual, -len(c.results), -c.bytes, -c.runs, c.first)))
+    sent = _sent_by_children(checked, found)
+    return tuple(
+        sorted(found, key=lambda c: (not c.usual, c in sent, -len(c.results), -c.bytes, -c.runs, c.first))
+    )
+
+
+def _sent_by_children(checked: CheckedRun, found: list[Cause]) -> list[Cause]:
+    """List the causes that may only pass on what a followed child process computed, as `pool.map` does.
+
+    Those are calls without a rule, if a cause with a rule made the same dtype and no result came of it.
+    """
+    if not checked.run.followed:
+        return []
+    opaque = [c for c in found if isinstance(checked.steps[c.first[0]], Opaque)]
+    made = {c.wide for c in found if c not in opaque and not c.results}
+    return [c for c in opaque if c.wide in made]
 
 
 def responsible_steps(checked: CheckedRun) -> dict[int, int]:

@@ -56,32 +56,41 @@ def run_script(
     ends_process: bool = False,
     patched: Mapping[str, bytes] = {},
     values: bool = False,
+    child_of: str = "",
+    as_code: bool = False,
 ) -> Ended:
     """Run a script to its end, however that comes. Raises ScriptError, FileError.
 
     Nothing returns from `os._exit`: if the script calls it, `leaving` gets the run first. If this process
     ends with the script (`ends_process`), its threads and its exit functions are followed too, and what the
     script left in `sys` stays. Otherwise the caller goes on: threads and exit functions are left to it.
-    `patched` has other contents for some files. `values` asks to check values, too.
+    `patched` has other contents for some files. `values` asks to check values, too. A process that a followed
+    one started leaves its run in the folder `child_of`. `as_code`: the target is code, as after `python -c`.
     """
     for package in packages:
         check_package(package)
     root = target.partition(".")[0]
-    if as_module and not packages and library_of(root) is None:
+    if as_module and not packages and not child_of and library_of(root) is None:
         packages = (root,)
     pid = os.getpid()
     module = ModuleType("__main__")
     module.__dict__.update(__builtins__=builtins, __cached__=None)
     if sys.version_info < (3, 14):
         module.__annotations__ = {}
-    tracing = Tracing(packages, cache, patched, values)
+    tracing = Tracing(packages, cache, patched, values, child_of)
     tracing.start()
+    if child_of:
+        tracing.child_runs.end_by_signal()
     path = [*sys.path]
     _leave_out_own_folder()
     try:
         if as_module:
             _put_first(os.getcwd())
             code, name = _module(target, module, tracing)
+        elif as_code:
+            _put_first("")
+            with _explain_syntax_error("the code after -c"):
+                code, name = compile(target, "<string>", "exec", dont_inherit=True), "-c"
         else:
             code, name = _script(target, module, tracing)
     except TypelatticeError:
@@ -102,7 +111,7 @@ def run_script(
     finally:
         if not ends_process:
             sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
-    if os.getpid() != pid:
+    if os.getpid() != pid or child_of:
         tracing.child_runs.write()
     return Ended(tracing.stop(), status, os.getpid() != pid, module.__dict__)
 
@@ -125,7 +134,7 @@ def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> 
 
     def report_and_exit(status: int) -> NoReturn:
         try:
-            if os.getpid() != pid:
+            if os.getpid() != pid or not tracing.child_runs.owner:
                 tracing.child_runs.write()
             elif leaving is not None and isinstance(status, int):
                 leaving(Ended(tracing.stop(), status))

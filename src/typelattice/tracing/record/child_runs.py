@@ -1,4 +1,4 @@
-"""Runs of the processes that a program starts with multiprocessing or a fork: each leaves one in a folder.
+"""Runs of the processes that a program starts with multiprocessing, a fork or subprocess, each in a folder.
 
 A forked process goes on recording, from nothing. A new process is told by the data that multiprocessing
 sends it before its main module. No environment variable is set, so that the program finds none.
@@ -22,6 +22,7 @@ from tempfile import gettempdir
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from typelattice.tracing.record.child_commands import OURS, patch_popen
 from typelattice.tracing.run_data.merged_runs import merged, without_unused
 from typelattice.tracing.run_data.run import Run
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 SPAWNERS = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn")
 """Modules whose `get_preparation_data` gives what is sent to a new process."""
+POPEN = "subprocess"
 LAST = -1_000  # the priority of what multiprocessing calls at the end of a process: after the program's own
-OURS = Path(__file__).parents[2]
 STARTED = """
 try:
     import importlib.util, sys
@@ -104,9 +105,9 @@ class ChildRuns:
         """Follow the processes that are started from now on."""
         _register()
         ACTIVE.append(self)
-        for name in SPAWNERS:
+        for name in (POPEN, *SPAWNERS):
             if name in sys.modules:
-                self.patch_preparation_data(sys.modules[name])
+                self.patch(sys.modules[name])
 
     def stop(self) -> None:
         """Read the runs of the processes that have ended, and follow no others."""
@@ -128,7 +129,8 @@ class ChildRuns:
     def settings(self, script: str) -> bytes:
         """Return the settings of a child process, which runs a script of its parent again."""
         followed = script if script in self.recorder.sources else ""
-        return pickle.dumps(replace(self.given, folder=str(self.folder), script=followed))
+        cache = self.given.cache and self.given.cache.absolute()
+        return pickle.dumps(replace(self.given, folder=str(self.folder), script=followed, cache=cache))
 
     def with_children(self, run: Run) -> Run:
         """Merge the runs of child processes into that of their parent."""
@@ -139,6 +141,20 @@ class ChildRuns:
         if self.owner == os.getpid():
             with suppress(OSError):
                 self.folder.mkdir(mode=0o700, exist_ok=True)
+
+    def save_settings(self) -> str:
+        """Save the settings of a process that runs another command, for it to read; return the path."""
+        self.make_folder()
+        path = self.folder / f"{os.urandom(8).hex()}.settings"
+        path.write_bytes(self.settings(""))
+        return str(path)
+
+    def patch(self, module: ModuleType) -> None:
+        """Let a module that starts processes start followed ones."""
+        if module.__name__ == POPEN:
+            patch_popen(module, ACTIVE)
+        else:
+            self.patch_preparation_data(module)
 
     def patch_preparation_data(self, module: ModuleType) -> None:
         """Add our part to the data that a module sends to new processes."""
@@ -192,6 +208,10 @@ class ChildRuns:
         """Ask multiprocessing to call us last."""
         util: Any = sys.modules["multiprocessing.util"]
         util.Finalize(None, self.write, exitpriority=LAST)
+        self.end_by_signal()
+
+    def end_by_signal(self) -> None:
+        """Write the run if SIGTERM ends this process, and the program does not catch it."""
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self.terminated)
@@ -222,7 +242,7 @@ class _Loader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
-        self.children.patch_preparation_data(module)
+        self.children.patch(module)
 
 
 def _end(number: int) -> None:

@@ -20,14 +20,14 @@ from zlib import crc32
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.gc_pause import gc_paused
-from typelattice.tracing.record.child_runs import SPAWNERS, ChildRuns
+from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
 from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
 from typelattice.tracing.run_data.source_text import Source
 
-VERSION = b"10"  # of the rewriting: a cache of another version is not read
+VERSION = b"11"  # of the rewriting: a cache of another version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
 """Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
 and the functions that were left alone."""
@@ -162,7 +162,7 @@ class Finder(MetaPathFinder):
         """Return the module's spec; None for a module of another package."""
         if name in self.switches.names:
             return self.switches.spec(self._other(name, path, target))
-        if name in SPAWNERS:
+        if name == POPEN or name in SPAWNERS:
             return self.children.spec(self._other(name, path, target))
         if not self.covers(name):
             return None

@@ -78,6 +78,8 @@ class Recorder:
         self.children = Children()
         self.unchanged = UnchangedCasts()
         self.following = True
+        self.read_from: dict[int, tuple[Witness, Any]] = {}
+        """Of each thread, the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
         self.results: dict[str, int] = {}
 
     def observed(self, step: int) -> Operand | None:
@@ -256,6 +258,9 @@ class Recorder:
                 self.link(x, kind, known)  # another tracer of the same variable, or of the same array
                 return known
             number: StepNumber
+            element = self.element(at, x) if base is None and position == 0 else None
+            if element is not None:
+                return element
             if found and found[0]() is base and self.notes[found[1]].operand.dtype is operand.dtype:
                 number = found[1]
             else:
@@ -277,6 +282,18 @@ class Recorder:
                 number = note.number
             self.link(x, kind, number)
             return number
+
+    def element(self, at: Witness, x: Any) -> StepNumber | None:
+        """Return the step of elements that `a[i] += y` has read at a witness; None if `a` is not known."""
+        witness, part = self.read_from.pop(threading.get_ident(), (at, None))
+        apart = witness.module is not at.module or witness.written.line != at.written.line
+        kind = self.kinds[type(x)]
+        if type(part) is not StepNumber or apart or kind is None:
+            return None
+        key = part, kind.mark(x), ()
+        note = witness.known.get(key) or self.item(witness, key, x)
+        witness.link(note, kind, x)
+        return self.links.step_of(x)
 
     def link(self, x: Any, kind: ArrayKind, number: StepNumber) -> None:
         """Record the step of an array, and of the traced value behind it, which `jax.jit` has."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from threading import get_ident
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref
@@ -192,6 +193,17 @@ class Witness(WitnessBase):
             return result
         except Exception as e:  # whatever we make of it, the program goes on
             return self.go_on(e, result)
+
+    def record_base(self, value: Any, a: Any) -> Any:
+        """Note the array whose elements `a[i] += value` has read; return the value."""
+        try:
+            if self.kinds[type(a)] is not None:
+                self.recorder.read_from[get_ident()] = self, self.part(a, 0)
+            return value
+        except RecursionError:  # the program's own depth: what comes next is its affair
+            return value
+        except Exception as e:  # whatever we make of it, the program goes on
+            return self.go_on(e, value)
 
     def record_attribute(self, a: Any, result: Any) -> Any:
         """Record an attribute that computes an array, such as `x.T`."""

@@ -241,9 +241,14 @@ class Rewriter:
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         """Replace `x[i] += y` by `x[i] += told`, which `bytecode` turns into the assignment of `told`.
 
-        So Python reads and writes the target in its own order, each part of it once.
+        So Python reads and writes the target in its own order, each part of it once. In `x[i] += y` the value
+        `y` passes a witness of `x[i]`, which learns of what array the elements are.
         """
+        target = node.target
         self.inner(node)
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            read = place_node(target.value, ast.Name(target.value.id, LOAD))
+            node.value = self.wrap_in_witness(target, "record_base", [node.value, read], None, "getitem")
         inner = ast.BinOp(copy_mark(node, 2, 0), node.op, copy_mark(node, 2, 1, COPY_IN_PLACE))
         items = [copy_mark(node, 0, 0, TARGET), node.value]
         node.value = self.wrap_in_witness(node, "record_in_place", items, inner, OPERATORS[type(node.op)])

@@ -1,0 +1,26 @@
+"""xarray: data arrays and variables, which hold the arrays of another library under NumPy's dtypes."""
+from __future__ import annotations
+
+import sys
+from operator import attrgetter
+from typing import Any
+
+from typelattice.facts.dtypes import DType
+from typelattice.operands.adapters import numpy
+from typelattice.operands.operand import Operand
+
+
+def read(x: Any) -> Operand | None:
+    """Read an object that has one dtype; a dataset has many, so it is no operand."""
+    d = None if isinstance(x, type) else getattr(x, "dtype", None)
+    return numpy.read(d) if isinstance(d, sys.modules["numpy"].dtype) else None
+
+
+def cache_key_of(cls: type) -> Any:
+    """Return a function that marks an object by its dtype, as that is all that is read."""
+    return attrgetter("dtype") if hasattr(cls, "dtype") else None
+
+
+def native(d: DType) -> Any:
+    """The NumPy dtype. Raises DTypeError for one that NumPy lacks."""
+    return numpy.native(d)

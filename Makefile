@@ -19,6 +19,7 @@ SEED =
 PYODIDE =
 ADDRESS =
 REPOSITORY =
+EDITIONS =
 PROGRAMS = 100
 JOBS = 2
 SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
@@ -70,7 +71,7 @@ installed: package  ## the wheel and the source distribution, each installed in 
 
 docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the API, a gallery of all systems
 	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)') \
-		--address '$(ADDRESS)' --repository '$(REPOSITORY)'
+		--address '$(ADDRESS)' --repository '$(REPOSITORY)' --editions '$(EDITIONS)'
 
 pages: $(VENV)/test.stamp  ## write the outputs and pages that are generated and have changed
 	$(VENV)/bin/python tools/pages.py $(FLAGS)

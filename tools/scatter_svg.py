@@ -6,9 +6,11 @@ from html import escape
 from textwrap import wrap
 
 from typelattice.facts.frozen_classes import frozen
+from typelattice.rendering.colours import FILL
 from typelattice.rendering.grid import printable
+from typelattice.rendering.style import GROUND
 
-INK, LINES = "#333", ("#c0392b", "#2980b9", "#27ae60")
+INK, LINES = "currentColor", ("#c0392b", "#2980b9", "#27ae60")
 LEFT, TOP, WIDE, HIGH, KEY, ROW = 60, 30, 520, 420, 600, 17  # the frame, where the key begins, a line of text
 
 
@@ -50,10 +52,11 @@ def plot(title: str, x: str, y: str, marks: Sequence[Mark], lines: Sequence[Step
 
     high = max(TOP + HIGH + 50, TOP + ROW * (len(key) + 1))
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1160 {high}" fill="{INK}"',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-alone" viewBox="0 0 1160 {high}" fill="{INK}"',
         ' font-family="DejaVu Sans, sans-serif" font-size="12">',
         f"<title>{_text(title)}</title>",
-        f'<rect width="1160" height="{high}" fill="#fff"/>',
+        f"<style>\n{GROUND}</style>",
+        f'<rect class="tl-ground" width="1160" height="{high}" fill="#fff"/>',
         *_axes(x, y, right, top, place),
     ]
     for line, colour in zip(lines, LINES, strict=False):
@@ -69,10 +72,10 @@ def plot(title: str, x: str, y: str, marks: Sequence[Mark], lines: Sequence[Step
         ]
     for number, m in enumerate(marks, 1):
         cx, cy = place(m.x, m.y)
-        fill, ink = ("#fff", INK) if m.hollow else (INK, "#fff")
-        parts.append(f'<circle cx="{cx}" cy="{cy}" r="8" fill="{fill}" stroke="{INK}"/>')
+        opacity = 0 if m.hollow else FILL
+        parts.append(f'<circle cx="{cx}" cy="{cy}" r="8" fill-opacity="{opacity}" stroke="{INK}"/>')
         centred = 'font-size="10" text-anchor="middle"'
-        parts.append(f'<text x="{cx}" y="{cy + 3.5:g}" fill="{ink}" {centred}>{number}</text>')
+        parts.append(f'<text x="{cx}" y="{cy + 3.5:g}" {centred}>{number}</text>')
     for line_number, (number, said, colour) in enumerate(key):
         at = TOP + 10 + ROW * line_number
         if colour:
@@ -90,7 +93,7 @@ def _axes(x: str, y: str, right: int, top: int, place: Place) -> list[str]:
         parts.append(f'<text x="{place(n, 0)[0]}" y="{y0 + 16}" text-anchor="middle">{n}</text>')
     for n in range(0, top + 1, 5):
         cy = place(0, n)[1]
-        parts.append(f'<path d="M {x0} {cy} H {x1}" stroke="#eee"/>')
+        parts.append(f'<path d="M {x0} {cy} H {x1}" stroke="{INK}" stroke-opacity="0.1"/>')
         parts.append(f'<text x="{x0 - 6}" y="{cy + 4}" text-anchor="end">{n}</text>')
     middle = (y0 + y1) / 2
     parts.append(f'<text x="{(x0 + x1) / 2}" y="{y0 + 36}" text-anchor="middle">{_text(x)}</text>')

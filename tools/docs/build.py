@@ -2,7 +2,7 @@
 
 With `--pyodide FOLDER`, where its files lie, the site has Pyodide itself. With `--address URL`, where it will
 stand, the page for wrong addresses and the cards that other sites show of a link lead there. With
-`--repository URL` each page links to the repository.
+`--repository URL` each page links to the repository, with `--editions 'NAME=URL ...'` to other editions.
 
 The pages of docs/, the README and the other documents of the repository are laid into INTO/source as they
 are, but for their links, beside pages that are generated: the gallery, the API, the commands, the documents.
@@ -29,6 +29,7 @@ import links
 import live
 import reference
 import survey
+import theme_pages
 
 from typelattice.explorer.answer_pages import scope
 from typelattice.explorer.document import USUAL, Document, document
@@ -104,7 +105,7 @@ def _write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
 
 
-def build(into: Path, pyodide: Path | None, address: str, repository: str) -> int:
+def build(into: Path, pyodide: Path | None, address: str, repository: str, editions: str) -> int:
     """Makes the site; the exit status is that of Sphinx, or 1 if a link leads nowhere."""
     from sphinx.cmd.build import main as sphinx  # the tests read the pages without it
 
@@ -112,10 +113,11 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str) -> in
     lay_out(source, pyodide)
     strict = ["--fail-on-warning", "--keep-going", "--quiet", "--jobs", "auto"]
     strict += ["-D", f"html_baseurl={address}"]
-    strict += ["-D", f"repository={repository}"]
+    strict += ["-D", f"repository={repository}", "-D", f"editions={editions}"]
     status = sphinx([*strict, "-c", str(HERE), "-d", str(into / "doctrees"), str(source), str(html)])
     if status:
         return status
+    theme_pages.mend(html)
     live.serve_beside(html, pyodide)
     shown = document((), USUAL, processes=os.cpu_count() or 1)
     on_site = Document(shown.data | {"pages": scope()})
@@ -139,4 +141,5 @@ if __name__ == "__main__":
     parser.add_argument("--pyodide", type=Path)
     parser.add_argument("--address", default="", type=lambda text: text.rstrip("/"))
     parser.add_argument("--repository", default="", help="the address to which each page links")
+    parser.add_argument("--editions", default="", help="sites of other releases: NAME=URL, with spaces between")
     raise SystemExit(build(**vars(parser.parse_args())))

@@ -27,6 +27,7 @@ exclude_patterns = ["files"]
 html_theme = "furo"
 html_title = f"typelattice {version}"
 html_theme_options: dict[str, Any] = {}
+templates_path = ["templates"]
 html_static_path = ["static"]
 html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
@@ -86,9 +87,17 @@ def _linked_to_repository(_app: object, config: Any) -> None:
         config.html_theme_options["footer_icons"] = [link]
 
 
+def _linked_to_editions(_app: object, config: Any) -> None:
+    """The list of pages ends with the sites of other releases, if there are any: `NAME=URL NAME=URL`."""
+    named = (edition.partition("=") for edition in config.editions.split())
+    config.html_context["editions"] = [(name, address.rstrip("/")) for name, _, address in named]
+
+
 def setup(app: Any) -> None:
     app.add_config_value("repository", "", "html", str)
+    app.add_config_value("editions", "", "html", str)
     app.connect("config-inited", _linked_to_repository)
+    app.connect("config-inited", _linked_to_editions)
     app.connect("html-page-context", _described)
     app.connect("autodoc-process-signature", _signature)
     app.connect("html-page-context", _by_keyboard, priority=900)  # after the theme has made its list

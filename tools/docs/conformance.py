@@ -125,15 +125,20 @@ def write(html: Path) -> int:
 
 def index(newest: Sequence[Conformance]) -> str:
     """The page of all libraries: how much of each class its rules say rightly, in the newest release."""
-    head = "".join(f'<th scope=col><a href="{f.name}.html">{escape(f.name)}</a>' for f in newest)
+    head = "".join(
+        f'<th scope=col><a href="{f.name}.html">{escape(f.name)}</a>'
+        f"<br><small>{escape(_versions(f))}, {escape(f.date)}</small>"
+        for f in newest
+    )
     body = "".join(
         f"<tr><th scope=row>{of_class}" + "".join(_cell(found.classes[of_class]) for found in newest)
         for of_class in STANDARD
     )
     total = sum(counts.asked for found in newest for counts in found.classes.values())
     departing = sum(counts.departs for found in newest for counts in found.classes.values())
+    newest_date = max(found.date for found in newest)
     summary = (
-        f"{total:,} recorded calls of {len(newest)} systems, each in its newest release. "
+        f"{total:,} recorded calls of {len(newest)} systems, each in its newest release, asked up to {newest_date}. "
         f"{departing:,} of them answer otherwise than the rule of the library says."
     )
     text = (

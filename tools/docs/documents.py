@@ -108,7 +108,7 @@ def _table(t: Printed) -> Iterator[str]:
     answers = t.answers()
     cells = tuple(tuple(_cell(t, row, column, answers[row, column]) for column in columns) for row in rows)
     of = f"{len(t.cells)} cells of [{t.system}](gallery/{t.system}.md)"
-    yield table(Grid("", tuple(map(Cell, columns)), tuple(map(Cell, rows)), cells))
+    yield table(Grid("", tuple(map(Cell, columns)), tuple(map(Cell, rows)), cells), t.title)
     if not differing:
         yield f"All {of} are as printed."
         return

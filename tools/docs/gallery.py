@@ -63,15 +63,20 @@ def drawing(what: tl.System | tl.Order[str], label: str) -> str:
     return scrolling(svg, "drawing", label)
 
 
-def table(x: Gridded) -> str:
-    """A table as a part of a page."""
-    return scrolling(tl.render(x, "html"), "table", "a table")
+def table(x: Gridded, label: str) -> str:
+    """A table as a part of a page; `label` tells it from the other tables there."""
+    return scrolling(tl.render(x, "html"), "table", label)
 
 
 def scrolling(html: str, name: str, label: str) -> str:
     """HTML as a part of a page, which scrolls, by keyboard too, where it is wider than the screen."""
+    return f"```{{raw}} html\n{scrolling_html(_lines(html), name, label)}\n```\n"
+
+
+def scrolling_html(html: str, name: str, label: str) -> str:
+    """The HTML that `scrolling` lays into a page of Markdown."""
     head = f'<div class="scrolling {name}" tabindex="0" role="region" aria-label="{escape(label)}">'
-    return f"```{{raw}} html\n{head}\n{_lines(html)}\n</div>\n```\n"
+    return f"{head}\n{html}\n</div>"
 
 
 def _lines(html: str) -> str:
@@ -106,7 +111,7 @@ def _card(s: tl.System) -> str:
 def _page(s: tl.System) -> str:
     parts = [f"# {s.name}", f"{s.title}. {_source(s)}"]
     parts += ["## Drawing", drawing(s, f"the order of {s.name}")]
-    parts += ["## Table", table(tl.table(s))]
+    parts += ["## Table", table(tl.table(s), f"promotion under {s.name}")]
     parts += ["## What is particular to it", "\n".join(f"- {line}" for line in _particulars(s))]
     parts += ["## Laws and criteria", _laws(s)]
     parts += ["## Its file", "Answers name the lines of this file that decided.", _file(s.name)]
@@ -163,7 +168,7 @@ def _codes(names: Iterable[object]) -> str:
 
 def _laws(s: tl.System) -> str:
     """The laws with where they fail, then how many pairs break each of the criteria."""
-    lines = ["| law | | |", "|---|---|---|"]
+    lines = ["| law | holds | what says so |", "|---|---|---|"]
     lines += [f"| {law} | {v.mark} | {plain(str(v))} |" for law, v in tl.laws(s).items()]
     return "\n".join(lines) + f"\n\nBy the criteria of JEP 9407, {plain(check(s).criteria.short)}."
 
@@ -191,7 +196,7 @@ def _asked(name: str) -> list[str]:
         return [*parts, "No call is known in which it departs from the rule above."]
     rows = [f"| {d.count} | {plain(d.reason)} | [source]({d.source}) |" for d in listed]
     parts += ["Where no rule states what it does, the calls are listed with the reason:"]
-    return [*parts, "\n".join(["| calls | why | |", "|---|---|---|", *rows])]
+    return [*parts, "\n".join(["| calls | why | where it is said |", "|---|---|---|", *rows])]
 
 
 def _findings(name: str) -> list[str]:
@@ -216,7 +221,7 @@ def _versions(name: str) -> list[str]:
     parts = ["## Versions", f"Recorded: {', '.join(known)}. `{names[0]}` asks for the oldest."]
     for before, after in pairwise(names):
         found = changes(tl.system(before), tl.system(after))
-        parts += [f"### {before} to {after}", table(found) if found.changed else f"{found}."]
+        parts += [f"### {before} to {after}", table(found, f"{before} to {after}") if found.changed else f"{found}."]
         if (Path(FOLDER) / f"{before}.toml").exists():
             parts += ["What the older release does otherwise:", _file(before)]
     return parts

@@ -92,7 +92,7 @@ function vertex({ id, label, kind, marks, title, x, y, width, height }, choose) 
       tabindex: -1,
       role: "button",
       "data-node": id,
-      "aria-label": title || id,
+      "aria-label": title ? `${label}, ${title}` : label, // the name begins with what is seen
       onclick: () => choose(id),
       onkeydown: (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;

@@ -149,3 +149,26 @@ def test_a_refused_step_is_marked_with_the_reason() -> None:
     drawing = tl.draw(tl.program("a + b", a="int32", b="uint16"), "torch")
     assert {"refused"} in marks(drawing).values()
     assert any(note.startswith("refused: a + b: ") for note in drawing.placed.diagram.notes)
+
+
+def test_a_repeated_expression_is_drawn_once() -> None:
+    program = tl.program("sqrt(x*y + 1) / (x*y + 1) + x*y", x="float32", y="int32")
+    for drawing in (tl.draw(program, "jax"), tl.draw(program, "numpy")):
+        labels = [node["label"].partition("\n")[0] for node in drawing.data()["nodes"]]
+        assert len(labels) == len({*labels}) and {"x", "y", "1", "x*y", "x*y + 1"} < {*labels}
+    rebound = tl.program("def f(x):\n    y = x * 2\n    x = x + 1\n    return y + x * 2", x="float32")
+    labels = [node["label"].partition("\n")[0] for node in tl.draw(rebound, "numpy").data()["nodes"]]
+    assert labels.count("x * 2") == 2
+
+
+def test_two_systems_have_a_legend_of_what_is_drawn() -> None:
+    assert "blue and thick: jax alone has it" in tl.draw("numpy", "jax").svg
+    assert "alone has it" not in tl.draw("numpy", "numpy").svg
+
+
+def test_no_tie_crosses_the_drawing() -> None:
+    drawing = tl.draw("numpy-ml-dtypes", small=True).data()
+    at = {node["id"]: node["x"] for node in drawing["nodes"]}
+    across = [(one["path"], [at[n] for n in one["nodes"]]) for one in drawing["links"]]
+    far = [path for path, places in across if max(places) - min(places) > 500]
+    assert far and all(" L " not in path and " C " not in path for path in far)

@@ -141,5 +141,5 @@ if __name__ == "__main__":
     parser.add_argument("--pyodide", type=Path)
     parser.add_argument("--address", default="", type=lambda text: text.rstrip("/"))
     parser.add_argument("--repository", default="", help="the address to which each page links")
-    parser.add_argument("--editions", default="", help="sites of other releases: NAME=URL, with spaces between")
+    parser.add_argument("--editions", default="", help="other releases: NAME=URL, with spaces between")
     raise SystemExit(build(**vars(parser.parse_args())))

@@ -138,7 +138,8 @@ def index(newest: Sequence[Conformance]) -> str:
     departing = sum(counts.departs for found in newest for counts in found.classes.values())
     newest_date = max(found.date for found in newest)
     summary = (
-        f"{total:,} recorded calls of {len(newest)} systems, each in its newest release, asked up to {newest_date}. "
+        f"{total:,} recorded calls of {len(newest)} systems, each in its newest release, "
+        f"asked up to {newest_date}. "
         f"{departing:,} of them answer otherwise than the rule of the library says."
     )
     text = (

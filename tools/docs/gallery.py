@@ -221,7 +221,8 @@ def _versions(name: str) -> list[str]:
     parts = ["## Versions", f"Recorded: {', '.join(known)}. `{names[0]}` asks for the oldest."]
     for before, after in pairwise(names):
         found = changes(tl.system(before), tl.system(after))
-        parts += [f"### {before} to {after}", table(found, f"{before} to {after}") if found.changed else f"{found}."]
+        title = f"{before} to {after}"
+        parts += [f"### {title}", table(found, title) if found.changed else f"{found}."]
         if (Path(FOLDER) / f"{before}.toml").exists():
             parts += ["What the older release does otherwise:", _file(before)]
     return parts

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from typelattice.drawings.orders import ROWS, between, vertex
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node, place
 from typelattice.facts.order import Order
-from typelattice.rendering.diagram import Arrow, Diagram
+from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 from typelattice.study.table_labels import left_out
 from typelattice.study.tables import small_nodes
 
@@ -40,15 +40,23 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     ]
     vertices = tuple(vertex(n, codes, _mark(n, first, second)) for n in shown)
     title = f"{b.name} beside {a.name}: what it adds, what it drops"
-    said = tuple(_words(a.name, b.name, first, second))
+    said = (_legend(a.name, b.name, vertices, arrows), *_words(a.name, b.name, first, second))
     return Diagram(
         title,
         vertices,
         tuple(arrows),
         (),
         ROWS,
-        (*said, *left_out(tuple(d for d in hidden if isinstance(d, DType)))),
+        (*filter(None, said), *left_out(tuple(d for d in hidden if isinstance(d, DType)))),
     )
+
+
+def _legend(a: str, b: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow]) -> str:
+    """The signs of the drawing; none of what does not occur in it."""
+    marks = {mark for marks in (*(v.marks for v in vertices), *(a.marks for a in arrows)) for mark in marks}
+    said = [f"blue and thick: {b} alone has it"] if "added" in marks else []
+    said += [f"orange and dashed: {a} alone has it"] if "dropped" in marks else []
+    return "; ".join(said)
 
 
 def _words(a: str, b: str, first: Order[Node], second: Order[Node]) -> Iterator[str]:

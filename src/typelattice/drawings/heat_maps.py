@@ -15,6 +15,7 @@ from typing import Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.facts.suggestions import short
+from typelattice.rendering.colours import ACCENT, ADDED
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.study.consensus import Consensus
@@ -28,7 +29,10 @@ AGREEMENTS = ("the same", "another answer")
 SIGNS = ".~!"  # of ranks, in text; of more ranks the number
 INCH = 0.42  # of a cell
 NO_VALUE = float("nan")  # of a refusal, which is grey and hatched
-BRIGHT = 0.6  # of a cell's ground, from which on its letters are dark
+BRIGHT = 0.45  # of a cell's ground, from which on its letters are dark
+PALE = "#f0f0f0"  # the ground of cells that stand out in nothing
+CODE = "DejaVu Sans Mono"
+UPRIGHT = 4  # characters of a name that fits above its column
 Values = list[list[float]]
 
 
@@ -137,7 +141,7 @@ def _wider(p: Promotion) -> float:
 
 def _draw_ranks(found: Heat) -> Any:
     """A map of a few ranks, each with its name."""
-    figure, _, colours = _map(found, "cividis", 0.0, max(len(found.ranks) - 1.0, 1.0))
+    figure, _, colours = _map(found, (PALE, ACCENT), 0.0, max(len(found.ranks) - 1.0, 1.0))
     patches = import_module("matplotlib.patches")
     shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(found.ranks)]
     shown += [patches.Patch(facecolor="0.85", hatch="////", edgecolor="0.5", label="refused")] * found.refused
@@ -148,17 +152,20 @@ def _draw_ranks(found: Heat) -> Any:
 def _draw_signed(found: Heat) -> Any:
     """A map of numbers on both sides of zero, with a scale."""
     widest = max((abs(v) for row in found.values for v in row if not isnan(v)), default=1.0) or 1.0
-    figure, axes, _ = _map(found, "PuOr_r", -widest, widest)
+    figure, axes, _ = _map(found, (ADDED, PALE, ACCENT), -widest, widest)
     figure.colorbar(axes.images[0], ax=axes, label=found.said, shrink=0.7)
     return figure
 
 
-def _map(found: Heat, colours: str, low: float, high: float) -> tuple[Any, Any, Any]:
-    """Return the figure, its axes, and the colour map of values. Raises DrawingError without matplotlib."""
+def _map(found: Heat, colours: Sequence[str], low: float, high: float) -> tuple[Any, Any, Any]:
+    """Return the figure, its axes, and the colour of each value: `colours` from low to high.
+
+    Raises DrawingError without matplotlib.
+    """
     grid, values = found.grid, found.values
     try:
         figures, cm = import_module("matplotlib.figure"), import_module("matplotlib.cm")
-        scale = import_module("matplotlib.colors").Normalize(low, high)
+        painting = import_module("matplotlib.colors")
     except ModuleNotFoundError:
         wanted = "a heat map needs matplotlib, which is not here"
         raise DrawingError(f"{wanted}: pip install matplotlib") from None
@@ -173,23 +180,34 @@ def _map(found: Heat, colours: str, low: float, high: float) -> tuple[Any, Any, 
             return file.getvalue()
 
     figure = Shown(figsize=inches, layout="compressed")
+    figure.get_layout_engine().set(w_pad=0.12)
     axes = figure.add_subplot()
-    painted = cm.ScalarMappable(scale, colours)
+    scale = painting.Normalize(low, high)
+    shades = painting.LinearSegmentedColormap.from_list("shades", [*colours])
+    painted = cm.ScalarMappable(scale, shades)
     axes.set_facecolor("0.85")
-    axes.imshow(values, cmap=colours, norm=scale)
+    axes.imshow(values, cmap=shades, norm=scale)
     for i, row in enumerate(grid.cells):
         for j, cell in enumerate(row):
             empty = isnan(values[i][j])
             red, green, blue, _ = painted.to_rgba(values[i][j])
             ink = "black" if empty or 0.3 * red + 0.6 * green + 0.1 * blue > BRIGHT else "white"
-            axes.text(j, i, _plain(cell.text), ha="center", va="center", color=ink, fontsize=7)
+            axes.text(j, i, _plain(cell.text), ha="center", va="center", color=ink, fontsize=7, family=CODE)
             if empty:
                 square = import_module("matplotlib.patches").Rectangle
                 axes.add_patch(square((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.6"))
-    axes.set_xticks(range(len(grid.columns)), [_plain(c.text) for c in grid.columns], rotation=90)
+    axes.set_xticks(range(len(grid.columns)), [_plain(c.text) for c in grid.columns])
     axes.set_yticks(range(len(grid.rows)), [_plain(c.text) for c in grid.rows])
-    axes.set_title(_plain(grid.title), fontsize=9, loc="left")
-    axes.tick_params(length=0, labelsize=8)
+    longest = max((len(c.text) for c in grid.columns), default=0)
+    axes.tick_params(length=0, labelsize=8, labelfontfamily=CODE)
+    axes.tick_params("x", top=True, labeltop=True, labelbottom=False, rotation=90 if longest > UPRIGHT else 0)
+    axes.set_title(_plain(grid.title), fontsize=9, loc="left", weight="bold")
+    for at in range(1, max(len(grid.rows), len(grid.columns))):
+        axes.axhline(at - 0.5, color="white", linewidth=0.8)
+        axes.axvline(at - 0.5, color="white", linewidth=0.8)
+    axes.set_xlim(-0.5, len(grid.columns) - 0.5)
+    axes.set_ylim(len(grid.rows) - 0.5, -0.5)
+    axes.spines[:].set_visible(False)
     return figure, axes, lambda value: painted.to_rgba(value)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typelattice.calls.step import Cast, Step
+from dataclasses import replace
+
+from typelattice.calls.step import Argument, Cast, DTypeOf, Ref, Step
 from typelattice.explanations.sections import loss_words
 from typelattice.facts.dtypes import DType
 from typelattice.facts.loss import loss
@@ -17,18 +19,21 @@ LONGEST = 34  # characters of a step's text
 
 
 def program_diagram(replay: Replay) -> Diagram:
-    """The steps of a program. A cast that nobody wrote is dashed; one that loses has a number and a note."""
+    """The steps of a program, an expression that is repeated once.
+
+    A cast that nobody wrote is dashed; one that loses has a number and a note.
+    """
     steps, outcomes = replay.program.steps, replay.outcomes
     casts: dict[tuple[int, int], ImplicitCast] = {
         (c.operand, c.number): c for c in implicit_casts(steps, outcomes)
     }
-    vertices = tuple(
-        _vertex(i, step, outcome) for i, (step, outcome) in enumerate(zip(steps, outcomes, strict=True))
-    )
+    drawn = _drawn_steps(replay.program)
+    casts = {(part, i): c for (part, i), c in casts.items() if i in drawn}
+    vertices = tuple(_vertex(i, steps[i], outcomes[i]) for i in drawn)
     arrows, notes = list[Arrow](), list[str]()
-    for i, step in enumerate(steps):
-        for part in dict.fromkeys(step.inputs):
-            arrow, note = _arrow(part, i, step, outcomes, casts.get((part, i)), len(notes) + 1)
+    for i, parts in drawn.items():
+        for part, shown in parts.items():
+            arrow, note = _arrow(part, shown, i, steps[i], outcomes, casts.get((part, i)), len(notes) + 1)
             arrows.append(arrow)
             notes += [note] if note else []
     written = [c for (part, i), c in casts.items() if part == i]
@@ -45,10 +50,35 @@ def program_diagram(replay: Replay) -> Diagram:
 def steps_diagram(program: Program) -> Diagram:
     """The steps of a program by themselves, under no system."""
     vertices, arrows = list[Vertex](), list[Arrow]()
-    for i, step in enumerate(program.steps):
-        vertices.append(Vertex(str(i), clip_text(step.text, LONGEST), title=step.text))
-        arrows += [Arrow(str(part), str(i)) for part in dict.fromkeys(step.inputs)]
+    for i, parts in _drawn_steps(program).items():
+        text = program.steps[i].text
+        vertices.append(Vertex(str(i), clip_text(text, LONGEST), title=text))
+        arrows += [Arrow(str(shown), str(i)) for shown in parts.values()]
     return Diagram(_source(program), tuple(vertices), tuple(arrows))
+
+
+def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
+    """Map each step to draw to its inputs, and each of these to the step drawn for it.
+
+    Of equal steps with equal inputs the first is drawn. Numbers are drawn beside each step that takes them.
+    """
+    first: list[int] = []
+    known: dict[str, int] = {}  # by their texts, as 1 == 1.0 == True
+
+    def renamed(x: Argument) -> Argument:
+        return replace(x, step=first[x.step]) if isinstance(x, (Ref, DTypeOf)) else x
+
+    for i, step in enumerate(program.steps):
+        alike = replace(step.map_refs(first.__getitem__, renamed), location=None)
+        first.append(known.setdefault(repr(alike), i))
+    numbers = {i for i, step in enumerate(program.steps) if not step.inputs}
+    drawn = {
+        i: {part: part if part in numbers else first[part] for part in step.inputs}
+        for i, step in enumerate(program.steps)
+        if i in numbers or first[i] == i
+    }
+    taken = {part for parts in drawn.values() for part in parts}
+    return {i: parts for i, parts in drawn.items() if first[i] == i or i in taken}
 
 
 def _source(program: Program) -> str:
@@ -68,10 +98,16 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
 
 
 def _arrow(
-    part: int, i: int, step: Step, outcomes: tuple[Outcome, ...], cast: ImplicitCast | None, number: int
+    part: int,
+    shown: int,
+    i: int,
+    step: Step,
+    outcomes: tuple[Outcome, ...],
+    cast: ImplicitCast | None,
+    number: int,
 ) -> tuple[Arrow, str]:
-    """Return the arrow from a part to its step, and the note on the loss there."""
-    ends = str(part), str(i)
+    """Return the arrow to a step, from a part of it or from what is shown for that, and a note on the loss."""
+    ends = str(shown), str(i)
     if cast is not None:
         said = _words(cast.source, cast.target)
         if cast.loss:

@@ -8,6 +8,8 @@ from itertools import pairwise
 from typelattice.rendering.diagram import Link
 from typelattice.rendering.layered import Placed, Point, Rect
 
+FAR = 160.0  # pixels to the side, beyond which a line would cross the whole drawing
+STUB = 14.0
 BULGE = 26.0  # how far a link bends aside of what stands between its ends
 
 
@@ -19,7 +21,10 @@ def route_links(drawn: Placed) -> Iterator[tuple[Link, list[str], Point]]:
         lines, middle = list[str](), (0.0, 0.0)
         for a, b in pairwise(ends):
             others = [r for v, r in at.items() if v not in (a, b)]
-            line, middle = _between(at[a], at[b], others)
+            if abs(at[a].x - at[b].x) > FAR:
+                line, middle = _stubs(at[a], at[b], b == link.winner)
+            else:
+                line, middle = _between(at[a], at[b], others)
             lines.append(line)
         if link.winner:
             lines.append(_ring(at[link.winner]))
@@ -42,6 +47,13 @@ def _between(a: Rect, b: Rect, others: list[Rect]) -> tuple[str, Point]:
     aside = max(a.right, b.right) + BULGE
     line = f"M {a.right:g} {a.y:g} C {aside:g} {a.y:g} {aside:g} {b.y:g} {b.right:g} {b.y:g}"
     return line, (round((max(a.right, b.right) + 3 * aside) / 4, 1), round((a.y + b.y) / 2, 1))
+
+
+def _stubs(a: Rect, b: Rect, below: bool) -> tuple[str, Point]:
+    """Two short ends instead of a way, and the place of the sign: at the lower one, or at the upper one."""
+    end_a, end_b = a.y + a.height / 2, b.y - b.height / 2
+    line = f"M {a.x:g} {end_a:g} v {STUB:g} M {b.x:g} {end_b:g} v {-STUB:g}"
+    return line, (b.x, end_b - STUB) if below else (a.x, end_a + STUB)
 
 
 def _ring(at: Rect) -> str:

@@ -157,3 +157,30 @@ def test_axe_finds_nothing_serious_on_the_workbench(visit: Visitor, address: str
     found = Axe().run(page).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_text_is_checked_while_it_is_typed_and_keys_undo(
+    visit: Visitor, address: str, file: Path
+) -> None:
+    page = visit.open(address)
+    page.get_by_text("The text of the file").click()
+    area = page.get_by_label("Text of the file")
+    area.focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("End")
+    page.get_by_role("group", name="Write a dtype").get_by_role("button", name="c64", exact=True).click()
+    page.locator("[role=status]", has_text="Line 1: ").wait_for()
+    assert page.locator(".numbers").bounding_box()["height"] > 100
+    assert page.locator(".numbers").inner_text().split() == [str(n + 1) for n in range(TEXT.count("\n") + 1)]
+    area.fill(TEXT.replace("f16 -> f32\n", "").replace(", f16", ""))
+    page.locator("[role=status]", has_text="valid system").wait_for()
+    press(page, "Take this text")
+    page.locator("dt", has_text="removed").wait_for()
+    page.locator("h2").first.click()
+    page.keyboard.press("Control+z")
+    page.locator("dt", has_text="removed").wait_for(state="detached")
+    page.keyboard.press("Control+y")
+    page.locator("dt", has_text="removed").wait_for()
+    page.keyboard.press("Control+s")
+    page.locator(".message", has_text="Saved ").wait_for()
+    assert "f16" not in file.read_text(encoding="utf-8")

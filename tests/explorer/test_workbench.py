@@ -323,3 +323,14 @@ def test_connections_that_strangers_hold_keep_no_request_waiting(
     finally:
         for connection in idle:
             connection.close()
+
+
+def test_a_new_file_may_begin_blank(tmp_path: Path) -> None:
+    at = desk(tmp_path / "mine.toml", "blank")
+    assert at.text.startswith('name = "mine"\n')
+    assert [str(n) for n in parse(at.text).order.nodes] == ["bool"]
+
+
+def test_removed_and_added_dtypes_are_named(file: Path) -> None:
+    changes = show_text(desk(file), 'name = "mine"\norder = "i8 -> i64"')["changes"]
+    assert "int64" in changes["added"] and changes["removed"] and "int8" not in changes["removed"]

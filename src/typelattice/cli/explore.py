@@ -14,7 +14,7 @@ from typelattice.disk.write import check_writable, write_text
 from typelattice.explorer.document import USUAL, document
 from typelattice.explorer.page import page
 from typelattice.explorer.server import serve
-from typelattice.explorer.workbench import desk
+from typelattice.explorer.workbench import BLANK, desk
 from typelattice.facts.suggestions import short
 from typelattice.rendering.terminal import complain, progress_bar
 
@@ -27,7 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
         help="a system, as often as wanted (default: all, with their older releases); "
-        "with --edit the one that a new file begins as",
+        f"with --edit the one that a new file begins as, or {BLANK}",
     )  # fmt: skip
     parser.add_argument(
         "--op", action="append", default=[], metavar="OP",

@@ -106,7 +106,7 @@ def _arrow(
     cast: ImplicitCast | None,
     number: int,
 ) -> tuple[Arrow, str]:
-    """Return the arrow to a step, from a part of it or from what is shown for that, and a note on the loss."""
+    """Return the arrow to a step, from a part of it or what is shown for that, and a note on the loss."""
     ends = str(shown), str(i)
     if cast is not None:
         said = _words(cast.source, cast.target)

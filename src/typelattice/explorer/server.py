@@ -28,6 +28,7 @@ from typelattice.explorer.workbench import (
     save_text,
     show_text,
 )
+from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.files.text import LIMIT_BYTES
 
@@ -96,6 +97,7 @@ class Application:
         data = shown["document"]
         assert isinstance(data, dict)
         told = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
+        told["dtypes"] = [d.code for d in DTYPES.values()]
         return page(Document(data), told)
 
     def _question(self, environ: dict[str, Any]) -> Question:

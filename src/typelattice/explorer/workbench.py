@@ -21,6 +21,8 @@ from typelattice.files.text import FOLDER, FormatError, read_text
 from typelattice.study.check import Check, check
 
 START = "jep9407-0"  # whose text a new file begins with
+BLANK = "blank"  # the start that is no system: a text with one node
+BLANK_TEXT = 'name = ""\norder = """\nb\n"""\n'
 FEW = 4  # repairs that are shown
 SECONDS = 5  # that the search for repairs may take
 
@@ -47,7 +49,7 @@ class Desk:
 
 
 def desk(path: str | Path, start: str = START) -> Desk:
-    """Open a file to edit, or a new one that begins as a copy of another system.
+    """Open a file to edit, or a new one that begins as a copy of another system, or as good as empty.
 
     Raises UnknownSystemError, or FileError if the file cannot be read or written.
     """
@@ -56,8 +58,9 @@ def desk(path: str | Path, start: str = START) -> Desk:
     if at.exists():
         text = _text(at)
         return Desk(at, text, _digest(text))
-    begun = Path(FOLDER) / f"{find_system(start).name}.toml"
-    text = begun.read_text(encoding="utf-8")
+    text = BLANK_TEXT
+    if start != BLANK:
+        text = (Path(FOLDER) / f"{find_system(start).name}.toml").read_text(encoding="utf-8")
     name = "".join(c if c.isalnum() or c in "._-" else "-" for c in at.stem)[:60].lstrip("._-") or "mine"
     return Desk(at, re.sub(r"^name *=.*$", f'name = "{name}"', text, count=1, flags=re.MULTILINE), None)
 
@@ -122,7 +125,10 @@ def _changes(at: Desk, found: System) -> dict[str, object]:
     except FormatError:
         return told
     before, after = {*map(tuple, _pairs_without_join(was))}, {*map(tuple, _pairs_without_join(now))}
-    known = {*map(str, was.system.order.nodes)} & {*map(str, now.system.order.nodes)}
+    nodes, nodes_now = ([*map(str, judged.system.order.nodes)] for judged in (was, now))
+    told["removed"] = [n for n in nodes if n not in nodes_now]
+    told["added"] = [n for n in nodes_now if n not in nodes]
+    known = {*nodes} & {*nodes_now}
     lost, gained = (
         sorted(pair for pair in pairs if {*pair} <= known) for pairs in (after - before, before - after)
     )  # a pair with a node that was added or removed neither lost nor gained its join

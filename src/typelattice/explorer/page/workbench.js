@@ -1,11 +1,13 @@
 // The workbench: covers of the file's order are added and dropped; the server says what that brings about.
 
+const PAUSE = 400; // milliseconds without a key, after which what was typed is checked
 const MOST_SPELLED = 24; // pairs that are named; of more it is said how many there are
 
 /** The text of the file, what it was before each change, and the server's questions. */
 class Desk {
-  constructor({ file, text, changes }) {
+  constructor({ file, text, changes, dtypes }) {
     this.file = file;
+    this.dtypes = dtypes ?? [];
     this.saved = text;
     this.text = text;
     this.changes = changes ?? null;
@@ -107,6 +109,7 @@ async function guard(page) {
   addEventListener("beforeunload", (event) => {
     if (desk.unsaved) event.preventDefault();
   });
+  addEventListener("keydown", (event) => onShortcut(page, event));
   const draft = desk.draft();
   if (typeof draft?.text !== "string" || draft.text === desk.saved) return;
   await change(page, "look", { text: draft.text });
@@ -114,6 +117,20 @@ async function guard(page) {
   desk.message = `Your unsaved text is back; Undo shows that of the file.${changed}`;
   page.show();
   announce(desk.message);
+}
+
+/** Ctrl+Z, Ctrl+Shift+Z and Ctrl+Y undo and redo covers; within a box they are the browser's. Ctrl+S saves. */
+function onShortcut(page, event) {
+  const { desk } = page;
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+  const key = event.key.toLowerCase();
+  const writes = event.target.closest("textarea, input");
+  if (key === "s") change(page, "save");
+  else if (writes) return;
+  else if (key === "y" || (key === "z" && event.shiftKey)) turn(page, desk.after, desk.before);
+  else if (key === "z") turn(page, desk.before, desk.after);
+  else return;
+  event.preventDefault();
 }
 
 /** Goes back to a text, or forward again. */
@@ -145,14 +162,47 @@ function workbenchView(page) {
     oninput: () => {
       desk.typed = area.value === desk.text ? null : area.value;
       desk.keep();
+      number();
+      clearTimeout(desk.checking);
+      desk.checking = setTimeout(check, PAUSE);
     },
+    onscroll: () => (numbers.scrollTop = area.scrollTop),
   });
   area.value = desk.typed ?? desk.text;
+  const numbers = element("pre", { class: "numbers", "aria-hidden": "true" });
+  const verdict = element("p", { class: "note", role: "status" });
+  const number = () => {
+    numbers.textContent = area.value.split("\n").map((_, i) => i + 1).join("\n");
+  };
+  number();
+  /** Says what is wrong with what was typed, without taking it. */
+  async function check() {
+    const asked = area.value;
+    const told = await desk.ask("look", { text: asked });
+    if (asked !== area.value) return;
+    const first = told.document?.systems.find(({ name }) => name === told.document.first);
+    const wrong = first?.error;
+    verdict.textContent = wrong
+      ? `${wrong.line ? `Line ${wrong.line}: ` : ""}${wrong.cause}`
+      : (told.error ?? "This text is a valid system.");
+  }
+  /** Writes a dtype where the caret is. */
+  function write(code) {
+    area.setRangeText(code, area.selectionStart, area.selectionEnd, "end");
+    area.focus();
+    area.dispatchEvent(new Event("input"));
+  }
   const text = element(
     "details",
     { open: Boolean(system.error) || desk.typed !== null },
     element("summary", {}, "The text of the file"),
-    area,
+    element(
+      "p",
+      { class: "dtypes", role: "group", "aria-label": "Write a dtype" },
+      ...desk.dtypes.map((code) => button(code, () => write(code))),
+    ),
+    element("div", { class: "lines" }, numbers, area),
+    verdict,
     element(
       "p",
       {},
@@ -241,6 +291,8 @@ function effects(page, system) {
     return `${spelled.join(", ")}${more}`;
   };
   const said = [
+    ...(changes.removed?.length ? [["removed", [changes.removed.join(", ")]]] : []),
+    ...(changes.added?.length ? [["added", [changes.added.join(", ")]]] : []),
     ["without a join", changes.without?.length ? [pairs(changes.without)] : ["no pair"]],
     ["lose their join", changes.lost?.length ? [pairs(changes.lost)] : ["none"]],
     ["gain a join", changes.gained?.length ? [pairs(changes.gained)] : ["none"]],

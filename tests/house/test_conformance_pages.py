@@ -37,3 +37,14 @@ def test_a_share_below_the_whole_is_not_shown_as_the_whole() -> None:
     newest = conformance.Conformance("c", {}, "", dict.fromkeys(conformance.STANDARD, counts))
     assert "99.99%" in conformance.index([newest])
     assert "100%" not in conformance.index([newest])
+
+
+def test_a_badge_says_what_was_asked_and_when() -> None:
+    found = conformance.conformance("keras")
+    asked = sum(counts.asked for counts in found.classes.values())
+    badge = conformance.badge(found)
+    assert f"{asked:,} calls asked {found.date}" in badge and "all by its rule" in badge
+    counts = conformance.Counts(1, 0, 2, 0, ())
+    assert "2 depart from its rule" in conformance.badge(
+        conformance.Conformance("c", {}, "", {"arithmetic": counts})
+    )

@@ -256,6 +256,11 @@ def badge(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
     first = [(name, newest) for name, (newest, *_) in [*found.items()][:FIRST]]
     shown = [(question.title, "#24292f")]
     shown += [(f"{name} {newest.answer}", COLOURS[newest.status]) for name, newest in first]
+    return badge_of(shown, sentence(found))
+
+
+def badge_of(shown: Sequence[tuple[str, str]], label: str) -> str:
+    """A picture of a line: texts, each on a ground of its colour; `label` is for those who hear it."""
     x, parts = 0, []
     for text, colour in shown:
         width = 7 * len(text) + 12
@@ -264,7 +269,7 @@ def badge(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
         x += width
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{x}" height="20" role="img" '
-        f'aria-label="{escape(sentence(found))}" font-family="DejaVu Sans Mono,monospace" font-size="11">'
+        f'aria-label="{escape(label)}" font-family="DejaVu Sans Mono,monospace" font-size="11">'
         f"{''.join(parts)}</svg>\n"
     )
 

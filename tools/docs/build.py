@@ -42,6 +42,16 @@ LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
 # Generated pages to which others link.
 MADE = ("api/index.md", "commands.md", "documents.md", "gallery/index.md", "live.md")
 FIRST_PAGE, BOX_ABOVE = "docs/index.md", "```console"  # the box stands above the first example
+# What the libraries that most people know first were asked; `conformance` draws them.
+BADGES = "\n".join(
+    ["```{raw} html", "<p>"]
+    + [
+        f'<a href="conformance/{name}.html"><img src="conformance/{name}.svg" '
+        f'alt="how often the rules of {name} are right"></a>'
+        for name in ("numpy", "torch", "jax")
+    ]
+    + ["</p>", "```", ""]
+)
 NAMED = re.compile(r"(?m)^```(\w+) (\S+\.\w+)$")  # a fence that is a file of a name
 
 
@@ -76,7 +86,7 @@ def sources(pyodide: Path | None = None) -> Iterator[tuple[str, str]]:
         text = page(path, places)[0]
         if path == FIRST_PAGE:
             before, above, after = text.partition(BOX_ABOVE)
-            text = f"{before}{live.INVITATION}\n{live.box(pyodide is not None)}\n{above}{after}"
+            text = f"{before}{live.INVITATION}\n{live.box(pyodide is not None)}\n{BADGES}\n{above}{after}"
         yield place, text
     for made in (reference.pages(), gallery.pages(), documents.pages(), live.pages(pyodide is not None)):
         yield from made

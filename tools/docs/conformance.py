@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
-from answers import html_page, libraries
+from answers import COLOURS, DEPARTS, RIGHT, UNASKED, badge_of, html_page, libraries
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
@@ -117,6 +117,7 @@ def write(html: Path) -> int:
         by_library.setdefault(found.name.partition(SIGN)[0], []).append(found)
     for name, found_releases in by_library.items():
         (into / f"{name}.html").write_text(library_page(name, found_releases), encoding="utf-8")
+        (into / f"{name}.svg").write_text(badge(found_releases[0]), encoding="utf-8")
     (into / "index.html").write_text(index([found[0] for found in by_library.values()]), encoding="utf-8")
     data = {"typelattice": "conformance", "version": VERSION, "recordings": [*map(asdict, made)]}
     (into / "conformance.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
@@ -167,7 +168,20 @@ def library_page(name: str, found: Sequence[Conformance]) -> str:
         f'<p><a href="../gallery/{escape(name)}.html">The page of this system</a> has its rules, and its '
         "departures with their reasons.</p>"
     )
-    return html_page(f"Conformance of {name}", summary, text, "", "", "")
+    return html_page(f"Conformance of {name}", summary, text, "", f"{name}.svg", "")
+
+
+def badge(found: Conformance) -> str:
+    """A picture of a line: the release that was asked, how many calls, and how many depart from its rule."""
+    asked = sum(counts.asked for counts in found.classes.values())
+    departing = sum(counts.departs for counts in found.classes.values())
+    said = f"{departing:,} depart from its rule" if departing else "all by its rule"
+    shown = [
+        (_versions(found), COLOURS[UNASKED]),
+        (f"{asked:,} calls asked {found.date}", COLOURS[RIGHT]),
+        (said, COLOURS[DEPARTS if departing else RIGHT]),
+    ]
+    return badge_of(shown, ", ".join(text for text, _ in shown))
 
 
 def _table(label: str, head: str, body: str) -> str:

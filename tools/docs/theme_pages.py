@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from html import unescape
 from pathlib import Path
 
@@ -13,6 +14,7 @@ LANDMARKS = {
     '<aside class="toc-drawer': '<aside aria-label="Contents of this page" class="toc-drawer',
     '<div id="search-results">': '<h1>Search</h1><div id="search-results">',
 }
+EMPTY_HEAD = re.compile(r'<th class="head[^"]*"><p></p></th>')  # of a table whose first column says itself
 IMAGE = re.compile(r'<p><img alt="([^"]*)" src="([^"]*\.svg)" /></p>')
 
 
@@ -20,7 +22,7 @@ def mend(html: Path) -> None:
     """Mend every page that Sphinx made in a folder. Pages that are mended already stay as they are."""
     for page in html.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        mended = IMAGE.sub(lambda image, page=page: _drawing(image, page.parent), text)
+        mended = IMAGE.sub(partial(_drawing, page.parent), EMPTY_HEAD.sub("<td></td>", text))
         for made, named in LANDMARKS.items():
             if named not in mended:
                 mended = mended.replace(made, named)
@@ -28,7 +30,7 @@ def mend(html: Path) -> None:
             page.write_text(mended, encoding="utf-8")
 
 
-def _drawing(image: re.Match[str], folder: Path) -> str:
+def _drawing(folder: Path, image: re.Match[str]) -> str:
     """A drawing as a part of the page: an image of its own follows the reader's system alone."""
     svg = (folder / image[2]).read_text(encoding="utf-8")
     label = unescape(image[1])

@@ -177,7 +177,7 @@ def badge(found: Conformance) -> str:
     departing = sum(counts.departs for counts in found.classes.values())
     said = f"{departing:,} depart from its rule" if departing else "all by its rule"
     shown = [
-        (_versions(found), COLOURS[UNASKED]),
+        (" ".join(next(iter(found.versions.items()), (found.name, ""))), COLOURS[UNASKED]),
         (f"{asked:,} calls asked {found.date}", COLOURS[RIGHT]),
         (said, COLOURS[DEPARTS if departing else RIGHT]),
     ]

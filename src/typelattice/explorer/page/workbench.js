@@ -119,7 +119,7 @@ async function guard(page) {
   announce(desk.message);
 }
 
-/** Ctrl+Z, Ctrl+Shift+Z and Ctrl+Y undo and redo covers; within a box they are the browser's. Ctrl+S saves. */
+/** Ctrl+Z, Ctrl+Shift+Z and Ctrl+Y undo and redo covers; in a box they are the browser's. Ctrl+S saves. */
 function onShortcut(page, event) {
   const { desk } = page;
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;

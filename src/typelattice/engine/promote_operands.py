@@ -46,7 +46,7 @@ def promote_operands(
         return Promotion(rules, operands, op, steps, find_rule, reason=e.reason, remedy=e.remedy)
     return Promotion(
         rules, operands, op, tuple(trail), find_rule,
-        found.node, found.compute, found.dtype, found.weak, found.fits, found.number,
+        found.node, found.compute, found.dtype, found.weak, found.fits, found.number, found.accumulator,
     )  # fmt: skip
 
 

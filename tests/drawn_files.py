@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import typelattice as tl
 from typelattice.engine.fit import DEFAULT, OUTCOMES
 from typelattice.engine.operations import GROUPS, KINDS, SCALARS, STANDARD, WEAK
+from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import COMBINE, parse
 
@@ -65,6 +66,9 @@ def drawn_file(dice: random.Random) -> str:
         "both-ways": lambda: [some(2)],  # of use beside loops, as the next one is
         "stand-in": lambda: {"beside": some(2), "int": dice.choice(dtypes), "float": dice.choice(dtypes)},
         "requested": lambda: {dice.choice(["u32", "u64", "bf16", "float"]): dice.choice(dtypes)},
+        "casts": lambda: {
+            f"{dice.choice(dtypes)} -> {dice.choice(dtypes)}": dice.choice([*ROUNDINGS, *BEYOND]),
+        },
         "foreign": lambda: {"numpy": dice.choice(["array", "other", "a reason of its own"])},
     }  # fmt: skip
     for key, draw in draws.items():

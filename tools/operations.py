@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from typelattice.engine.operations import GROUPS, KINDS, STANDARD, Given, Op
+from typelattice.engine.operations import GROUPS, KINDS, STANDARD, Op
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
+
+if TYPE_CHECKING:
+    from typelattice.engine.operations import Given
 
 PAGE = Path(__file__).parents[1] / "docs" / "operations.md"
 GIVES: dict[Given, str] = {

@@ -14,7 +14,7 @@ from typelattice.cli.main import COMMANDS, Parser, main
 
 FREE = {  # metavars of free text
     "TEXT", "LIST", "CALLS", "N", "S", "SECONDS", "PKG", "NAME|LINE", "MODULE", "X", "WORDS", "WORD=N",
-    "LIBRARY", "IMPLEMENTATION", "ADDRESS", "None",
+    "LIBRARY", "IMPLEMENTATION", "PACKAGE", "ADDRESS", "None",
 }  # fmt: skip
 
 

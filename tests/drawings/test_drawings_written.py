@@ -58,9 +58,9 @@ def test_a_dash_for_a_file_is_standard_output(
 def test_a_heat_map_as_text_has_a_sign_for_what_each_answer_loses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["draw", "torch", "--heat", "loss", "--op", "divide"]) == 0
+    assert main(["draw", "torch@2.13", "--heat", "loss", "--op", "divide"]) == 0
     _, _, heads, _, *rows = capsys.readouterr().out.splitlines()
-    table = tl.table("torch", op="divide")
+    table = tl.table("torch@2.13", op="divide")
     assert heads.split()[2:] == [label.text for label in table.labels()[1]]
     for row, answers in zip(rows, table.cells, strict=False):
         for sign, p in zip(row.split()[2:], answers, strict=True):

@@ -90,14 +90,9 @@ def cast_chain(
         if rule.obstacle:
             return CastChain(*names, False, obstacle=rule.obstacle)
     if source.kind is Kind.COMPLEX and through.kind is not Kind.COMPLEX:
-        if through.kind is Kind.BOOL and target.kind is Kind.COMPLEX:
-            return CastChain(*names, False, "1j", "1", "1j")
-        has_zero = through.kind is not Kind.FLOAT or "z" in through.specials
-        if target.kind is Kind.COMPLEX:
-            return CastChain(*names, False, "1j", "0" if has_zero else f"not defined by {through}", "1j")
-        if target.kind is Kind.BOOL and through.kind is not Kind.BOOL:
-            chained = "False" if has_zero else f"not defined by {through}"
-            return CastChain(*names, False, "1j", chained, "True")
+        difference = _compare_imaginary_part(through, target)
+        if difference is not None:
+            return CastChain(*names, False, *difference)
     if any(values(d) is None or d.bits is None for d in names):
         return CastChain(*names, None)
     casts = ((source, through), (through, target), (source, target))
@@ -107,6 +102,20 @@ def cast_chain(
             return CastChain(*names, None, obstacle=how)
     found = _first_difference(*map(part_of, names), rules)
     return CastChain(*names, found is None, *(found or ()))
+
+
+def _compare_imaginary_part(through: DType, target: DType) -> tuple[str, str, str] | None:
+    """Return how 1j differs if it is cast through a real dtype: the value, and what both ways give."""
+    has_zero = through.kind is not Kind.FLOAT or "z" in through.specials
+    chained = "0" if has_zero else f"not defined by {through}"
+    match through.kind, target.kind:
+        case Kind.BOOL, Kind.COMPLEX:
+            return "1j", "1", "1j"
+        case _, Kind.COMPLEX:
+            return "1j", chained, "1j"
+        case kind, Kind.BOOL if kind is not Kind.BOOL:
+            return "1j", "False" if has_zero else chained, "True"
+    return None
 
 
 def _surely_exact(source: DType, through: DType, target: DType) -> bool:

@@ -190,17 +190,18 @@ def _recorded_call(name: str, op: str, operands: Sequence[Operand]) -> Call | No
     page = open_recording(name)
     if page is None:
         return None
-    texts = [_known_texts(name, o, operation(op).function == "pow") for o in operands]
+    texts = [_known_texts(name, o, repr(o.value), operation(op).function == "pow") for o in operands]
     call = next((call for asked in product(*texts) if (call := page.call(op, asked))), None)
     of_python = all(o.tier == "scalar" for o in operands)
     return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
 
 
 @lru_cache(4096)  # tables ask of the same operands again and again
-def _known_texts(name: str, o: Operand, is_power: bool) -> Sequence[str]:
+def _known_texts(name: str, o: Operand, value: str, is_power: bool) -> Sequence[str]:
     """List an operand as a recording writes it: the very operand first, then those that count alike.
 
-    An operation may have been asked of the kind of a number, and not of that number.
+    An operation may have been asked of the kind of a number, and not of that number. The text of the value
+    is given for the cache: 0, 0.0 and -0.0 are equal, and are written otherwise.
     """
     page = open_recording(name)
     return [text for text in _texts(o, is_power) if page and text in page.known]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -116,26 +116,16 @@ class _Writer:
         number = given.tier == "scalar" and p is not None and p.number is not None
         result = p.dtype if p is not None and number else given.dtype
         moved = self.cast_operands(step, p, given.dtype)
-        writes = step.name in WRITES or (
-            step.rebinds and p is not None and p.op is not None and p.system.operation(p.op).in_place
-        )
         accumulator = p.accumulator if p is not None else None
         states_it = accumulator is not None and step.own is None  # a call of one's own has it as an argument
-        cast_after = writes or states_it or (step.own is None and _narrows(step, p, result))
+        narrows = step.own is None and _narrows(step, p, result)
+        cast_after = states_it or narrows or _writes_into_operand(step, p)
         computed = accumulator if states_it else p.compute if cast_after and p else result
-
-        def place_argument(x: Argument) -> Argument:
-            """An argument; an operand as it is after its cast."""
-            return (
-                self.refs[moved[x.step]] if isinstance(x, Ref) and x.step in moved else self.rename_steps(x)
-            )
-
-        has_keywords = step.keywords and step.name not in WRITES
         stated = ((ACCUMULATOR, self.dtype(accumulator)),) if accumulator and not states_it else ()
         made = self.add(Call(
             WRITES.get(step.name, step.name),
-            map_argument(step.args, place_argument),
-            (map_argument(step.keywords, self.rename_steps) if has_keywords else ()) + stated,
+            self.place_arguments(step, moved),
+            (map_argument(step.keywords, self.rename_steps) if step.name not in WRITES else ()) + stated,
             tuple([moved[part] for part in step.operands]),
             step.operator,
             self.dtype(computed) if number or given.tier != "scalar" else None,
@@ -146,6 +136,17 @@ class _Writer:
         if number:
             made = self.add(Item(made, text=step.text, location=step.location, shape=()))
         return made
+
+    def place_arguments(self, step: Call, moved: Mapping[int, int]) -> tuple[Argument, ...]:
+        """Return the arguments of a step, its operands as they are after their casts."""
+
+        def place_argument(x: Argument) -> Argument:
+            if isinstance(x, Ref) and x.step in moved:
+                return self.refs[moved[x.step]]
+            return self.rename_steps(x)
+
+        placed: tuple[Argument, ...] = map_argument(step.args, place_argument)
+        return placed
 
     def cast_operands(self, step: Call, p: Promotion | None, requested: DType | None) -> dict[int, int]:
         """Map the operands of a call to new steps, cast to the dtype computed in or to the requested one."""
@@ -209,6 +210,12 @@ def _keeps_operands(step: Call) -> bool:
     """Return True if the dtype that a call states is that of its result only, or its accumulator."""
     of_result = step.name.endswith("_like") or step.own is not None
     return of_result or (step.operation.adds_up and not step.operation.takes_dtype)
+
+
+def _writes_into_operand(step: Call, p: Promotion | None) -> bool:
+    """Return True if an operation writes into its first operand, or binds its name anew as if it did."""
+    in_place = p is not None and p.op is not None and p.system.operation(p.op).in_place
+    return step.name in WRITES or (step.rebinds and in_place)
 
 
 def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:

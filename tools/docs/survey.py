@@ -93,7 +93,7 @@ def package_page(package: Data, date: str, before: Data | None) -> str:
     counts = ", ".join(f"{n:,} {verdict}" for verdict, n in count_verdicts(functions).items() if n)
     summary = f"{package['name']} {package['version']}, {date}: {counts}."
     rows = "".join(map(_row, functions))
-    head = "<th scope=col>function<th scope=col>verdict<th scope=col>first wide line, or reason"
+    head = "<th scope=col>function<th scope=col>verdict, call, and first wide line or reason"
     text = (
         f"<p class=sum>{escape(summary)}</p>{_changed(package, before)}{_table('functions', head, rows)}"
         '<p><a href="index.html">All packages</a></p>'
@@ -118,18 +118,17 @@ def _changed(package: Data, before: Data | None) -> str:
 def _row(function: Data) -> str:
     verdict = function["verdict"]
     cause = function.get("cause")
-    parts = []
+    parts = [f"<span class={CLASSES.get(verdict, 'unasked')}>{escape(verdict)}</span>"]
+    if function.get("call"):
+        parts.append(f"<small>{escape(function['call'])}</small>")
     if function.get("wide"):
         parts.append(f"wide: {escape(', '.join(function['wide']))}")
     if cause:
         parts.append(f"{escape(cause['file'])}:{cause['line']}: <code>{escape(cause['text'])}</code>")
     parts += [escape(function[key]) for key in ("design", "no_cause", "why") if function.get(key)]
     parts += [escape(each) for each in function.get("did", ())]
-    called = f"<br><small>{escape(function['call'])}</small>" if function.get("call") else ""
-    return (
-        f"<tr><th scope=row>{escape(function['name'])}{called}"
-        f"<td><span class={CLASSES.get(verdict, 'unasked')}>{escape(verdict)}</span><td>{'<br>'.join(parts)}"
-    )
+    name = escape(function["name"]).replace(".", ".<wbr>").replace("_", "_<wbr>")  # a phone's lines are short
+    return f"<tr><th scope=row>{name}<td>{'<br>'.join(parts)}"
 
 
 def _counts(package: Data) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.releases import installed_release
 
 MOVING = ("view", "like", "shifted")
 
@@ -15,15 +16,15 @@ MOVING = ("view", "like", "shifted")
 @pytest.mark.live
 def test_pytorch_moves_the_dtypes_that_its_system_says() -> None:
     pytest.importorskip("torch")
-    from typelattice.conformance.libraries.torch import DTYPES, Torch
+    from typelattice.conformance.libraries.torch import Torch
 
     library = Torch()
-    system = tl.system("torch")
+    system = tl.system(installed_release("torch", library.versions))
     asked, wrong = 0, []
     for op, function in library.operations().items():
         if op not in OPERATIONS or OPERATIONS[op].of_class not in MOVING or OPERATIONS[op].most != 1:
             continue
-        for name in DTYPES:
+        for name in library.native:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")

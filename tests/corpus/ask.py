@@ -60,7 +60,8 @@ def _torch() -> Asked:
 
     torch.set_num_threads(1)
     names = {"torch": torch, "F": torch.nn.functional}
-    return Asked("torch", names, lambda x, dtype: torch.asarray(x).to(getattr(torch, dtype)))
+    system = installed_release("torch", versions_of("torch"))
+    return Asked(system, names, lambda x, dtype: torch.asarray(x).to(getattr(torch, dtype)))
 
 
 def _jax() -> Asked:

@@ -64,7 +64,7 @@ def main():
     import cloudpickle, os, pickle, subprocess
     alone = {name: x for name, x in os.environ.items() if name != "PYTHONPATH"}
     sent = cloudpickle.dumps((double, xs()))
-    words = [sys.executable, "-c", THERE]
+    words = ["/bin/sh", "-c", 'exec "$0" "$@"', sys.executable, "-c", THERE]  # a Python that is not followed
     ran = subprocess.run(words, input=sent, env=alone, stdout=subprocess.PIPE, check=True)
     return pickle.loads(ran.stdout)
 """

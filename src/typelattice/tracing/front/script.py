@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import builtins
 import importlib.util
+import linecache
 import os
 import sys
 import threading
@@ -27,6 +28,7 @@ from typelattice.tracing.record.tracing import Tracing
 from typelattice.tracing.run_data.run import Run
 
 MOST = 10_000_000  # bytes of a script
+OF_COMMAND = "<string>"  # the file name that Python gives the code after -c
 
 
 class ScriptError(TypelatticeError, ValueError):
@@ -90,7 +92,10 @@ def run_script(
         elif as_code:
             _put_first("")
             with _explain_syntax_error("the code after -c"):
-                code, name = compile(target, "<string>", "exec", dont_inherit=True), "-c"
+                code, name = compile(target, OF_COMMAND, "exec", dont_inherit=True), "-c"
+            if sys.version_info >= (3, 13):  # its tracebacks show the lines of such code, found by its name
+                known = code if sys.version_info >= (3, 14) else OF_COMMAND
+                linecache._register_code(known, target, OF_COMMAND)
         else:
             code, name = _script(target, module, tracing)
     except TypelatticeError:

@@ -268,3 +268,10 @@ def test_the_command_writes_files_and_checks_that_they_are_fresh(
 
 def test_every_language_has_a_compiler_to_be_tested_with() -> None:
     assert {*LANGUAGES} - {*COMPILERS} == {"json"}
+
+
+def test_the_names_of_written_files_are_printed_without_control_characters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["emit", "jep9407-3", "--lang", "json", "-o", str(tmp_path / "a\x1b[31m")]) == 0
+    assert capsys.readouterr().out.replace("\n", "").isprintable()

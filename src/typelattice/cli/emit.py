@@ -11,6 +11,7 @@ from typelattice.cli.outputs import check_not_read
 from typelattice.codegen.emit import LANGUAGES, earlier_indices, emit, read_names, stale_files
 from typelattice.disk.write import check_folder, write_text
 from typelattice.operands.operand import Tier
+from typelattice.rendering.grid import printable
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -51,7 +52,7 @@ def run(args: Namespace) -> Paragraphs:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         write_text(folder / name, text)
-        yield str(folder / name)
+        yield printable(str(folder / name))
 
 
 def _words(text: str | None) -> list[str]:

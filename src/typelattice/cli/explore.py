@@ -16,6 +16,7 @@ from typelattice.explorer.page import page
 from typelattice.explorer.server import serve
 from typelattice.explorer.workbench import BLANK, desk
 from typelattice.facts.suggestions import short
+from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import complain, progress_bar
 
 FILE = "typelattice.html"
@@ -68,7 +69,7 @@ def run(args: Namespace) -> Paragraphs:
     write_text(output, text)
     for error in shown.errors:
         complain(f"typelattice: left out: {error}; the page shows it in its place")
-    yield f"{output}: {len(text.encode()):,} bytes; open it in a browser"
+    yield f"{printable(output)}: {len(text.encode()):,} bytes; open it in a browser"
 
 
 def _edit(args: Namespace) -> Paragraphs:
@@ -79,11 +80,11 @@ def _edit(args: Namespace) -> Paragraphs:
     def ready(address: str) -> None:
         found = not args.no_browser and webbrowser.open(address)
         unopened = "" if found or args.no_browser else "no browser was found; open it yourself: "
-        complain(f"{unopened}{address}\nediting {at.path}; Ctrl-C ends it")
+        complain(f"{unopened}{address}\nediting {printable(str(at.path))}; Ctrl-C ends it")
 
     with interrupts.raise_on_interrupt():
         serve(at, args.port, ready)
-    yield f"{at.path} is no longer served"
+    yield f"{printable(str(at.path))} is no longer served"
 
 
 COMMAND = Command(

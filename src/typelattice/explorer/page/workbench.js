@@ -74,6 +74,7 @@ class Desk {
 
 /** Asks what a change comes to, and shows it, once all changes before it are shown. */
 function change(page, what, question = {}, step = true) {
+  clearTimeout(page.desk.checking); // what was typed is judged by the change
   page.desk.done = page.desk.done.then(() => changeNow(page, what, question, step));
   return page.desk.done;
 }

@@ -87,7 +87,11 @@ def serve() -> None:
             os.chdir(folder)
             main(program, out)
             return
-        answers.write(f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n")
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        try:
+            answers.write(f"{status}\n")
+        except BrokenPipeError:  # the search was killed, and nobody reads
+            os._exit(1)
 
 
 def _function(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:

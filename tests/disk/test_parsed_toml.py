@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from typelattice.disk import parsed_toml
 from typelattice.disk.parsed_toml import TABLE, parse_toml, row_of
 from typelattice.files.text import SHIPPED
 from typelattice.recorded.departures import FOLDER
@@ -33,10 +34,18 @@ def test_a_text_that_has_changed_is_parsed_anew() -> None:
     assert parse_toml(str(path), text)["new"] == {}
 
 
-def test_a_file_of_ones_own_has_no_row(tmp_path: Path) -> None:
-    (tmp_path / TABLE).write_text(row_of("mine.toml", "a = 1", {"a": 2}), encoding="ascii")
-    assert parse_toml(str(tmp_path / "mine.toml"), "a = 1") == {"a": 1}
+def test_a_file_of_ones_own_has_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsed_toml, "PACKAGE", str(tmp_path / "package"))
+    for folder in (tmp_path, tmp_path / "package2"):  # the second begins as the package does
+        folder.mkdir(exist_ok=True)
+        (folder / TABLE).write_text(row_of("mine.toml", "a = 1", {"a": 2}), encoding="ascii")
+        assert parse_toml(str(folder / "mine.toml"), "a = 1") == {"a": 1}
     assert parse_toml(None, "a = 1") == {"a": 1}
+
+
+def test_a_folder_of_the_package_may_have_no_rows() -> None:
+    path = Path(parsed_toml.PACKAGE) / "disk" / "mine.toml"
+    assert parse_toml(str(path), "a = 1") == {"a": 1}
 
 
 def test_values_are_as_fresh_as_those_of_tomllib() -> None:

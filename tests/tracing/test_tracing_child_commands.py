@@ -54,7 +54,7 @@ def write(folder: Path, words: Sequence[Sequence[str]]) -> None:
 
 
 def test_a_script_a_module_and_code_run_as_without_the_tracer_and_are_followed(tmp_path: Path) -> None:
-    write(tmp_path, [["child.py", "3"], ["-u", "-X", "utf8", "child.py"], ["-m", "part"], ["-c", CODE, "a"]])
+    write(tmp_path, [["child.py", "3"], ["-u", "-X", "dev", "child.py"], ["-m", "part"], ["-c", CODE, "a"]])
     plain = run(tmp_path, "parent.py")
     traced = run(tmp_path, "-m", "typelattice", "trace", "--json", "run.json", "parent.py")
     assert traced.stdout == plain.stdout and "in 5 processes" in traced.stderr

@@ -20,7 +20,7 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
     A text of our own that has changed since its row was written is parsed anew, as any other text is.
     """
     folder, name = os.path.split(path or "")
-    if folder.startswith(PACKAGE):
+    if folder.startswith(PACKAGE + os.sep):
         checksum, values = _rows(folder).get(name, ("", ""))
         if checksum == str(crc32(text.encode())):
             found: dict[str, object] = json.loads(values)
@@ -32,8 +32,11 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
 
 @cache
 def _rows(folder: str) -> dict[str, tuple[str, str]]:
-    """Read the rows of a folder, by the name of the file."""
-    with open(os.path.join(folder, TABLE), encoding="ascii") as rows:
+    """Read the rows of a folder of the package, by the name of the file; most folders have none."""
+    path = os.path.join(folder, TABLE)
+    if not os.path.isfile(path):
+        return {}
+    with open(path, encoding="ascii") as rows:
         columns = (row.split("\t") for row in rows)
         return {name: (checksum, values) for name, checksum, values in columns}
 

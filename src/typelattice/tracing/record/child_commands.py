@@ -30,8 +30,9 @@ try:
     sys.modules['typelattice'] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules['typelattice'])
     from typelattice.tracing.front.child_command import run_child
-    given = open({settings!r}, 'rb').read()
-except Exception:
+    with open({settings!r}, 'rb') as file:
+        given = file.read()
+except Exception:  # whatever is wrong with us, the command runs as it was given
     os.execv(sys.executable, {words!r})
 run_child(given, {kind!r}, {target!r}, {argv!r}, {words!r})
 """

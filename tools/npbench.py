@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,11 +22,11 @@ from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
 from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.fixing.patch_search import fix_script
+from typelattice.survey.time_limit import SlowError, time_limit
 from typelattice.tracing.report.words import size
 
 RUNS = 3
@@ -60,10 +59,6 @@ found |= {name: globals()[name] for name in OUTPUTS}
 arrays = {name: np.asarray(x) for name, x in found.items() if x is not None}
 np.savez(sys.argv[1], seconds=_seconds, peak=peak, **arrays)
 """
-
-
-class SlowError(Exception):
-    """A kernel that takes too long."""
 
 
 @dataclass(frozen=True)
@@ -192,10 +187,6 @@ def judge(kernel: Kernel) -> Row:
     )  # fmt: skip
 
 
-def stop(number: int, frame: FrameType | None) -> None:
-    raise SlowError
-
-
 def main() -> None:
     """Judge the kernels, print a row for each, and put them into a page if that is asked for."""
     parser = argparse.ArgumentParser(
@@ -205,18 +196,15 @@ def main() -> None:
     parser.add_argument("kernels", nargs="*", metavar="KERNEL")
     parser.add_argument("--into", type=Path, metavar="PAGE")
     args = parser.parse_args()
-    signal.signal(signal.SIGALRM, stop)
     rows = []
     for kernel in kernels(args.copy, args.kernels):
-        signal.alarm(SECONDS)
         try:
-            row = judge(kernel)
+            with time_limit(SECONDS):
+                row = judge(kernel)
         except SlowError:
             row = Row(kernel.name, f"more than {SECONDS} s")
         except (RuntimeError, subprocess.TimeoutExpired) as e:
             row = Row(kernel.name, f"fails as it is: {e}")
-        finally:
-            signal.alarm(0)
         rows.append(row)
         print(row, flush=True)
     if args.into:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from distributed import Client, as_completed
 
 from typelattice.survey.public_functions import SurveyError
-from typelattice.survey.surveyor_process import survey_functions
+from typelattice.survey.surveyor_process import Row, survey_functions
 
 CONNECTING = 30
 """Seconds to wait for the scheduler."""
@@ -16,7 +15,7 @@ CONNECTING = 30
 
 def survey_on_workers(
     tasks: Iterable[tuple[str, Sequence[str]]], limit: float, address: str
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """Yield the rows of all tasks, which are packages with functions, as workers finish them.
 
     Dask gives the task of a worker that ended to another. Raises SurveyError if there is no scheduler.
@@ -41,5 +40,5 @@ def survey_on_workers(
                     yield {"package": package, "function": name, "verdict": "not reached", "why": why}
 
 
-def _survey(package: str, functions: Sequence[str], limit: float) -> list[dict[str, Any]]:
+def _survey(package: str, functions: Sequence[str], limit: float) -> list[Row]:
     return [*survey_functions(package, functions, limit)]

@@ -149,7 +149,7 @@ def import_modules_of(docs: Mapping[str, str]) -> None:
 
 
 @cache
-def test_files(package: str) -> Mapping[str, frozenset[str]]:
+def find_test_files(package: str) -> Mapping[str, frozenset[str]]:
     """Map the files of tests that a package installs to the names of the functions that they call."""
     found: dict[str, frozenset[str]] = {}
     for folder in getattr(sys.modules[package], "__path__", ()):
@@ -164,7 +164,7 @@ def calls_in_tests(name: str, function: Callable[..., Any], package: str) -> Ite
     """Yield the calls of a function in the package's own tests; tests with fixtures are passed over."""
     word, home = name.rpartition(".")[2], name.split(".")[1:-1]
     root = package.partition(".")[0]
-    having = [file for file, words in test_files(root).items() if word in words]
+    having = [file for file, words in find_test_files(root).items() if word in words]
     having.sort(key=lambda file: (word not in Path(file).stem, not {*home} <= {*Path(file).parts}))
     for file in having[:2]:
         recorder = CallRecorder(function, f"the tests in {Path(file).name}")

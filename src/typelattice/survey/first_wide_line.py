@@ -76,7 +76,7 @@ def _decisive_line(run: Run, wide: Sequence[str], root: str) -> WideLine | None:
 
 
 def _follows_other(checked: CheckedRun, i: int) -> bool:
-    """Tell whether a step casts to a dtype that it does not name, so that an earlier line decided it."""
+    """Return True if a step casts to a dtype that it does not name, so that an earlier line decided it."""
     step = checked.steps[i]
     return isinstance(step, Cast) and not NAMED_DTYPE.search(step.text)
 

@@ -27,7 +27,12 @@ MOST_BYTES = 8 * 2**30
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 SOCKETS = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
 PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile")
-CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "shutil.rmtree")
+CHANGES = {
+    "os.remove": (0,), "os.rmdir": (0,), "os.mkdir": (0,), "os.chmod": (0,), "os.chown": (0,),
+    "os.truncate": (0,), "os.utime": (0,), "shutil.rmtree": (0,),
+    "os.rename": (0, 1), "os.link": (1,), "os.symlink": (1,),
+}  # fmt: skip
+"""Events of Python that change files, and which of their arguments are the paths that change."""
 ENVIRONMENT = {
     "MPLBACKEND": "Agg", "QT_QPA_PLATFORM": "offscreen",
     "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0",
@@ -91,8 +96,8 @@ def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:
             if writes:
                 check(path)
         elif event in CHANGES:
-            if args:
-                check(args[0])
+            for path in (args[place] for place in CHANGES[event]):
+                check(path)
         elif event in SOCKETS:
             note("opens a connection")
             raise ConnectionRefusedError("a survey has no network")

@@ -75,7 +75,7 @@ def judge_call(
 def _judge_one_way(
     name: str, function: Callable[..., Any], call: RecordedCall, way: tuple[str, bool, bool], seconds: float
 ) -> tuple[JudgedCall, bool] | str:
-    """Judge a call with one treatment, and tell whether numbers beside the floats may widen them.
+    """Judge a call with one treatment, and True if numbers beside the floats may widen them.
 
     Return the reason if it cannot be judged so, and an empty one if there is nothing to say of it.
     """

@@ -137,7 +137,7 @@ class Conversion:
         self.arrays += len(wanted)
         try:
             return x.astype(wanted) if wanted else x.copy()
-        except Exception:
+        except Exception:  # not all tables take a mapping
             if len({*wanted.values()}) != 1 or len(wanted) != len(dtypes):
                 raise UnconvertibleError from None
             return x.astype(next(iter(wanted.values())))
@@ -187,7 +187,7 @@ class Conversion:
 
 
 def _holds_numbers(x: Any) -> bool:
-    """Tell whether nested lists hold Python numbers alone, and some."""
+    """Return True if nested lists hold Python numbers alone, and some."""
     if isinstance(x, (list, tuple)):
         return len(x) > 0 and all(map(_holds_numbers, itertools.islice(x, MOST_ITEMS)))
     return isinstance(x, (int, float, complex)) and not isinstance(x, bool)
@@ -243,7 +243,7 @@ def _floats_of_array(x: Any, name: str, depth: int) -> Iterator[tuple[str, str, 
 
 
 def is_wide(dtype: str) -> bool:
-    """Tell whether a float dtype is wider than float32, or complex of such parts."""
+    """Return True if a float dtype is wider than float32, or complex of such parts."""
     found = np.dtype(dtype)
     return found.itemsize // (1 + (found.kind == "c")) > np.dtype(NARROW).itemsize
 
@@ -253,7 +253,7 @@ def has_numbers(value: Any) -> bool:
     try:
         values = np.asarray(value)
         return values.dtype.kind not in "fc" or bool(np.isfinite(values).any())
-    except Exception:
+    except Exception:  # of a library of which nothing is known
         return True
 
 

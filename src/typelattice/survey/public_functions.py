@@ -19,8 +19,9 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import short
 
 NOT_PUBLIC = re.compile(
-    r"_.*|tests?|testing|test_.*|.*_tests?|.*_checks?|conftest|setup|examples?|benchmarks?|gui|f2py|cli"
-    r"|extern|externals?|vendor|vendored|third_party|compat|cython_.*|tutorials?|sandbox|contrib|src|bench|datasets?|data|io"
+    r"_.*|tests?|testing|test_.*|.*_tests?|.*_checks?|conftest|setup|examples?|benchmarks?|bench|tutorials?"
+    r"|gui|cli|f2py|cython_.*|src|sandbox|contrib|datasets?|data|io"
+    r"|extern|externals?|vendor|vendored|third_party|compat"
 )
 """Modules that hold nothing to compute with, such as data and files, or packages of others."""
 

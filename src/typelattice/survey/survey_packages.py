@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from typelattice.disk.read import explain_failure
 from typelattice.survey.public_functions import SurveyError, check_package_exists, check_system
-from typelattice.survey.surveyor_process import list_functions, survey_functions
+from typelattice.survey.surveyor_process import Row, list_functions, survey_functions
 
 KIND, VERSION = "survey rows", 1
 CHUNK = 200
@@ -23,7 +22,6 @@ CHUNK = 200
 ON_WORKERS = 20
 """The same on workers of a cluster, where a task that is lost is made again as a whole."""
 
-Row = dict[str, Any]
 Task = tuple[str, Sequence[str]]
 
 

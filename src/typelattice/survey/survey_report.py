@@ -10,8 +10,8 @@ from datetime import date
 from typing import Any
 
 from typelattice.facts.suggestions import clip_text
-from typelattice.survey.survey_packages import Row, SurveyedPackage
-from typelattice.survey.surveyor_process import NO_VALID_CALL, OWN_EXAMPLES
+from typelattice.survey.survey_packages import SurveyedPackage
+from typelattice.survey.surveyor_process import NO_VALID_CALL, OWN_EXAMPLES, Row
 from typelattice.survey.wide_by_design import reason_of_design
 
 VERSION = 1

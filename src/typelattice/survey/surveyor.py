@@ -24,18 +24,18 @@ from typelattice.survey.example_calls import (
     RecordedCall,
     calls_in_tests,
     example_calls,
+    find_test_files,
     import_modules_of,
     package_docs,
-    test_files,
 )
 from typelattice.survey.first_wide_line import WideLine, first_wide_line
 from typelattice.survey.isolation import end_with_parent, isolate, leave_network, limit_memory
 from typelattice.survey.judged_call import REFUSED, JudgedCall, judge_call
 from typelattice.survey.public_functions import SurveyError, public_functions
 from typelattice.survey.recipes import recipe_calls
+from typelattice.survey.surveyor_process import Row
 from typelattice.survey.time_limit import SlowError, time_limit
 
-Row = dict[str, Any]
 SOURCES = ("examples", "recipes", "tests")
 ENOUGH = 3  # judged calls with floats in their results
 SHARE = 0.3  # of the limit: what one source of arguments may take, so that the next have time
@@ -64,7 +64,7 @@ def main() -> None:
         answers.write(json.dumps({"version": package_version(package), "functions": [*functions]}) + "\n")
         return
     docs = package_docs(functions)
-    test_files(package.partition(".")[0])
+    find_test_files(package.partition(".")[0])
     import_modules_of(docs)
     for name in task["functions"]:
         if name in functions:
@@ -223,12 +223,9 @@ def _survey(
         try:
             with suppress(SlowError), time_limit(2 * SHARE * limit):
                 cause = first_wide_line(wide.repeat, wide.wide, package)
-        except Exception as e:
+        except Exception as e:  # of the function's own, or of ours: the verdict stands all the same
             cause = f"the trace fails: {type(e).__name__}"
-        row["cause" if isinstance(cause, WideLine) else "no cause"] = (
-            asdict(cause) if isinstance(cause, WideLine) else cause
-        )
-        tell(row=row)
+        tell(row=row | ({"no cause": cause} if isinstance(cause, str) else {"cause": asdict(cause)}))
 
 
 def _calls(

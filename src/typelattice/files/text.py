@@ -133,15 +133,14 @@ class Text:
 
         An entry may stand in a list, `"mean, divide" = …`, and in several of them.
         """
-        path = self._path(key, entry, part)
-        place = self.positions.place(*path) if path else None
-        return place.line if place else None
+        places = [self.positions.place(*path) for path in self._stated(key, entry, part)[:1]]
+        return next((place.line for place in places if place), None)
 
-    def _path(self, key: str, entry: str | int | None, part: str | None) -> Path | None:
-        """Return the path of the first key that says something of an entry, or of a part of it."""
+    def _stated(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
+        """Return the paths of all that is said of an entry, or of a part of it, the first one first."""
         keys = self.positions.keys
-        paths = self._paths(key, entry, part) or self._paths(key, entry, None)
-        return min(paths, key=keys.__getitem__) if paths else (key,) if (key,) in keys else None
+        paths = self._paths(key, entry, part) or self._paths(key, entry, None) or [(key,)]
+        return sorted((path for path in paths if path in keys), key=keys.__getitem__)
 
     def mark(self, key: str, entry: str | int | None, part: str | None, word: str) -> Mark | None:
         """Return the place of a word in a key or entry, or in the value; of the key if the word is not there.
@@ -149,11 +148,11 @@ class Text:
         None if the text has no such key.
         """
         below = word if word and part is None and self._paths(key, entry, word) else part
-        path = self._path(key, entry, below)
-        if path is None:
+        spans = [self.positions.span(path) for path in self._stated(key, entry, below)]
+        if not spans:
             return None
-        start, end = self.positions.span(path)
-        return self._find_mark(start, end, word) or self._find_mark(start, end, "")
+        found = (self._find_mark(*span, word) for span in spans)
+        return next(filter(None, found), None) or self._find_mark(*spans[0], "")
 
     def mark_of_row(self, row: int, word: str, column: int = 0) -> Mark | None:
         """Return the place of a word in a row, counted from 1; of a column of it, or of all that it says."""

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import reduce
-from types import SimpleNamespace
-from typing import Any
 
 import datafusion
 
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.sql import SQL
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 DTYPES = {
@@ -48,25 +45,23 @@ DECIMAL = re.compile(r"decimal128\((\d+), (\d+)\)")
 """A decimal, with its digits and those of them after the point."""
 
 
-class DataFusion(Framework):
+class DataFusion(SQL):
     """Columns and literals: an integer literal is an Int64, or a UInt64 beyond it; others are Float64."""
 
     name = "datafusion"
     how = "coalesce as result_type; operators and functions of SQL, of columns and literals"
     # Of three, a decimal and a float come to a decimal with digits for both, one of hundreds.
     two_at_most = ("result_type", "concat")
-    spaces: tuple[object, ...]
+    operators = OPERATORS
+    functions = FUNCTIONS
 
     def __init__(self) -> None:
+        super().__init__()
         self.versions = versions_of("datafusion")
         self.native = DTYPES
-        self.spaces = (SimpleNamespace(),)  # SQL has no module of functions: what is asked here is there
         self.context = datafusion.SessionContext()
         columns = ", ".join(f"""arrow_cast(1, '{own}') AS "{own}\"""" for own in DTYPES.values())
         self.context.sql(f"CREATE TABLE t AS SELECT true AS condition, {columns}").collect()
-
-    def array(self, dtype: str, value: Scalar) -> str:
-        return f'"{dtype}"'
 
     def python(self, value: Scalar) -> str:
         if isinstance(value, complex) or value in (float("inf"), float("-inf")):
@@ -75,38 +70,14 @@ class DataFusion(Framework):
             raise NoSuchOperandError("such an integer literal is a Float64")
         return str(value).lower() if isinstance(value, bool) else f"({value!r})"
 
-    def query(self, text: str) -> str:
-        """The type of the one column that a query gives. An error names no types."""
+    def type_of(self, query: str) -> str:
+        """Return the type of the one column that a query gives. An error names no types."""
         try:
-            found = str(self.context.sql(text).collect()[0].schema.field(0).type)
-        except Exception as e:
+            found = str(self.context.sql(query).collect()[0].schema.field(0).type)
+        except Exception as e:  # DataFusion has no class of its own for its errors
             raise TypeError(str(e).partition("\n")[0]) from None
         decimal = DECIMAL.fullmatch(found)
         return "_".join(["decimal", *decimal.groups()]) if decimal else NAMES.get(found, found)
-
-    def operations(self) -> Operations:
-        def between(sign: str) -> Any:
-            return lambda *columns: self.expression(f" {sign} ".join(columns))
-
-        def called(form: str) -> Any:
-            return lambda *columns: self.expression(form.format(*columns))
-
-        return {
-            **{op: between(sign) for op, sign in OPERATORS.items()},
-            **{op: called(form) for op, form in FUNCTIONS.items()},
-            "result_type": self.result_type,
-            "concat": self.concat,
-        }
-
-    def expression(self, text: str) -> str:
-        return self.query(f"SELECT {text} AS x FROM t")
-
-    def result_type(self, *columns: str) -> str:
-        return self.expression(f"coalesce({', '.join(columns)})")
-
-    def concat(self, *columns: str) -> str:
-        selected = (f"SELECT {column} AS x FROM t" for column in columns)
-        return self.query(reduce(lambda a, b: f"{a} UNION ALL {b}", selected))
 
 
 LIBRARIES = {DataFusion.name: DataFusion}

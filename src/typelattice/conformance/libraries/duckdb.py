@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from types import SimpleNamespace
 from typing import Any
 
 import duckdb
 
-from typelattice.conformance.libraries.framework import Framework, Operations
+from typelattice.conformance.libraries.sql import SQL
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 DTYPES = {
@@ -43,59 +41,32 @@ FUNCTIONS = {
 """How SQL writes an operation of some columns."""
 
 
-class DuckDB(Framework):
+class DuckDB(SQL):
     """Columns alone: a decimal literal has a type of its own, an integer literal that of a column."""
 
     name = "duckdb"
     how = "coalesce as result_type; operators and functions of SQL, of columns"
-    spaces: tuple[object, ...]
+    operators = OPERATORS
+    functions = FUNCTIONS
 
     def __init__(self) -> None:
+        super().__init__()
         self.versions = versions_of("duckdb")
         self.native = DTYPES
-        self.spaces = (SimpleNamespace(),)  # SQL has no module of functions: what is asked here is there
         self.connection = duckdb.connect()
         columns = ", ".join(f'1::{own} AS "{own}"' for own in DTYPES.values())
         self.connection.execute(f"CREATE TABLE t AS SELECT true AS condition, {columns}")
 
-    def array(self, dtype: str, value: Scalar) -> str:
-        return f'"{dtype}"'
-
     def python(self, value: Scalar) -> object:
         raise NoSuchOperandError("a literal is typed by SQL, and not by Python")
 
-    def query(self, text: str) -> str:
-        """The type of the one value that a query gives. An error names no types."""
+    def type_of(self, query: str) -> str:
+        """Return the type of the one column that a query gives. An error names no types."""
         try:
-            found: Any = self.connection.execute(text).fetchone()
+            found: Any = self.connection.execute(f"SELECT typeof(x) FROM ({query})").fetchone()
         except duckdb.Error as e:
             raise type(e)(str(e).partition(" the given name")[0].partition("\n")[0]) from None
         return str(found[0])
-
-    def operations(self) -> Operations:
-        def between(sign: str) -> Any:
-            return lambda *columns: self.expression(f" {sign} ".join(columns))
-
-        def called(form: str) -> Any:
-            return lambda *columns: self.expression(form.format(*columns))
-
-        return {
-            **{op: between(sign) for op, sign in OPERATORS.items()},
-            **{op: called(form) for op, form in FUNCTIONS.items()},
-            "result_type": self.result_type,
-            "concat": self.concat,
-        }
-
-    def expression(self, text: str) -> str:
-        return self.query(f"SELECT typeof(x) FROM (SELECT {text} AS x FROM t)")
-
-    def result_type(self, *columns: str) -> str:
-        return self.expression(f"coalesce({', '.join(columns)})")
-
-    def concat(self, *columns: str) -> str:
-        selected = (f"SELECT {column} AS x FROM t" for column in columns)
-        rows = reduce(lambda a, b: f"{a} UNION ALL {b}", selected)
-        return self.query(f"SELECT typeof(x) FROM ({rows})")
 
 
 LIBRARIES = {DuckDB.name: DuckDB}

@@ -6,9 +6,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program
+from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
+COMMAND = ("gfortran", "-std=f2018", "-w", "-fsyntax-only", "-fmax-errors=0", "-ffree-line-length-none")
 ERROR = re.compile(
     r"^\S+:(?P<line>\d+):\d+:$(?:\n(?!\S+:\d+:\d+:$).*)*?\n(?:Fatal )?Error: (?P<message>.*)$", re.MULTILINE
 )
@@ -42,17 +43,13 @@ class Fortran(Language):
     }
     spaces = ()  # the language has what is asked here
     forms: Mapping[str, tuple[str, ...]] = {
-        "add": ("{} + {}",),
-        "subtract": ("{} - {}",),
-        "multiply": ("{} * {}",),
-        "divide": ("{} / {}",),
-        "pow": ("{} ** {}",),
+        **signed(
+            "add", "subtract", "multiply", "divide", "pow", "equal", "less",
+            "greater_equal", "positive", "negative",
+        ),
         "remainder": ("modulo({}, {})",),
         "fmod": ("mod({}, {})",),
-        "equal": ("{} == {}",),
         "not_equal": ("{} /= {}",),
-        "less": ("{} < {}",),
-        "greater_equal": ("{} >= {}",),
         "logical_and": ("{} .and. {}",),
         "logical_or": ("{} .or. {}",),
         "logical_xor": ("{} .neqv. {}",),
@@ -67,8 +64,6 @@ class Fortran(Language):
         "minimum": ("min({}, {})",),
         "where": ("merge({}, {}, a_bool)",),
         "copysign": ("sign({}, {})",),
-        "positive": ("+{}",),
-        "negative": ("-{}",),
         "conj": ("conjg({})",),
         "imag": ("aimag({})",),
         "ceil": ("ceiling({})",),
@@ -88,7 +83,6 @@ class Fortran(Language):
     def __init__(self) -> None:
         super().__init__()
         self.versions = {"gfortran": run_program("gfortran", "-dumpfullversion").stdout.strip()}
-        self.names = {own: name for name, own in self.native.items()}
 
     def constant(self, value: Scalar) -> str:
         if value is True:
@@ -114,7 +108,5 @@ class Fortran(Language):
             if target := ASSIGNED.match(each):
                 yield i, target[1]
 
-
-COMMAND = ("gfortran", "-std=f2018", "-w", "-fsyntax-only", "-fmax-errors=0", "-ffree-line-length-none")
 
 LIBRARIES = {Fortran.name: Fortran}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, run_program
+from typelattice.conformance.libraries.language import Language, run_program, signed
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
@@ -22,26 +22,17 @@ class C(Language):
     int64: Mapping[str, str] = {"int64": "long int", "uint64": "long unsigned int"}
     """What int64_t and uint64_t are."""
     forms: Mapping[str, tuple[str, ...]] = {
+        **signed(
+            "add", "subtract", "multiply", "divide", "remainder", "equal", "less",
+            "bitwise_and", "bitwise_left_shift", "positive", "negative", "bitwise_invert",
+        ),
         "result_type": ("+{}", "1 ? {} : {}"),
-        "add": ("{} + {}",),
-        "subtract": ("{} - {}",),
-        "multiply": ("{} * {}",),
-        "divide": ("{} / {}",),
-        "remainder": ("{} % {}",),
-        "equal": ("{} == {}",),
-        "less": ("{} < {}",),
-        "bitwise_and": ("{} & {}",),
-        "bitwise_left_shift": ("{} << {}",),
         "logical_and": ("{} && {}",),
         "where": ("1 ? {} : {}",),
-        "positive": ("+{}",),
-        "negative": ("-{}",),
-        "bitwise_invert": ("~{}",),
         "logical_not": ("!{}",),
     }
 
     def __init__(self) -> None:
-        super().__init__()
         self.how = f"types that {self.compiler} -std=gnu17 names for expressions, none is run"
         self.versions = {"gcc": run_program(self.compiler, "-dumpfullversion").stdout.strip()}
         self.native = {
@@ -61,7 +52,7 @@ class C(Language):
             "complex64": "complex float",
             "complex128": "complex double",
         }
-        self.names = {own: name for name, own in self.native.items()}
+        super().__init__()
         self.names |= {"__int128": "int128", "__int128 unsigned": "uint128", **self.aliases}
 
     def constant(self, value: Scalar) -> str:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program
+from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(r"^\S+\.go:(?P<line>\d+):\d+: (?P<message>.*)$", re.MULTILINE)
@@ -52,24 +52,13 @@ class Go(Language):
         **{name: name for name in ("float32", "float64", "complex64", "complex128")},
     }
     forms: Mapping[str, tuple[str, ...]] = {
-        "add": ("{} + {}",),
-        "subtract": ("{} - {}",),
-        "multiply": ("{} * {}",),
-        "divide": ("{} / {}",),
-        "remainder": ("{} % {}",),
-        "equal": ("{} == {}",),
-        "not_equal": ("{} != {}",),
-        "less": ("{} < {}",),
-        "greater_equal": ("{} >= {}",),
-        "bitwise_and": ("{} & {}",),
-        "bitwise_or": ("{} | {}",),
-        "bitwise_xor": ("{} ^ {}",),
-        "bitwise_left_shift": ("{} << {}",),
-        "bitwise_right_shift": ("{} >> {}",),
+        **signed(
+            "add", "subtract", "multiply", "divide", "remainder", "equal", "not_equal",
+            "less", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
+            "bitwise_left_shift", "bitwise_right_shift", "positive", "negative",
+        ),
         "logical_and": ("{} && {}",),
         "logical_or": ("{} || {}",),
-        "positive": ("+{}",),
-        "negative": ("-{}",),
         "bitwise_invert": ("^{}",),
         "logical_not": ("!{}",),
         "real": ("real({})",),
@@ -92,7 +81,6 @@ class Go(Language):
     def __init__(self) -> None:
         super().__init__()
         self.versions = {"go": run_program("go", "version").stdout.split()[2].removeprefix("go")}
-        self.names = {own: name for name, own in self.native.items()}
 
     def constant(self, value: Scalar) -> str:
         if isinstance(value, float) and math.isinf(value):

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program
+from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(
@@ -31,26 +31,16 @@ class Java(Language):
     }
     spaces = ()  # the language has what is asked here
     forms: Mapping[str, tuple[str, ...]] = {
-        "add": ("{} + {}",),
-        "subtract": ("{} - {}",),
-        "multiply": ("{} * {}",),
-        "divide": ("{} / {}",),
+        **signed(
+            "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
+            "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
+            "bitwise_left_shift", "bitwise_right_shift", "positive", "negative",
+            "bitwise_invert",
+        ),
         "fmod": ("{} % {}",),
-        "equal": ("{} == {}",),
-        "not_equal": ("{} != {}",),
-        "less": ("{} < {}",),
-        "greater_equal": ("{} >= {}",),
-        "bitwise_and": ("{} & {}",),
-        "bitwise_or": ("{} | {}",),
-        "bitwise_xor": ("{} ^ {}",),
-        "bitwise_left_shift": ("{} << {}",),
-        "bitwise_right_shift": ("{} >> {}",),
         "logical_and": ("{} && {}",),
         "logical_or": ("{} || {}",),
         "logical_not": ("!{}",),
-        "bitwise_invert": ("~{}",),
-        "positive": ("+{}",),
-        "negative": ("-{}",),
         "maximum": ("Math.max({}, {})",),
         "minimum": ("Math.min({}, {})",),
         "abs": ("Math.abs({})",),
@@ -74,7 +64,6 @@ class Java(Language):
         super().__init__()
         version = run_program("javac", "-version")
         self.versions = {"java": (version.stdout or version.stderr).split()[1]}
-        self.names = {own: name for name, own in self.native.items()}
 
     def constant(self, value: Scalar) -> str:
         if isinstance(value, complex) or math.isinf(value):

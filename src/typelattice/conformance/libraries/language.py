@@ -31,6 +31,7 @@ class Language:
     """How the language writes an operation: of one operand, of two, where it takes either."""
 
     def __init__(self) -> None:
+        self.names = {own: name for name, own in self.native.items()}
         self._made: dict[str, None] = {}
         self._known: dict[str, str | TypeError] = {}
 
@@ -87,6 +88,19 @@ class Language:
             return known
 
         return answer
+
+
+def signed(*ops: str) -> dict[str, tuple[str, ...]]:
+    """Return the forms of operations that a language writes with the signs of Python.
+
+    >>> signed("add", "negative")
+    {'add': ('{} + {}',), 'negative': ('-{}',)}
+    """
+    known = {op: operation(op) for op in ops}
+    signs = {op: str(each.operator).strip("x") for op, each in known.items()}
+    return {
+        op: (f"{sign}{{}}" if known[op].most == 1 else f"{{}} {sign} {{}}",) for op, sign in signs.items()
+    }
 
 
 def run_program(*command: str, program: str = "") -> subprocess.CompletedProcess[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program
+from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
 from typelattice.conformance.library import NotAskedError, Scalar
 
 ANSWER = re.compile(r"^(?P<number>\d+)\t(?P<class>\w*)\t(?P<message>.*)$", re.MULTILINE)
@@ -44,9 +44,8 @@ class Octave(Language):
     }
     spaces = ()  # the language has what is asked here
     forms: Mapping[str, tuple[str, ...]] = {
+        **signed("add", "subtract", "equal", "less", "greater_equal", "positive", "negative"),
         "result_type": ("+{}", "{} + {}"),
-        "add": ("{} + {}",),
-        "subtract": ("{} - {}",),
         "multiply": ("{} .* {}",),
         "divide": ("{} ./ {}",),
         "pow": ("{} .^ {}",),
@@ -54,10 +53,7 @@ class Octave(Language):
         "fmod": ("rem({}, {})",),
         "floor_divide": ('idivide({}, {}, "floor")',),
         "matmul": ("{}' * {}",),
-        "equal": ("{} == {}",),
         "not_equal": ("{} != {}",),
-        "less": ("{} < {}",),
-        "greater_equal": ("{} >= {}",),
         "logical_and": ("{} & {}",),
         "logical_or": ("{} | {}",),
         "logical_not": ("!{}",),
@@ -69,8 +65,6 @@ class Octave(Language):
         "minimum": ("min({}, {})",),
         "where": ("merge([true false], {}, {})",),
         "concat": ("[{}]", "[{}, {}]"),
-        "positive": ("+{}",),
-        "negative": ("-{}",),
         "trunc": ("fix({})",),
         **{name: (name + "({})",) for name in ONE},
         **{name: (name + "({}, {})",) for name in TWO},
@@ -83,7 +77,6 @@ class Octave(Language):
         super().__init__()
         version = run_program("octave-cli", "--version").stdout.partition("\n")[0]
         self.versions = {"octave": version.split()[-1]}
-        self.names = {own: name for name, own in self.native.items()}
 
     def constant(self, value: Scalar) -> str:
         if value is True:

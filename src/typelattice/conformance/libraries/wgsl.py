@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydawn import utils, webgpu
 
-from typelattice.conformance.libraries.language import Language
+from typelattice.conformance.libraries.language import Language, signed
 from typelattice.conformance.library import NoSuchOperandError, Scalar, versions_of
 
 ERROR = re.compile(r":\d+:\d+ error: (?P<message>[^\n]*)")
@@ -39,25 +39,15 @@ class WGSL(Language):
     }
     spaces = ()  # the language has what is asked here
     forms: Mapping[str, tuple[str, ...]] = {
-        "add": ("{} + {}",),
-        "subtract": ("{} - {}",),
-        "multiply": ("{} * {}",),
-        "divide": ("{} / {}",),
+        **signed(
+            "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
+            "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
+            "bitwise_left_shift", "bitwise_right_shift", "negative", "bitwise_invert",
+        ),
         "fmod": ("{} % {}",),
-        "equal": ("{} == {}",),
-        "not_equal": ("{} != {}",),
-        "less": ("{} < {}",),
-        "greater_equal": ("{} >= {}",),
-        "bitwise_and": ("{} & {}",),
-        "bitwise_or": ("{} | {}",),
-        "bitwise_xor": ("{} ^ {}",),
-        "bitwise_left_shift": ("{} << {}",),
-        "bitwise_right_shift": ("{} >> {}",),
         "logical_and": ("{} && {}",),
         "logical_or": ("{} || {}",),
         "logical_not": ("!{}",),
-        "bitwise_invert": ("~{}",),
-        "negative": ("-{}",),
         "where": ("select({}, {}, a_bool)",),
         "rsqrt": ("inverseSqrt({})",),
         **{name: (name + "({})",) for name in ONE},
@@ -69,7 +59,6 @@ class WGSL(Language):
     def __init__(self) -> None:
         super().__init__()
         self.versions = versions_of("dawn-python")
-        self.names = {own: name for name, own in self.native.items()}
         self.names |= {"abstract-int": "int32*", "abstract-float": "float32*"}
         utils.supported_backends["Null"] = webgpu.WGPUBackendType_Null  # which every machine has
         os.environ["BACKEND_TYPE"] = "Null"

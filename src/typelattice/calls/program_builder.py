@@ -34,7 +34,7 @@ from typelattice.calls.step import (
     map_argument,
 )  # fmt: skip
 from typelattice.engine.foreign_arrays import INDICES
-from typelattice.engine.operations import find
+from typelattice.engine.operations import STANDARD, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, operation
@@ -414,7 +414,7 @@ class ProgramBuilder:
             return Kind.BOOL if step.like.kind is Kind.BOOL else Kind.SIGNED
         if not isinstance(step, Call) or step.name in WRITES:
             return None
-        given = find(step.operation, {}).gives
+        given = STANDARD[class_of(step.operation)].gives
         if isinstance(given, Kind):
             return given
         is_mask = [self._index_kind(Ref(i)) is Kind.BOOL for i in step.operands]

@@ -32,7 +32,7 @@ from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library, OperandString
 from typelattice.conformance.process import LIMIT
 from typelattice.conformance.questions import planned_calls
-from typelattice.engine.operations import LEFT, find
+from typelattice.engine.operations import LEFT, STANDARD, class_of
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import library_of as library_of_module
@@ -168,7 +168,7 @@ def is_undefined(m: Mismatch) -> bool:
     if m.ours != REFUSAL or answer.startswith(EXCEPTION):
         return False
     op = NAMES[m.call.op]
-    gives = find(m.call.op, {}).gives
+    gives = STANDARD[class_of(op)].gives
     if op.in_place or gives == LEFT:
         return answer == OperandString.parse(m.call.operands[0]).dtype
     if not isinstance(gives, Kind) or answer not in DTYPES:

@@ -12,7 +12,7 @@ from functools import cache
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.frozen_classes import field, frozen, replace
 from typelattice.facts.lazy_tables import Later
-from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpError, operation
+from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpError
 from typelattice.facts.suggestions import nearest, short
 from typelattice.operands.operand import Operand
 
@@ -212,16 +212,16 @@ def check_operands(known: Operation, operands: Sequence[Operand]) -> None:
             )
 
 
-def find(op: str | Operation, departures: Mapping[str, Mapping[str, object]]) -> Op:
-    """Find the behaviour of an operation in a system. Raise OpError for an unknown operation.
+def find(known: Operation, departures: Mapping[str, Mapping[str, object]]) -> Op:
+    """Find the behaviour of an operation in a system, of whose file `departures` are the entries of `ops`.
 
     The file's entries for the operation, its class and its group override the standard.
 
-    >>> find("divide", {}).takes.listed
+    >>> from typelattice.facts.operations import operation
+    >>> find(operation("divide"), {}).takes.listed
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
     said: dict[str, object] = {}
-    known = operation(op) if isinstance(op, str) else op
     for entry in reversed(entries(known)):
         said |= departures.get(entry, {})
     if not known.adds_up:  # the entry of a class or group may speak of other operations
@@ -244,16 +244,16 @@ def class_of(known: Operation) -> str:
 
 
 @cache  # one result for each operation: many answers ask for it at every step
-def entries(op: str | Operation) -> tuple[str, ...]:
+def entries(known: Operation) -> tuple[str, ...]:
     """Return the entries of `ops` that may describe an operation, the one that counts most first.
 
     An operator behaves as its function, and `+=` as `+`, unless an entry says otherwise. An operation of a
     system's own behaves as the one that it is like.
 
-    >>> entries("add"), entries("+=")
+    >>> from typelattice.facts.operations import operation
+    >>> entries(operation("add")), entries(operation("+="))
     (('add', 'arithmetic', 'computing'), ('+=', 'in-place', '+', 'add', 'arithmetic', 'computing'))
     """
-    known = operation(op) if isinstance(op, str) else op
     of_class = class_of(known)
     signs = (known.name, IN_PLACE, known.name[:-1]) if known.in_place else (known.name,)
     named = signs if known.is_operator else ()

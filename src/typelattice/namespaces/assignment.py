@@ -5,7 +5,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.engine.operations import REBINDS, find
+from typelattice.engine.operate import op_of
+from typelattice.engine.operations import REBINDS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import operation
 from typelattice.namespaces.array import Array
@@ -53,7 +54,7 @@ def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callabl
     whoever else has that array keeps it as it was.
     """
 
-    rebinds = find(op, context.system.ops).into in REBINDS
+    rebinds = op_of(context.system, op).into in REBINDS
     library_operator: Callable[..., Any] = getattr(operator, operation(op).method or "")
     by_library = context.recipes.own and context.library.mutable
 

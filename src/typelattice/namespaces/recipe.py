@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operations import NEVER, find
+from typelattice.engine.operate import op_of
+from typelattice.engine.operations import NEVER
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
 from typelattice.facts.operations import COMPARING, operation
@@ -106,7 +107,7 @@ class RecipeMaker:
         Raises NamespaceError if the system takes the operands though they have no dtype in common.
         """
         found = self.system.promote(*operands, op=op)
-        if found.node is None and find(op, self.system.ops).meet == NEVER:
+        if found.node is None and op_of(self.system, op).meet == NEVER:
             listed = " and ".join(map(str, operands))
             raise NamespaceError(f"{listed} have no dtype in common to compute {op} in; cast them to one")
         return found
@@ -159,7 +160,7 @@ class RecipeMaker:
     def exact(self, p: Promotion) -> bool:
         """Return True if library and system both compare signed with unsigned integers exactly."""
         assert p.op is not None
-        silent = self.by_value or find(p.op, self.system.ops).fit == {}
+        silent = self.by_value or op_of(self.system, p.op).fit == {}
         compares = operation(p.op).of_class in COMPARING
         if not (self.library.exact_comparisons and silent and compares and p.compute is not None):
             return False
@@ -239,7 +240,7 @@ class RecipeMaker:
     def _counts_exactly(self, value: Value, p: Promotion) -> bool:
         """Return True if an operation uses a number exactly, before it is rounded to the compute dtype."""
         assert p.op is not None
-        policy = find(p.op, self.system.ops).fit or {}
+        policy = op_of(self.system, p.op).fit or {}
         return policy.get(SCALARS[type(value)].word, "").startswith("exact")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typelattice.engine.operations import entries
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
+from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 from typelattice.recorded.operand_patterns import AskedOperand, OperandPattern
 from typelattice.recorded.sections import Call
@@ -28,7 +29,7 @@ class Operations:
     but: frozenset[str] = frozenset()
 
     def __contains__(self, op: str) -> bool:
-        named = entries(op)
+        named = entries(operation(op))
         return not self.listed.isdisjoint(named) and self.but.isdisjoint(named)
 
 

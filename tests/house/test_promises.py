@@ -151,6 +151,7 @@ ASKED: dict[str, Callable[[object, object, str, str], object]] = {  # two operan
     "Order.parse": lambda a, b, t, u: tl.Order.parse(t),
     "Order": lambda a, b, t, u: (order.join(t, u), order.bounds(t), order.minimal_bounds(u)),
     "render": lambda a, b, t, u: tl.render(small, t),
+    "render, no grid": lambda a, b, t, u: tl.render(a, "json"),  # type: ignore[arg-type]
     "design": lambda a, b, t, u: tl.design("jep9407-0", rules=[t], costs=[u], seconds=0.1),
 }
 

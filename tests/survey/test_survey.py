@@ -27,14 +27,15 @@ VERDICTS = {
     "refuses": "refused", "counts": "no floats", "raises": "not reached", "hangs": "not reached",
     "exits": "not reached", "leaves": "not reached", "crashes_in_its_example": "kept", "prints": "kept",
     "writes": "kept", "moves": "kept", "reads": "kept", "reads_lines": "kept", "connects": "kept",
-    "starts": "kept", "opens": "kept", "changes_its_argument": "kept", "shown_elsewhere": "kept", "by_recipe": "kept",
-    "in_tests": "kept", "takes_integers": "kept", "takes_lists": "kept", "takes_callback": "kept",
+    "starts": "kept", "opens": "kept", "changes_its_argument": "kept", "shown_elsewhere": "kept",
+    "by_recipe": "kept", "in_tests": "kept", "takes_integers": "kept", "takes_lists": "kept", "takes_callback": "kept",
     "asks_for_wide": "not reached", "holds": "not reached", "widens_integers": "kept",
     "widens_numbers": "kept",
 }  # fmt: skip
 DID = {
     "writes": "writes files", "moves": "writes files", "reads": "asks for input",
-    "reads_lines": "asks for input", "connects": "opens a connection", "starts": "starts a program", "opens": "opens a window",
+    "reads_lines": "asks for input", "connects": "opens a connection", "starts": "starts a program",
+    "opens": "opens a window",
 }  # fmt: skip
 
 

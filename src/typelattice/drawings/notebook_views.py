@@ -19,7 +19,7 @@ from typelattice.engine.system import System
 from typelattice.explanations.explanation import explanation
 from typelattice.facts.order import Order
 from typelattice.programs.program import Program, Replay
-from typelattice.rendering import render
+from typelattice.rendering import has_grid, render
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.drawing import Drawing
 from typelattice.rendering.grid_svg import grid_svg
@@ -31,7 +31,7 @@ STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace
 
 def html(x: object) -> str | None:
     """A value as HTML without scripts; None for one that has none."""
-    if hasattr(x, "grid"):
+    if has_grid(x):
         return render(x, "html")
     if isinstance(x, Criteria):
         return _words(str(x))
@@ -48,7 +48,7 @@ def html(x: object) -> str | None:
 
 def svg(x: object) -> str | None:
     """A value as an SVG file by itself; None for one that has none."""
-    if hasattr(x, "grid"):
+    if has_grid(x):
         return grid_svg(x.grid())
     try:
         return next((drawing.svg for drawing in _drawings(x)), None)

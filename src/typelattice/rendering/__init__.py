@@ -9,7 +9,7 @@ from typelattice.rendering.grid import Cell, Grid
 
 TYPE_CHECKING = False  # `typing` costs a process as much as all that a text needs
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import Protocol, TypeGuard
 
     class Gridded(Protocol):
         """A value that can be shown as a grid: a table, a diff, verdicts."""
@@ -44,14 +44,30 @@ def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     if to not in FORMATS:
         near = nearest(str(to), FORMATS)
         raise RenderError(f"unknown format {short(str(to))}{near}; these are {', '.join(FORMATS)}")
-    if to == "json" and not isinstance(x, Grid) and hasattr(x, "data"):
+    if to == "json" and not isinstance(x, Grid) and _gives_data(x):
         from typelattice.rendering.json import document
 
         return document(type(x).__name__.lower(), x.data())
-    if not (isinstance(x, Grid) or hasattr(x, "grid")):
-        raise RenderError(f"a {type(x).__name__} is no grid; render it as json")
-    grid = x if isinstance(x, Grid) else x.grid()
-    return str(getattr(import_module(f"typelattice.rendering.{to}"), to)(grid))
+    if not isinstance(x, Grid):
+        if not has_grid(x):
+            raise RenderError(f"a {type(x).__name__} is no grid; render it as json")
+        x = x.grid()
+    return str(getattr(import_module(f"typelattice.rendering.{to}"), to)(x))
 
 
-__all__ = ["FORMATS", "Cell", "Grid", "render"]
+def has_grid(x: object) -> TypeGuard[Gridded]:
+    """Return True if a value can be shown as a grid."""
+    return _has_method(x, "grid")
+
+
+def _gives_data(x: object) -> TypeGuard[Plain]:
+    """Return True if a value can be given as plain data."""
+    return _has_method(x, "data")
+
+
+def _has_method(x: object, name: str) -> bool:
+    """Return True if the class of a value has a method of a name. Nothing is asked of the value itself."""
+    return any(callable(vars(cls).get(name)) for cls in type(x).__mro__)
+
+
+__all__ = ["FORMATS", "Cell", "Grid", "has_grid", "render"]

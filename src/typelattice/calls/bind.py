@@ -27,11 +27,12 @@ from typelattice.calls.call_tables import (
 from typelattice.calls.compositions import compose, find_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, asked_dtype, cast_to
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
+from typelattice.calls.own_operations import call_own_operation
 from typelattice.calls.program_builder import RESULT, ProgramBuilder
-from typelattice.calls.shapes import plain_axes, result_shape
+from typelattice.calls.shapes import result_shape
 from typelattice.calls.step import KIND_KEPT, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.facts.operations import ACCUMULATOR, SHAPE, Operation
+from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import nearest, short
 from typelattice.operands.objects import operand
 
@@ -94,44 +95,12 @@ def call_function(
     A function of no library may be an operation of a system's own. Raises ProgramError.
     """
     if name in builder.own and excerpt.owner is None:
-        return _call_own(builder, excerpt, builder.own[name], args, keywords)
+        return call_own_operation(builder, excerpt, builder.own[name], args, keywords)
     library = excerpt.owner or builder.owner(excerpt, [x.step for x in args if isinstance(x, Ref)])
     composed = None if builder.observed else find_composition(name, library, args, keywords)
     if composed is not None:
         return compose(builder, excerpt, *composed, call_function, _call_named)
     return _call_named(builder, excerpt, name, args, keywords)
-
-
-def _call_own(
-    builder: ProgramBuilder,
-    excerpt: Excerpt,
-    op: Operation,
-    args: Sequence[Argument],
-    keywords: Mapping[str, Argument],
-) -> Ref:
-    """Add the step of an operation that a system's file defines. Raises ProgramError.
-
-    Its parameters are kept by name: numbers and texts, and arrays that do not promote. A call may state the
-    shape of the result if that does not follow from the operands.
-    """
-    names = (*op.operands, *op.parameters)
-    if len(args) > len(names):
-        raise excerpt.refuse(f"{op.name} is given {len(args)} arguments; it takes {', '.join(names)}")
-    values = dict(zip(names, args, strict=False))
-    for key, value in keywords.items():
-        if key not in (*names, SHAPE, ACCUMULATOR):
-            near = nearest(key, names)
-            raise excerpt.refuse(f"{op.name} has no {short(key)}{near}; it takes {', '.join(names)}")
-        if key in values:
-            raise excerpt.refuse(f"{op.name} is given {key} twice")
-        values[key] = value
-    if missing := [key for key in op.operands if values.get(key) is None]:
-        raise excerpt.refuse(f"{op.name} is given no {missing[0]}; it takes {', '.join(names)}")
-    stated = plain_axes(builder.static(values.get(SHAPE)))
-    operands = [values.pop(key) for key in op.operands]
-    parameters = {key: builder.static(value) for key, value in values.items() if value is not None}
-    made = builder.call(excerpt, op, operands, (), parameters)
-    return made if stated is None else builder.state_shape(excerpt, made, stated)
 
 
 def _call_named(

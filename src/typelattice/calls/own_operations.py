@@ -1,0 +1,43 @@
+"""Calls of operations that a system's file defines: operands, parameters, and a shape they may state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from typelattice.calls.program_builder import ProgramBuilder
+from typelattice.calls.shapes import plain_axes
+from typelattice.calls.step import Argument, Excerpt, Ref
+from typelattice.facts.operations import ACCUMULATOR, SHAPE, Operation
+from typelattice.facts.suggestions import nearest, short
+
+
+def call_own_operation(
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    op: Operation,
+    args: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+) -> Ref:
+    """Add the step of an operation that a system's file defines. Raises ProgramError.
+
+    Its parameters are kept by name: numbers and texts, and arrays that do not promote. A call may state the
+    shape of the result if that does not follow from the operands.
+    """
+    names = (*op.operands, *op.parameters)
+    if len(args) > len(names):
+        raise excerpt.refuse(f"{op.name} is given {len(args)} arguments; it takes {', '.join(names)}")
+    values = dict(zip(names, args, strict=False))
+    for key, value in keywords.items():
+        if key not in (*names, SHAPE, ACCUMULATOR):
+            near = nearest(key, names)
+            raise excerpt.refuse(f"{op.name} has no {short(key)}{near}; it takes {', '.join(names)}")
+        if key in values:
+            raise excerpt.refuse(f"{op.name} is given {key} twice")
+        values[key] = value
+    if missing := [key for key in op.operands if values.get(key) is None]:
+        raise excerpt.refuse(f"{op.name} is given no {missing[0]}; it takes {', '.join(names)}")
+    stated = plain_axes(builder.static(values.get(SHAPE)))
+    operands = [values.pop(key) for key in op.operands]
+    parameters = {key: builder.static(value) for key, value in values.items() if value is not None}
+    made = builder.call(excerpt, op, operands, (), parameters)
+    return made if stated is None else builder.state_shape(excerpt, made, stated)

@@ -48,14 +48,23 @@ def test_the_peak_memory_before_and_after_is_that_of_plain_runs(folder: Path) ->
 
 
 def test_a_patch_of_which_no_value_was_compared_is_unverified_and_never_written(folder: Path) -> None:
-    code = "import numpy as np\ndef main():\n    return np.ones(3, np.float32) * np.ones(3)\nmain()\n"
+    code = (
+        "import numpy as np\nx, w = np.ones(3, np.float32), np.ones(3)\n"  # compared, and equal anyway
+        "def main():\n    return x * w\nmain()\n"
+    )
     (folder / "s.py").write_text(code)
     patch = fix_script("s.py")
     assert patch.fixed and not patch.safe
-    assert "\nunverified: the program binds, prints and saves no number; print its results" in str(patch)
+    assert "\nunverified: the program binds, prints and saves no number that the changes reach" in str(patch)
     with pytest.raises(FixError, match="nothing is written, as the patch is unverified"):
         patch.write()
     assert (folder / "s.py").read_text() == code
+
+
+def test_an_array_into_which_wide_floats_were_written_proves_a_patch(folder: Path) -> None:
+    code = "import numpy as np\ny = np.zeros(4, np.float32)\ny[:2][:] = np.ones(2, np.float32) * np.ones(2)\n"
+    (folder / "s.py").write_text(code)
+    assert fix_script("s.py").grade == "safe"
 
 
 @pytest.mark.parametrize("save", ["np.save('y.npy', y)", "np.savez('y.npz', y=y)", "np.savetxt('y.txt', y)"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from itertools import islice
@@ -30,6 +30,7 @@ from typelattice.fixing.program import Program
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.workspace import Cost, Result, Workspace, workspace
 from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.findings.widening_causes import reached_steps
 from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.words import count_text, package_path, size
 from typelattice.tracing.run_data.float_widths import width_of
@@ -40,7 +41,10 @@ EXACT = 1e-12  # relative error that wide input may make more
 ROUNDS = 100  # causes that are fixed at most
 PLAIN_RUNS = 3  # of which the least time and memory count
 ASSERTIONS_HOLD = "they hold"
-UNVERIFIED = "the program binds, prints and saves no number; print its results, or bind them to names"
+UNVERIFIED = (
+    "the program binds, prints and saves no number that the changes reach; print its results, or bind them "
+    "to names"
+)
 LONG = 10.0  # seconds of a plain run; one that takes longer is not repeated
 
 
@@ -366,10 +370,9 @@ class _Fixing:
         before, now = (self.distance(each) for each in (self.before, self.now))
         words = self.goal.words(before, now) if fixed or unfixed else self.goal.nothing
         rest = tuple(each for key, each in unfixed.items() if key in left)
-        return Patch(
-            smallest, rest, contents, words, _worse(self.before, self.now, self.to), asserts, costs,
-            len(self.before.tests),
-        )  # fmt: skip
+        unreached = _unreached_names(self.goal, self.before)
+        worse = _worse(self.before, self.now, self.to, unreached)
+        return Patch(smallest, rest, contents, words, worse, asserts, costs, len(self.before.tests))
 
     def costs(self) -> Costs | None:
         """Run the program plainly, as it was and with the changes in turn; return the least of each."""
@@ -537,9 +540,17 @@ def _narrow_lines(ran: Result, to: DType) -> set[tuple[str, int]]:
     }
 
 
-def _worse(before: Result, after: Result, to: DType) -> Difference:
+def _unreached_names(goal: Goal, ran: Result) -> set[str]:
+    """Name the arrays of a run that no step reaches which the goal forbids, such as its inputs."""
+    found = goal.findings(ran.run)
+    steps = range(len(found.checked.steps))
+    reached, holding = reached_steps(found.checked, (i for i, _ in goal.forbidden(found)), steps)
+    return {name for name, i in ran.run.results.items() if i not in reached | holding}
+
+
+def _worse(before: Result, after: Result, to: DType, unreached: Container[str] = ()) -> Difference:
     """Compare the values and the prints of two runs; return the larger difference."""
-    values = difference(before.values, after.values, to)
+    values = difference(before.values, after.values, to, unreached)
     return larger(values, printed_difference(before.printed, after.printed, to))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from typelattice.calls.step import Index, Input, Opaque
@@ -149,15 +149,27 @@ def _following(checked: CheckedRun, widened: list[int], later: list[int]) -> tup
 
     An array into which a widened value was written counts as widened from then on.
     """
-    reached: set[int] = set()
-    holding: set[int] = set()
-    widens = {*widened}
-    for i in sorted({*widened, *later}):
-        if i in widens or not (reached | holding).isdisjoint(checked.inputs[i]):
-            reached.add(i)
-            holding |= {*written_arrays(checked, i)}
+    reached, _ = reached_steps(checked, widened, sorted({*widened, *later}))
     sources = {source_of(checked.steps[i]) for i in widened}
     return tuple(i for i in later if i in reached and source_of(checked.steps[i]) not in sources)
+
+
+def reached_steps(
+    checked: CheckedRun, first: Iterable[int], among: Iterable[int]
+) -> tuple[set[int], set[int]]:
+    """Find the steps that use the values of some steps, directly or not: these, and those they write into.
+
+    `among` are the steps that are looked at, in order. An array into which a value was written counts as
+    using it from then on.
+    """
+    reached: set[int] = set()
+    holding: set[int] = set()
+    start = {*first}
+    for i in among:
+        if i in start or not (reached | holding).isdisjoint(checked.inputs[i]):
+            reached.add(i)
+            holding |= {*written_arrays(checked, i)}
+    return reached, holding
 
 
 def written_arrays(checked: CheckedRun, i: int) -> Iterator[int]:

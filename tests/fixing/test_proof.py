@@ -62,8 +62,8 @@ def test_a_patch_of_which_no_value_was_compared_is_unverified_and_never_written(
 
 
 def test_an_array_into_which_wide_floats_were_written_proves_a_patch(folder: Path) -> None:
-    code = "import numpy as np\ny = np.zeros(4, np.float32)\ny[:2][:] = np.ones(2, np.float32) * np.ones(2)\n"
-    (folder / "s.py").write_text(code)
+    into = "y = np.zeros(4, np.float32)\nv = y[:2]\nv[:] = np.ones(2, np.float32) * np.ones(2)\n"
+    (folder / "s.py").write_text(f"import numpy as np\n{into}")
     assert fix_script("s.py").grade == "safe"
 
 

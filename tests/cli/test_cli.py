@@ -171,7 +171,7 @@ def test_diff_shows_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert "2 of 4 cells differ: 2 another dtype" in shown
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", ["jax", "numpy", "torch"])
 def test_check_counts_the_pairs_without_a_join(capsys: pytest.CaptureFixture[str], name: str) -> None:
     from itertools import combinations
 

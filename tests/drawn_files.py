@@ -29,7 +29,7 @@ def drawn_file(dice: random.Random) -> str:
     if len(nodes) > 2 and dice.random() < 0.5:  # a name for two nodes that stand alone
         keys["sets"] = {"chosen": ", ".join(nodes[:2])}
         keys["order"] = str(keys["order"]).replace("; ".join(nodes[:2]), "chosen", 1)
-    extends = dice.random() < 0.1
+    extends = dice.random() < 0.2
     if "m8" in nodes and not extends:
         keys["dtypes"] = OWN
     elif extends:

@@ -29,9 +29,10 @@ def drawn_file(dice: random.Random) -> str:
     if len(nodes) > 2 and dice.random() < 0.5:  # a name for two nodes that stand alone
         keys["sets"] = {"chosen": ", ".join(nodes[:2])}
         keys["order"] = str(keys["order"]).replace("; ".join(nodes[:2]), "chosen", 1)
-    if "m8" in nodes:
+    extends = dice.random() < 0.2
+    if "m8" in nodes and not extends:
         keys["dtypes"] = OWN
-    elif dice.random() < 0.3:
+    elif extends:
         keys = {"name": "mine", "extends": dice.choice(tl.systems()), "library": "mine 1.0"}
         nodes = [n.code if isinstance(n, tl.DType) else str(n) for n in parse(toml(keys)).order.nodes]
     dtypes = [n for n in nodes if "*" not in n] or ["b", "i32"]

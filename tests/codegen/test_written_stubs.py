@@ -75,6 +75,7 @@ def test_the_command_writes_the_file(file: Path, tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out == written.read_text()
 
 
+@pytest.mark.live
 @pytest.mark.parametrize("checker", ["mypy", "basedpyright"])
 def test_a_checker_finds_the_stubs_exact_and_a_wrong_overload(checker: str, stubs: StubFile) -> None:
     pytest.importorskip(checker)

@@ -22,7 +22,7 @@ from typelattice.operands.operand import operand_of
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")
 pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")  # where a file says so
-FILES, CALLS = 42, 45  # drawn files, and calls a file or system
+FILES, CALLS = 24, 45  # drawn files, and calls a file or system
 NO_FUNCTION = ("result_type",)  # which no namespace calls as a function of arrays that gives an array
 AS_IT_IS = ("exact", "widen", "unsaid")  # outcomes of numbers out of range that no array can hold
 Answer = tuple[str | None, bool]  # the dtype, or None of a refusal, and whether it is weak
@@ -255,8 +255,13 @@ def disagreements(system: tl.System, calls: Sequence[Call]) -> list[str]:
 
 
 def test_every_key_of_a_file_is_drawn() -> None:
-    drawn = " ".join(drawn_file(random.Random(seed)) for seed in range(FILES))
-    assert [key for key in KEYS if f'"{key}" =' not in drawn] == ["source"]
+    left = {*KEYS} - {"source"}
+    for seed in range(FILES):
+        text = drawn_file(random.Random(seed))
+        left = {key for key in left if f'"{key}" =' not in text}
+        if not left:
+            break
+    assert left == set()
 
 
 @pytest.mark.parametrize("name", tl.systems())

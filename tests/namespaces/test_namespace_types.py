@@ -106,6 +106,7 @@ def pyright(folder: Path) -> tuple[str, set[tuple[str, int]]]:
     return checked(folder, "basedpyright", "--pythonpath", sys.executable)
 
 
+@pytest.mark.live
 @pytest.mark.parametrize("checker", [mypy, pyright])
 def test_a_checker_knows_the_types_of_members_and_finds_each_wrong_use(
     checker: Callable[[Path], tuple[str, set[tuple[str, int]]]], tmp_path: Path

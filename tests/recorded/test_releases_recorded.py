@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kept import kept
+from kept import kept, some
 
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
@@ -30,7 +30,8 @@ import releases as tool
 def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -> None:
     recording, base = kept(name), kept(name.partition("@")[0])
     assert (recording.operands, recording.operations) == (base.operands, base.operations)
-    for op in base.operations:
+    # An operation without lines of its own is answered by the base.
+    for op in {*recording.sections_own(), *some(name, base.operations, 8)}:
         assert recording.answers(op).keys() == base.answers(op).keys()
     version = next(iter(recording.versions.values()))
     assert system_for_version(name.partition("@")[0], version) == name
@@ -56,7 +57,7 @@ def test_what_a_recording_rests_on_may_rest_on_a_third_and_ends_at_a_whole_one()
             beneath.append(base)
 
 
-@pytest.mark.parametrize("name", ["numpy@2.0", "mlx@0.29", "keras-tensorflow@3.12"])
+@pytest.mark.parametrize("name", ["mlx@0.29", "keras-tensorflow@3.12"])
 def test_a_recording_is_written_on_its_base_as_it_was_read(name: str, tmp_path: Path) -> None:
     save_recording(rest_on_base(kept(name), RESTING[name]), tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_text() == (Path(RECORDINGS) / f"{name}.jsonl").read_text()

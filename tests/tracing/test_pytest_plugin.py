@@ -298,8 +298,9 @@ def test_options_that_make_no_sense_are_one_line(project: Path, options: list[st
     assert "Traceback" not in told
 
 
-@pytest.mark.parametrize("options", [(), ("--dtype-baseline=known.toml", "--dtype-write-baseline")])
-@pytest.mark.parametrize("processes", [0, 2])
+@pytest.mark.parametrize(
+    ("processes", "options"), [(0, ()), (2, ("--dtype-baseline=known.toml", "--dtype-write-baseline"))]
+)
 def test_a_package_of_which_nothing_was_followed_fails_the_run(
     project: Path, options: tuple[str, ...], processes: int, request: pytest.FixtureRequest
 ) -> None:

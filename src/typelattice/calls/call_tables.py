@@ -127,7 +127,6 @@ class Signature:
 
     @property
     def by_position(self) -> list[Parameter]:
-        """The parameters that may be given by position."""
         return [p for p in self.parameters if not p.by_name]
 
     def match(

@@ -207,7 +207,6 @@ class ProgramBuilder:
         return ref
 
     def number(self, excerpt: Excerpt, value: Value) -> Ref:
-        """A Python number."""
         operand(value)  # which refuses one that is too wide
         shown = clip_text(str(value), LONGEST)
         ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
@@ -371,7 +370,6 @@ class ProgramBuilder:
         return operands
 
     def cast(self, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
-        """An explicit cast."""
         source = self.ref(excerpt, x)
         shape = self.steps[source.step].shape
         owner = self.owner(excerpt, (source.step,))

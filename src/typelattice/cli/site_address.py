@@ -17,7 +17,6 @@ MOST_LINES = 40
 
 
 def link_argument(parser: ArgumentParser) -> None:
-    """The option `--link`."""
     parser.add_argument(
         "--link", nargs="?", const="", metavar="ADDRESS",
         help="end with the address of the page that answers this on the documentation site; "

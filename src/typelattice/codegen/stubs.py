@@ -141,7 +141,6 @@ class _Writer:
             yield from self._written(f"__r{method[2:]}", turned, ("self", "other"))
 
     def function(self, op: Operation) -> Iterator[str]:
-        """Write a function."""
         if op.most == 1:
             yield from self._written(op.name, self._unary(op, f"{op.name}({{}})"), ("x",))
             return

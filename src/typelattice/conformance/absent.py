@@ -71,5 +71,4 @@ def _find_described(library: str, found: set[str]) -> Iterator[str]:
 
 
 def _canonical_name(name: str) -> str:
-    """The one name of an operation."""
     return FUNCTIONS[name].name if name in FUNCTIONS else name

@@ -61,7 +61,6 @@ class Difference:
 
     @property
     def sort(self) -> str:
-        """One of `SORTS`."""
         if self.found.answer in BROKEN:
             return BREAKS
         if self.found.answer.startswith(VAGUE):

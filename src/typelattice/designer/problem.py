@@ -154,14 +154,12 @@ def check_constraints(name: str, can: Sequence[int]) -> None:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The numbers in a mask."""
     while mask:
         yield (mask & -mask).bit_length() - 1
         mask &= mask - 1
 
 
 def mask(numbers: Iterable[int]) -> int:
-    """The mask of some numbers."""
     return sum(1 << i for i in numbers)
 
 

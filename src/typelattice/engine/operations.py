@@ -187,7 +187,6 @@ def _rows() -> dict[str, list[str]]:
 
 
 def _of_class(name: str, row: Sequence[str]) -> Op:
-    """Read one row."""
     _, takes, gives = row
     given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
     # A checker does not see that a word which is one of PARTS is one of `Given`.

@@ -120,7 +120,6 @@ def _steps_to_explain(p: Promotion) -> Sequence[Decision]:
 
 
 def _step(p: Promotion, step: Decision) -> Iterator[Section]:
-    """Explain one decision."""
     nodes, node = tuple(dict.fromkeys(step.nodes)), step.node
     names = " and ".join(map(name, nodes))
     match step:

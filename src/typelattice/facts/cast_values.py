@@ -165,7 +165,6 @@ def _rounded(target: DType, its: Values, rounding: str, word: str) -> Cast:
 
 
 def _fixed(target: DType, its: Values, rounding: str, word: str) -> Cast:
-    """Cast to fixed point."""
     rounded = ROUND[rounding]
 
     def cast(value: Value) -> Value:

@@ -31,7 +31,6 @@ class PairEntries:
     names: dict[tuple[str, Pair], str] = field(default_factory=dict)
 
     def present(self, node: Node) -> Node:
-        """A node that is in the order."""
         if node not in self.order:
             raise OrderDependentError(f"{node} is not in the order")
         return node

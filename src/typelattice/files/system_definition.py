@@ -120,7 +120,6 @@ class SystemDefinition:
         return self.whole and key in self.texts and self.text_of_entry(key, entry) is self.main
 
     def entries(self, key: str) -> Mapping[str, object]:
-        """The entries of a key that is a table."""
         found = self.values.get(key)
         return found if isinstance(found, dict) else {}
 

@@ -258,12 +258,10 @@ class Text:
                 raise self.error_in_order(row, str(e), e.word) from None
 
     def line_of_row(self, row: int) -> int:
-        """The line of a row of its order."""
         rows = self.positions.rows("order")
         return rows[row] if rows else row + 1
 
     def error_in_order(self, row: int, cause: str, word: str = "") -> FormatError:
-        """Return an error for a row of its order."""
         line = self.line_of_row(row)
         return FormatError(self.file, line, "order", cause, self.mark_of_row(line, word))
 

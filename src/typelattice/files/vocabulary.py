@@ -212,7 +212,6 @@ def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
 
 
 def text(value: object) -> str:
-    """A value that is a string."""
     if not isinstance(value, str):
         raise ValueError(f"this should be a string, is {article(type(value))}")
     return value

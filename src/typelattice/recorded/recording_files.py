@@ -83,7 +83,6 @@ def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
 
 
 def json_line(value: object) -> str:
-    """Write a value as one line of JSON."""
     return json.dumps(value) + "\n"
 
 

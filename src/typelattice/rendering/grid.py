@@ -21,7 +21,6 @@ class Cell:
 
     @property
     def title_text(self) -> str:
-        """The title as text."""
         return self.title if isinstance(self.title, str) else self.title()
 
 

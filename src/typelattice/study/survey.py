@@ -56,7 +56,6 @@ def survey(
 
 
 def _row(s: System, tier: TierChoice, dtypes: Sequence[object] | None, length: int) -> Iterator[Cell]:
-    """The cells of one system."""
     try:
         judged, priced = laws(s, tier, dtypes), criteria(s, tier, dtypes)
     except DTypeError as e:

@@ -68,7 +68,6 @@ def survey_json(data: dict[str, Any]) -> str:
 
 
 def count_verdicts(functions: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Count the functions of each verdict."""
     counts = Counter(each["verdict"] for each in functions)
     return {verdict: counts[verdict] for verdict in VERDICTS}
 

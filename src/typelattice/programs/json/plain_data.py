@@ -25,6 +25,5 @@ def steps_data(p: Program) -> list[dict[str, object]]:
 
 
 def step_data(step: Step) -> dict[str, object]:
-    """One step."""
     place = {"file": step.location.file, "line": step.location.line} if step.location else None
     return {"text": step.text, "op": step.op, "operands": list(step.inputs), "place": place}

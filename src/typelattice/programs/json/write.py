@@ -29,7 +29,6 @@ def write_program(steps: Sequence[Step], results: Sequence[int], source: str) ->
 
 
 def step_data(step: Step) -> dict[str, object]:
-    """A step as an object of JSON."""
     found: dict[str, object] = {"is": type(step).__name__.lower(), "text": step.text}
     if step.location:
         found["file"], found["line"] = step.location.file, step.location.line

@@ -54,7 +54,6 @@ class Function:
 
     @property
     def name(self) -> str:
-        """The name of the function."""
         return self.node.name if isinstance(self.node, ast.FunctionDef) else "the lambda"
 
     @property

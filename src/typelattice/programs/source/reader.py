@@ -662,12 +662,10 @@ class Reader:
         return (yield self.expression(node.body if self.truth(node, test) else node.orelse, scope))
 
     def sequence(self, node: ast.Tuple | ast.List, scope: Scope) -> Reading:
-        """Read the items of a list or tuple."""
         found = yield self.items(node.elts, scope)
         return tuple(self.as_argument(node, x) for x in found)
 
     def slice(self, node: ast.Slice, scope: Scope) -> Reading:
-        """Read the bounds of a slice."""
         bounds = []
         for bound in (node.lower, node.upper, node.step):
             bounds.append(None if bound is None else self.plain((yield self.expression(bound, scope))))
@@ -689,12 +687,10 @@ class Reader:
         return self.subscript(node, of, key)
 
     def list_in_loop(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Reading:
-        """Read a list or generator that a loop makes."""
         values = yield self.read_comprehension([node.elt], node.generators, scope)
         return tuple(self.as_argument(node.elt, value) for (value,) in values)
 
     def dictionary_in_loop(self, node: ast.DictComp, scope: Scope) -> Reading:
-        """Read a dictionary that a loop makes."""
         pairs = yield self.read_comprehension([node.key, node.value], node.generators, scope)
         return {key_of(self.excerpt(node.key), self.plain(k)): v for k, v in pairs}
 

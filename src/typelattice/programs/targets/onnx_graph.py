@@ -167,7 +167,6 @@ class Node:
     # -- operands and settings
 
     def has_operand(self, position: int) -> bool:
-        """Return True if there is an operand at a position."""
         return position < len(self.dtypes) and self.dtypes[position] is not None
 
     def operand(self, position: int) -> int:
@@ -175,15 +174,12 @@ class Node:
         return self.graph.part(self.where, self.node.input[position])
 
     def operands(self) -> list[int]:
-        """The steps of all operands that are given."""
         return [self.operand(i) for i, dtype in enumerate(self.dtypes) if dtype is not None]
 
     def shape_of(self, position: int) -> Shape | None:
-        """The shape of an operand."""
         return self.graph.steps[self.operand(position)].shape
 
     def has(self, name: str) -> bool:
-        """Return True if an attribute is given."""
         return name in self.attributes
 
     def integer(self, name: str, default: int) -> int:
@@ -191,7 +187,6 @@ class Node:
         return int(self._attribute(name, "INT").i) if self.has(name) else default
 
     def number(self, name: str, default: float) -> float:
-        """An attribute that is a number."""
         return float(self._attribute(name, "FLOAT").f) if self.has(name) else default
 
     def word(self, name: str) -> str:

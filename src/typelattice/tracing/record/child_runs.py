@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir
@@ -173,14 +172,6 @@ class ChildRuns:
         get_preparation_data.of_typelattice = True  # type: ignore[attr-defined]
         module.get_preparation_data = get_preparation_data  # type: ignore[attr-defined]
 
-    def spec(self, found: ModuleSpec | None) -> ModuleSpec | None:
-        """Return the spec of one of the modules; its loader wraps it after loading."""
-        if found is not None and type(found.loader) is SourceFileLoader:
-            loader = _Loader(found.loader.name, found.loader.path)
-            loader.children = self
-            found.loader = loader
-        return found
-
     # -- in a child process
 
     def begin(self) -> None:
@@ -235,14 +226,6 @@ class ChildRuns:
         self.writing = False
         if self.ended_by:
             _end(self.ended_by)
-
-
-class _Loader(SourceFileLoader):
-    children: ChildRuns
-
-    def exec_module(self, module: ModuleType) -> None:
-        super().exec_module(module)
-        self.children.patch(module)
 
 
 def _end(number: int) -> None:

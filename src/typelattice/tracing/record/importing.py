@@ -143,6 +143,26 @@ class ZipLoader(zipimporter):
         return self.compiler.code(fullname, path, data) or super().get_code(fullname)
 
 
+class ChangingLoader(SourceFileLoader):
+    """A loader of a source file that changes the module after it is loaded."""
+
+    change: Callable[[ModuleType], object]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Load the module, and change it."""
+        super().exec_module(module)
+        self.change(module)
+
+
+def _with_change(found: ModuleSpec | None, change: Callable[[ModuleType], object]) -> ModuleSpec | None:
+    """Return the spec of a module that its loader changes, if it has a source file."""
+    if found is not None and type(found.loader) is SourceFileLoader:
+        loader = ChangingLoader(found.loader.name, found.loader.path)
+        loader.change = change
+        found.loader = loader
+    return found
+
+
 class Finder(MetaPathFinder):
     """A finder of the modules of some packages. It asks Python's own finders, and adds a rewriting loader."""
 
@@ -161,9 +181,9 @@ class Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         """Return the module's spec; None for a module of another package."""
         if name in self.switches.names:
-            return self.switches.spec(self._other(name, path, target))
+            return _with_change(self._other(name, path, target), lambda module: self.switches.off())
         if name == POPEN or name in SPAWNERS:
-            return self.children.spec(self._other(name, path, target))
+            return _with_change(self._other(name, path, target), self.children.patch)
         if not self.covers(name):
             return None
         spec = self._other(name, path, target)

@@ -89,7 +89,6 @@ class Recorder:
     # -- what witnesses see for the first time
 
     def operator(self, at: Witness, key: Any, result: Any) -> Note | None:
-        """Return the step of an operator."""
         return self.add_step(at, key, result, making.operator(self.builder, at.written.name), key[:-1])
 
     def in_place(self, at: Witness, key: Any, result: Any) -> Note | None:

@@ -6,8 +6,6 @@ The functions that they would compile then run uncompiled. A library's file in `
 from __future__ import annotations
 
 import sys
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import ModuleType
 
 from typelattice.tracing.libraries import compiler_switches
 
@@ -40,19 +38,3 @@ class Switches:
 
     def __exit__(self, *given: object) -> None:
         self.back()
-
-    def spec(self, found: ModuleSpec | None) -> ModuleSpec | None:
-        """Return the spec of a module with a switch; its loader turns the compiler off after loading."""
-        if found is not None and type(found.loader) is SourceFileLoader:
-            loader = _Loader(found.loader.name, found.loader.path)
-            loader.switches = self
-            found.loader = loader
-        return found
-
-
-class _Loader(SourceFileLoader):
-    switches: Switches
-
-    def exec_module(self, module: ModuleType) -> None:
-        super().exec_module(module)
-        self.switches.off()

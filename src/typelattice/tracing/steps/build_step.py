@@ -35,7 +35,6 @@ def argument(part: Any) -> Argument:
 
 
 def operator(builder: ProgramBuilder, name: str) -> Make:
-    """An operator."""
     return lambda excerpt, args: builder.operator(excerpt, name, args)
 
 

@@ -42,8 +42,8 @@ LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
 # Generated pages to which others link.
 MADE = ("api/index.md", "commands.md", "documents.md", "gallery/index.md", "live.md")
 FIRST_PAGE, BOX_ABOVE = "docs/index.md", "```console"  # the box stands above the first example
-PAIRS = """**Ask of two dtypes.** Each pair has <a href="answers/index.html">a page</a> with the answers of all
-libraries.
+PAIRS = """**Ask of two dtypes.** Each pair has <a href="answers/index.html">a page</a> with the answers of
+all libraries.
 """
 # What the libraries that most people know first were asked; `conformance` draws them.
 BADGES = "\n".join(

@@ -29,6 +29,7 @@ from typelattice.explorer.answer_pages import (
     questions,
     scope,
 )
+from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse
@@ -237,9 +238,9 @@ def index(paths: Sequence[Question]) -> str:
 
 
 def searched() -> dict[str, object]:
-    """All of which there are pages, and the words that name libraries, of which a page answers all."""
-    named = {word for name in libraries() for word in (name, tl.system(name).title.split()[0].lower())}
-    return scope() | {"libraries": sorted(named)}
+    """All of which there are pages, and words that name a library and no operation: a page answers for all."""
+    titles = {tl.system(name).title.split()[0].rstrip(",").lower() for name in libraries()}
+    return scope() | {"libraries": sorted({*libraries(), *titles} - NAMES.keys())}
 
 
 def html_page(title: str, summary: str, body: str, up: str, badge: str, note: str = LEGEND) -> str:

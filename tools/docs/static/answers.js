@@ -32,18 +32,20 @@ function answerPage(text) {
   const named = new Map(Object.entries(operations).flatMap(([op, names]) => names.map((name) => [name, op])));
   const words = text.toLowerCase().replace(/[(),?]|\b(?:np|numpy|jnp|torch|tf|xp)\./g, " ")
     .replace(/([a-z]\d+|^\s*[\d.]+(?:e\d+)?j?)\s*(\*\*|\/\/|==|[-+*\/%@])\s*(?=[-a-z\d])/g, "$1 $2 ")
-    .split(/\s+/).filter((word) => word && !FILLING.includes(word) && !libraries.includes(word));
+    .split(/\s+/).filter(Boolean);
   let op = null;
   const operands = [];
   for (const word of words) {
     if (numbers.includes(word)) operands.push(word);
-    else if (meant(word, dtypes)) operands.push(meant(word, dtypes));
     else if (named.has(word)) op = named.get(word);
+    else if (FILLING.includes(word) || libraries.includes(word)) continue;
+    else if (meant(word, dtypes)) operands.push(meant(word, dtypes));
     else if (meant(word, [...named.keys()])) op = named.get(meant(word, [...named.keys()]));
     else return null;
   }
+  if (!operands.length && !op) return null;
   op ??= usual;
-  if (!operands.length) return words.length ? { path: `${op}.html`, title: op } : null;
+  if (!operands.length) return { path: `${op}.html`, title: op };
   if (operands.length === 1 && !alone.includes(op)) return null;
   if (operands.length === 2 && alone.includes(op)) return null;
   if (operands.length > 2) return null;

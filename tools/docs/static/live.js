@@ -99,7 +99,7 @@ function described(step, systems) {
 
 /** What was found: a summary, and a table of the lines. */
 function report(found) {
-  const head = ["line", "", ...found.systems].map((name) => element("th", { scope: "col" }, name));
+  const head = ["line", "code", ...found.systems].map((name) => element("th", { scope: "col" }, name));
   const body = found.lines.flatMap((line) => rows(line, found.systems));
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...head)),
     element("tbody", {}, ...body));

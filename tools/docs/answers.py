@@ -238,7 +238,7 @@ def index(paths: Sequence[Question]) -> str:
 
 
 def searched() -> dict[str, object]:
-    """All of which there are pages, and words that name a library and no operation: a page answers for all."""
+    """All of which there are pages, and the words that name a library and no operation."""
     titles = {tl.system(name).title.split()[0].rstrip(",").lower() for name in libraries()}
     return scope() | {"libraries": sorted({*libraries(), *titles} - NAMES.keys())}
 

@@ -87,7 +87,7 @@ def box(own: bool) -> str:
 <p id="live-status" role="status">Without JavaScript this box can compute nothing.</p>
 <div id="live-answer" hidden></div>
 <script type="application/json" id="live-known">{_known_answers()}</script>
-<script src="_static/live.js"></script>
+<script src="_static/live.js" defer></script>
 ```
 """
 

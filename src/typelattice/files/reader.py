@@ -97,7 +97,7 @@ def build(definition: SystemDefinition, shipped: bool = False) -> System:
     """The System that a definition describes, everything in it checked. Raise FormatError.
 
     The operations of files that come with typelattice are read on demand, since they take half of the time
-    for all systems. The tests read these files whole. Those of a file without some lines were read before.
+    for all systems. The tests read these files whole.
     """
     reader = KeyReader(definition)
     found: System | None = None
@@ -110,7 +110,6 @@ def build(definition: SystemDefinition, shipped: bool = False) -> System:
 
 def _system(reader: KeyReader, shipped: bool) -> System:
     """The System: its keys are read in the order in which they build on one another. Raise ValueError."""
-    on_demand = shipped or not reader.definition.whole
     title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
     name = _name(reader)
     words = Words()
@@ -136,7 +135,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     entering: dict[Node, Node] = {d: to for d, to in requested.items() if isinstance(d, DType)}
     before = entering | dict(read_before(reader, words, order, entering))
     after = dict(read_after(reader, words, order))
-    foreign = _entries(reader, "foreign", lambda *entry: _foreign(reader, words, *entry), on_demand)
+    foreign = _entries(reader, "foreign", lambda *entry: _foreign(reader, words, *entry), shipped)
     beside: frozenset[Node] = frozenset()
     stand_in: dict[Kind, DType] = {}
     with reader.noting():
@@ -157,7 +156,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         with reader.noting():
             fit |= operations.fit({word: how})
             joins = joins or operations.joins({word: how}, order.nodes)
-    ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), on_demand)
+    ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), shipped)
     casts: Mapping[tuple[DType, DType], CastRule] = {}
     if "casts" in reader.definition.values:
         from typelattice.files.cast_entries import read_casts  # most files say nothing of them
@@ -205,10 +204,10 @@ def _system(reader: KeyReader, shipped: bool) -> System:
 
 
 def _entries(
-    reader: KeyReader, key: str, read: Callable[[str, object], T], on_demand: bool
+    reader: KeyReader, key: str, read: Callable[[str, object], T], shipped: bool
 ) -> Mapping[str, T]:
-    """Read the entries of a table: at once or on demand."""
-    if on_demand:
+    """Read the entries of a table: at once, or, of a file that comes with typelattice, on demand."""
+    if shipped:
         given = dict(reader.table(key))
         return Later(given, lambda entry, said: _read_later(reader, key, entry, said, read))
     found: dict[str, T] = {}

@@ -24,7 +24,8 @@ function meant(word, list) {
 
 // Words of a question in English that say nothing of which page answers it.
 const FILLING = (
-  "a an and are array arrays as be by can do does for give gives i if in is may of on the to under use what with"
+  "a an and are array arrays as be by can do does for give gives i if in is may of on the to under " +
+  "use what with"
 ).split(" ");
 
 /** The page of a question, from the root of the site, and what it answers; null if there is none. */

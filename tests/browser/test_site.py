@@ -17,7 +17,7 @@ SIZES = {"phone": (390, "dark"), "desktop": (1280, "light")}
 ANSWERS = ("answers/index", "answers/divide", "answers/uint8+300", "answers/divide/int64+float16")
 TELLING = (
     "index", "gallery/index", "gallery/python", "api/engine", "howto/porting", "live", "404",
-    "search", "design", "gallery/numpy",
+    "search", "design", "documents", "gallery/numpy",
     "conformance/index", "conformance/numpy", *ANSWERS,
 )  # fmt: skip
 
@@ -174,10 +174,29 @@ def test_the_box_asks_nobody_else_before_its_reader_does(live: Any) -> None:
         assert "without it this box can compute nothing" in live.locator("#live-status").inner_text()
 
 
+@pytest.mark.parametrize("reader", ["phone"], indirect=True)
+def test_an_example_is_answered_in_sight_and_without_python(reader: Reader) -> None:
+    page = reader.open(SITE / "index.html")
+    page.get_by_role("button", name="From NumPy 1 to 2").click()
+    summary = page.locator("#live-answer .summary")
+    assert "numpy1 and numpy first differ in line 2" in summary.inner_text()
+    bar = page.locator(".mobile-header").bounding_box()
+    assert bar["y"] + bar["height"] <= summary.bounding_box()["y"] < 844
+    assert "Computed when this site was built" in page.locator("#live-status").inner_text()
+
+
+def test_the_first_page_leads_to_the_page_of_a_pair(reader: Reader) -> None:
+    page = reader.open(SITE / "index.html")
+    page.get_by_label("Question").fill("float16 with int64 in PyTorch")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/answers/int64*float16.html")
+    assert "torch" in page.locator(".sum").inner_text()
+
+
 def test_the_box_says_so_where_it_cannot_compute(live: Any) -> None:
     live.route("**/pyodide.js", lambda route: route.abort())
     live.reload()
-    live.get_by_role("button", name="Show its dtypes").click()
+    _show(live, "x + 1", "x=int8", "numpy")
     said = "Python could not be fetched, so this box can compute nothing"
     live.locator("#live-status", has_text=said).wait_for()
     assert not live.locator("#live-answer").is_visible()

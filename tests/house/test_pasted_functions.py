@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import sys
 from pathlib import Path
 
@@ -26,6 +27,14 @@ def test_each_example_of_the_box_shows_a_difference(
     assert found["error"] is None
     assert [line["text"] for line in found["lines"]] == source.splitlines()
     assert any(line["first"] and line["differs"] for line in found["lines"]), title
+
+
+def test_the_page_holds_the_answer_to_each_example() -> None:
+    page = live.box(own=False)
+    known = json.loads(page.partition('id="live-known">')[2].partition("</script>")[0])
+    assert [one["asked"] for one in known] == [asked for _, *asked in live.EXAMPLES]
+    assert all(one["answer"] == annotate.annotate(*one["asked"]) for one in known)
+    assert "\n\n" not in page  # Markdown would end the raw HTML there
 
 
 def test_a_loop_is_counted_and_a_departure_shows_what_the_library_gave() -> None:

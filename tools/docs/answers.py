@@ -29,6 +29,7 @@ from typelattice.explorer.answer_pages import (
     questions,
     scope,
 )
+from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse
@@ -213,21 +214,33 @@ def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
     return html_page(op, f"{op}: the dtype of each pair in every library", body, "", "")
 
 
+def box(folder: str = "") -> str:
+    """The box that finds the page of a question; `folder` leads to the pages."""
+    return (
+        f'<form id="find" data-folder="{folder}"><label>Question <input id="operands" '
+        'placeholder="int64 / float16, or sum uint8" autocapitalize="off" autocomplete="off" '
+        'spellcheck="false"></label> <button>Show</button> <span id="none" role="status"></span></form>'
+    )
+
+
 def index(paths: Sequence[Question]) -> str:
     """The page that leads to all others, with a box that finds them by their operands."""
     operations = ", ".join(f'<a href="{op}.html">{op}</a>' for op in (*SIGNS, *ALONE))
     usual = [q for q in paths if q.op == USUAL]
     links = "".join(f'<li><a href="{escape(q.path)}">{escape(q.title)}</a>' for q in usual)
     body = (
-        "<p>What does each library answer? Type what you ask, or choose a page.</p>"
-        '<form id=find><label>Question <input id=operands placeholder="int64 / float16, or sum uint8"'
-        ' autocapitalize=off autocomplete=off spellcheck=false></label> <button>Show</button>'
-        " <span id=none role=status></span></form>"
+        f"<p>What does each library answer? Type what you ask, or choose a page.</p>{box()}"
         f"<p>By operation: {operations}.</p><ul class=pages>{links}</ul>"
         "<script src=../_static/answer-pages.js></script><script src=../_static/answers.js></script>"
     )
     summary = "What dtype does x + y have? Every library, release by release."
     return html_page("Every answer", summary, body, "", "")
+
+
+def searched() -> dict[str, object]:
+    """All of which there are pages, and the words that name a library and no operation."""
+    titles = {tl.system(name).title.split()[0].rstrip(",").lower() for name in libraries()}
+    return scope() | {"libraries": sorted({*libraries(), *titles} - NAMES.keys())}
 
 
 def html_page(title: str, summary: str, body: str, up: str, badge: str, note: str = LEGEND) -> str:
@@ -310,7 +323,7 @@ def write(html: Path, address: str = "") -> int:
     for op in (*SIGNS, *ALONE):
         (into / f"{op}.html").write_text(overview(op, newest), encoding="utf-8")
     (into / "index.html").write_text(index(every), encoding="utf-8")
-    pages = f'"use strict";\nconst ANSWER_PAGES = {json.dumps(scope())};\n'
+    pages = f'"use strict";\nconst ANSWER_PAGES = {json.dumps(searched())};\n'
     (html / "_static" / "answer-pages.js").write_text(pages, encoding="utf-8")
     for name in SEARCHED:
         found = (html / name).read_text(encoding="utf-8")

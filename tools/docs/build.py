@@ -42,6 +42,9 @@ LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
 # Generated pages to which others link.
 MADE = ("api/index.md", "commands.md", "documents.md", "gallery/index.md", "live.md")
 FIRST_PAGE, BOX_ABOVE = "docs/index.md", "```console"  # the box stands above the first example
+PAIRS = """**Ask of two dtypes.** Each pair has <a href="answers/index.html">a page</a> with the answers of
+all libraries.
+"""
 # What the libraries that most people know first were asked; `conformance` draws them.
 BADGES = "\n".join(
     ["```{raw} html", "<p>"]
@@ -86,7 +89,9 @@ def sources(pyodide: Path | None = None) -> Iterator[tuple[str, str]]:
         text = page(path, places)[0]
         if path == FIRST_PAGE:
             before, above, after = text.partition(BOX_ABOVE)
-            text = f"{before}{live.INVITATION}\n{live.box(pyodide is not None)}\n{BADGES}\n{above}{after}"
+            asked = f"{PAIRS}\n```{{raw}} html\n{answers.box('answers/')}\n```\n"
+            pasted = f"{live.INVITATION}\n{live.box(pyodide is not None)}"
+            text = f"{before}{asked}\n{pasted}\n{BADGES}\n{above}{after}"
         yield place, text
     for made in (reference.pages(), gallery.pages(), documents.pages(), live.pages(pyodide is not None)):
         yield from made

@@ -21,9 +21,9 @@ def section() -> Iterator[str]:
         "Each is laid out anew, from the system named; where the document draws a step on the way to a "
         "system, from what of its order is drawn so far."
     )
-    for graph, (told, ours) in zip(GRAPHS, figures(), strict=True):
+    for n, (graph, (told, ours)) in enumerate(zip(GRAPHS, figures(), strict=True), 1):
         yield f"**{graph['section']}**: {told}. {compared(graph['covers'], ours)}"
-        yield drawing(ours, graph["section"])
+        yield drawing(ours, f"drawing {n}, of {graph['section']}")  # a section has several
 
 
 def figures() -> Iterator[tuple[str, tl.System | tl.Order[str]]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import runpy
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -48,7 +51,7 @@ EXAMPLES = (
     ),
 )
 INVITATION = """**Paste a function** to see the dtype of each line, and where libraries first differ. Or
-look at <a href="explore.html">the explorer</a> and at <a href="answers/index.html">a page for each pair</a>.
+look at <a href="explore.html">the explorer</a>.
 """
 HEAD = """# Paste a function
 
@@ -83,9 +86,18 @@ def box(own: bool) -> str:
 </form>
 <p id="live-status" role="status">Without JavaScript this box can compute nothing.</p>
 <div id="live-answer" hidden></div>
-<script src="_static/live.js"></script>
+<script type="application/json" id="live-known">{_known_answers()}</script>
+<script src="_static/live.js" defer></script>
 ```
 """
+
+
+@cache
+def _known_answers() -> str:
+    """The examples with their answers as JSON: the page shows these without Python."""
+    annotate = runpy.run_path(str(Path(__file__).parent / "static" / "annotate.py"))["annotate"]
+    known = [{"asked": asked, "answer": annotate(*asked)} for _, *asked in EXAMPLES]
+    return json.dumps(known).replace("<", "\\u003c")  # so that no text ends the element
 
 
 def _attribute(text: str) -> str:

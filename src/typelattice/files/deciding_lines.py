@@ -104,7 +104,7 @@ class Blame:
 
         If the file is invalid without the lines, give the key its default instead.
         """
-        rules = self.line_removal.without(rule)
+        rules = self.line_removal.without(p.system, rule)
         if rule.lines and rules is None and rule.key in VALUES_IF_ABSENT:
             rules = replace(p.system, **{rule.key: VALUES_IF_ABSENT[rule.key]})
         return rules is not None and comparable_result(self._ask_again(rules, p)) != comparable_result(p)
@@ -290,8 +290,7 @@ class Blame:
             return True
 
     def _ask_again(self, rules: Rules, p: Promotion) -> Promotion:
-        """Ask the same question under other rules, also of an operation that the lines left out define."""
-        rules = replace(rules, operations=p.system.operations)
+        """Ask the same question under other rules."""
         return promote_operands(rules, p.operands, p.op, p.find_rule)
 
     def _rule_without_line(self, text: Text, key: str, entry: str | None) -> Rule:

@@ -28,20 +28,23 @@ class LineRemoval:
         self.without_nodes = lru_cache(maxsize=256)(self._without_nodes)
         self.without = lru_cache(maxsize=256)(self._without)
 
-    def _without(self, rule: Rule) -> Rules | None:
-        """Return the rules without the lines of one rule, or without the key that a program has replaced.
+    def _without(self, rules: Rules, rule: Rule) -> Rules | None:
+        """Return rules without the lines of one rule, or without the key that a program has replaced.
 
-        Return None if the rule has neither, or if the rest is no system file.
+        They keep the operations that these lines define, so that the same question can be asked. Return None
+        if the rule has neither, or if the rest is no system file.
         """
         text = self.definition.text_of(rule.file)
         try:
             if rule.lines:
-                return self.build(self.definition.without(rule.file, rule.lines))
-            if text is not None and not text.is_toml:
-                return self.build(self.definition.drop_replaced(rule.file, rule.key, rule.entry))
+                rest = self.definition.without(rule.file, rule.lines)
+            elif text is not None and not text.is_toml:
+                rest = self.definition.drop_replaced(rule.file, rule.key, rule.entry)
+            else:
+                return None
+            return replace(self.build(rest), operations=rules.operations)
         except FormatError:
-            pass
-        return None
+            return None
 
     def _without_covers(self, rules: Rules, lines: Lines) -> Rules:
         """Return rules whose order keeps all its nodes, but lacks the covers that some lines state."""

@@ -22,24 +22,32 @@ function meant(word, list) {
   return near[0] <= 1 + (word.length > 6) ? near[1] : null;
 }
 
+// Words of a question in English that say nothing of which page answers it.
+const FILLING = (
+  "a an and are array arrays as be by can do does for give gives i if in is may of on the to under " +
+  "use what with"
+).split(" ");
+
 /** The page of a question, from the root of the site, and what it answers; null if there is none. */
 function answerPage(text) {
-  const { usual, dtypes, numbers, withNumbers, alone, operations } = ANSWER_PAGES;
+  const { usual, dtypes, numbers, withNumbers, alone, operations, libraries } = ANSWER_PAGES;
   const named = new Map(Object.entries(operations).flatMap(([op, names]) => names.map((name) => [name, op])));
-  const words = text.toLowerCase().replace(/[(),]|\b(?:np|numpy|jnp|torch|tf|xp)\./g, " ")
+  const words = text.toLowerCase().replace(/[(),?]|\b(?:np|numpy|jnp|torch|tf|xp)\./g, " ")
     .replace(/([a-z]\d+|^\s*[\d.]+(?:e\d+)?j?)\s*(\*\*|\/\/|==|[-+*\/%@])\s*(?=[-a-z\d])/g, "$1 $2 ")
     .split(/\s+/).filter(Boolean);
   let op = null;
   const operands = [];
   for (const word of words) {
     if (numbers.includes(word)) operands.push(word);
-    else if (meant(word, dtypes)) operands.push(meant(word, dtypes));
     else if (named.has(word)) op = named.get(word);
+    else if (FILLING.includes(word) || libraries.includes(word)) continue;
+    else if (meant(word, dtypes)) operands.push(meant(word, dtypes));
     else if (meant(word, [...named.keys()])) op = named.get(meant(word, [...named.keys()]));
     else return null;
   }
+  if (!operands.length && !op) return null;
   op ??= usual;
-  if (!operands.length) return words.length ? { path: `${op}.html`, title: op } : null;
+  if (!operands.length) return { path: `${op}.html`, title: op };
   if (operands.length === 1 && !alone.includes(op)) return null;
   if (operands.length === 2 && alone.includes(op)) return null;
   if (operands.length > 2) return null;
@@ -58,7 +66,7 @@ function answerPage(text) {
 document.getElementById("find")?.addEventListener("submit", (event) => {
   event.preventDefault();
   const found = answerPage(document.getElementById("operands").value);
-  if (found) location.href = found.path;
+  if (found) location.href = event.target.dataset.folder + found.path;
   else document.getElementById("none").textContent =
     "No page of these. The command line answers any question: typelattice explain.";
 });

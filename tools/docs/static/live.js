@@ -7,6 +7,7 @@ const answer = document.getElementById("live-answer");
 const { base, hash, wheel, from, megabytes } = form.dataset;
 const own = !/^https?:/.test(base);
 const FIELDS = ["code", "names", "systems"];
+const known = JSON.parse(document.getElementById("live-known").textContent); // the examples and their answers
 let python = null; // the promise of a function that answers
 
 /** Makes an element with attributes and children; text stays text. */
@@ -98,7 +99,7 @@ function described(step, systems) {
 
 /** What was found: a summary, and a table of the lines. */
 function report(found) {
-  const head = ["line", "", ...found.systems].map((name) => element("th", { scope: "col" }, name));
+  const head = ["line", "code", ...found.systems].map((name) => element("th", { scope: "col" }, name));
   const body = found.lines.flatMap((line) => rows(line, found.systems));
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...head)),
     element("tbody", {}, ...body));
@@ -119,17 +120,30 @@ function mistake(found) {
   return [shown, said];
 }
 
+/** What stands in the form, and its answer if that is known without Python. */
+function question() {
+  const asked = FIELDS.map((name) => form.elements[name].value);
+  const same = known.find((one) => one.asked.every((text, i) => text === asked[i]));
+  return { asked, answered: same?.answer };
+}
+
+function show(answered) {
+  answer.replaceChildren(...(answered.error === null ? report(answered) : mistake(answered)));
+  answer.hidden = false;
+}
+
 /** Answers what stands in the form, or says why it cannot. */
 async function ask() {
-  const asked = FIELDS.map((name) => form.elements[name].value);
+  const { asked, answered } = question();
   const query = new URLSearchParams(FIELDS.map((name, i) => [name, asked[i]]));
   history.replaceState(null, "", `#${query}`);
   status.textContent = "Python is being fetched, once …";
   try {
-    const answered = JSON.parse((await start())(...asked));
-    answer.replaceChildren(...(answered.error === null ? report(answered) : mistake(answered)));
-    answer.hidden = false;
-    status.textContent = "Computed in your browser. The address of this page holds the question.";
+    show(answered ?? JSON.parse((await start())(...asked)));
+    status.textContent = answered
+      ? "Computed when this site was built. The address of this page holds the question."
+      : "Computed in your browser. The address of this page holds the question.";
+    answer.scrollIntoView({ block: "nearest" });
   } catch (error) {
     answer.hidden = true;
     status.textContent =
@@ -148,11 +162,12 @@ function fill(values) {
 for (const button of document.querySelectorAll("#live-examples button")) {
   button.addEventListener("click", () => {
     fill(button.dataset);
-    if (!form.querySelector("[type=submit]").disabled) ask();
+    ask();
   });
 }
 const linked = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 fill("code" in linked ? linked : {});
+if (question().answered) show(question().answered);
 form.addEventListener("submit", (event) => event.preventDefault());
 if (location.protocol === "file:") {
   status.textContent =

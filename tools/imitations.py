@@ -23,8 +23,6 @@ from typelattice.conformance.comparison import ComparisonError, compare_implemen
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 
-CALLS, FEW = 4_000, 150
-"""Calls of an implementation, and of one that needs a second or more for each."""
 LIMIT = 30.0  # seconds for a call
 
 
@@ -33,12 +31,15 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--into", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--calls", type=int, default=4_000, metavar="N", help="calls of each (default: 4000)")
+    about_few = "calls of one that needs a second or more for each (default: 200)"
+    parser.add_argument("--few", type=int, default=200, metavar="N", help=about_few)
     args = parser.parse_args()
     rows: list[Mapping[str, Any]] = []
     if args.into.exists():
         rows = json.loads(args.into.read_text(encoding="utf-8"))["comparisons"]
     for name in args.names or implementations():
-        calls = FEW if implementations()[name].get("slow") else CALLS
+        calls = args.few if implementations()[name].get("slow") else args.calls
         try:
             found = compare_implementation(name, None, calls, limit=LIMIT)
         except (MissingLibraryError, CannotAskError, ComparisonError) as error:

@@ -71,9 +71,3 @@ def test_each_file_follows_the_schema_and_adds_up(path: Path) -> None:
             assert sum(cause["classes"].values()) == cause["calls"]
             differ[cause["sort"]] += cause["calls"]
         assert differ == Counter({sort: counted[sort] for sort in counted if sort not in ("agrees", "vague")})
-
-
-def test_the_newest_file_has_all_implementations() -> None:
-    newest = max(imitations.FILES.glob("*.json"), key=lambda path: path.name)
-    rows = json.loads(newest.read_text(encoding="utf-8"))["comparisons"]
-    assert {row["implementation"] for row in rows} == {*implementations()}

@@ -54,7 +54,7 @@ class Compiler:
         """Return True if a plain function of the library compiles functions that it is given."""
         return False
 
-    def weak_type(self, x: Any) -> tuple[Hashable, bool]:
+    def weak_type(self, x: Any) -> tuple[Any, bool]:
         """Return the type of an argument for which a function is compiled, and whether that type is weak."""
         return type(x), False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from os import sep
 from types import FunctionType
@@ -72,7 +72,7 @@ def is_loop(function: Any) -> bool:
     return getattr(function, "__name__", "") in LOOPS and is_own(function)
 
 
-def weak_type(x: Any) -> tuple[Hashable, bool]:
+def weak_type(x: Any) -> tuple[Any, bool]:
     """Return the type of an argument, such as `float32[2]`, and whether it is weak."""
     jax = sys.modules["jax"]
     try:

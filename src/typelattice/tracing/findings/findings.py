@@ -22,7 +22,8 @@ MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
 class Findings:
     """The causes in a run, the places that cast back, and the replay and divergences of each system asked.
 
-    `made_weak` are the arguments for which functions are compiled anew. `meant` counts the findings that a comment in the source excuses.
+    `made_weak` are the arguments for which functions are compiled anew. `meant` counts the findings that a
+    comment in the source excuses.
     """
 
     checked: CheckedRun = field(repr=False)

@@ -86,7 +86,7 @@ class Comparison:
 
 
 def imitated(name: str) -> str | None:
-    """What an implementation imitates: another one, or the system of the release that is installed.
+    """Find what an implementation imitates: another one, or the system of the release that is installed.
 
     >>> imitated("dask-chunked")
     'dask-computed'

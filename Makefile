@@ -26,8 +26,8 @@ SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
 
 .NOTPARALLEL:
 .PHONY: help demo test test-newest test-3.14-chroot lint package installed docs pages tools browser \
-	environments emitted conform survey everyday patches widenings known-fixes npbench releases fuzz bench \
-	array-api-tests programs \
+	environments emitted conform imitations survey everyday patches widenings known-fixes npbench releases \
+	fuzz bench array-api-tests programs \
 	mutants clean
 
 help:  ## these lines
@@ -102,6 +102,11 @@ widenings: $(VENV)/test.stamp  ## plants widenings in 200 random programs, and f
 survey: .venv-survey/survey.stamp  ## who keeps float32? calls the public functions of 50 packages, for hours
 	PYTHONPATH=src .venv-survey/bin/python -m typelattice survey $(SURVEYED) --jobs $(JOBS) \
 		--rows build/survey/rows.jsonl --output "docs/surveys/$$(date +%F).json"
+
+imitations: .venv-live/ready.stamp .venv-recent/ready.stamp  ## compilers, stubs, ... against libraries
+	for venv in $(^D); do \
+		$$venv/bin/python tools/imitations.py --into "docs/imitations/$$(date +%F).json" || exit; \
+	done
 
 known-fixes: $(VENV)/test.stamp  ## patches old releases whose public change is known, and compares the places
 	$(VENV)/bin/python tools/known_fixes.py $(FLAGS)

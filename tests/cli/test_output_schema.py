@@ -47,7 +47,7 @@ LINES = {  # kind -> command lines
     "drawing": ("draw numpy --highlight int8 uint8", "draw numpy jax", "draw mine.toml"),
     "report": ("trace --system torch script.py",), "patch": ("fix script.py",),
 }  # fmt: skip
-ASK = {"comparison", "news"}  # kinds for which a library has to be asked
+ASK = {"comparison", "imitations", "news"}  # kinds for which a library has to be asked
 
 
 @cache

@@ -1,6 +1,7 @@
 """`typelattice compare`: planted mistakes are found, each cause once; agreeing calls give no alarm."""
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main
+from typelattice.conformance.comparison import imitated
 from typelattice.conformance.implementation import implementation, implementations
 from typelattice.conformance.implementation_differences import (
     ACCEPTS,
@@ -18,6 +20,7 @@ from typelattice.conformance.implementation_differences import (
     Difference,
     calls_of_system,
     causes,
+    some_of_each_class,
 )
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import MissingLibraryError
@@ -98,6 +101,21 @@ def test_a_thousand_agreeing_calls_give_no_alarm(capsys: pytest.CaptureFixture[s
     words = ["compare", "planted:Faithful", "--with", "numpy", "--calls", "1000", "--seed", "3"]
     found = reported(capsys, *words)
     assert (found["compared"], found["causes"]) == (1000, [])
+
+
+def test_random_calls_come_from_each_class_alike() -> None:
+    questions = [("add", (f"{n}",)) for n in range(90)] + [("sin", (f"{n}",)) for n in range(10)]
+    chosen = some_of_each_class(questions, 30, seed=1)
+    assert [op for op, _ in chosen].count("sin") == 10 and len({*chosen}) == 30
+    assert chosen != some_of_each_class(questions, 30, seed=2)
+    assert sorted(some_of_each_class(questions, 1000, seed=1)) == sorted(questions)
+
+
+def test_an_implementation_is_compared_with_the_installed_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.metadata, "version", lambda _: "2.13.0+cpu")
+    assert (imitated("torch-meta"), imitated("dask-chunked")) == ("torch@2.13", "dask-computed")
+    monkeypatch.setattr(importlib.metadata, "version", lambda _: "99")
+    assert imitated("torch-meta") == "torch"
 
 
 def test_one_implementation_is_compared_with_another(capsys: pytest.CaptureFixture[str]) -> None:

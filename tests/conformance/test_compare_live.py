@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from typelattice.cli.main import main
-from typelattice.conformance.comparison import Comparison, compare_implementation
+from typelattice.conformance.comparison import Comparison, compare_implementation, imitated
 from typelattice.conformance.implementation import implementation, implementations
 from typelattice.conformance.implementation_differences import BREAKS, causes, differences
 from typelattice.conformance.process import LibraryProcess
@@ -38,19 +38,15 @@ KNOWN = [
     ("polars-schema", "&", ("float32", "float64"), "accepts what is refused"),
     ("scipy-torch", "erf", ("float16",), "another dtype"),
 ]
-COMPILERS = (
-    *("jax-jit", "jax-vmap", "jax-grad", "jax-eval-shape", "torch-compile", "torch-aot", "torch-inductor"),
-    *("torch-export", "torch-onnx", "tf-xla"),
-)
-"""Implementations that take a second or more for a call."""
 
 
 @pytest.mark.parametrize("name, op, operands, sort", KNOWN)
 def test_a_known_difference_is_found(name: str, op: str, operands: tuple[str, ...], sort: str) -> None:
-    other = implementations()[name]["with"]
+    other = imitated(name)
+    assert other
     expected = answer(other, op, operands)
     with LibraryProcess(partial(implementation, name), 60) as asked:
-        (found,) = causes(filter(None, differences(asked, [expected])))
+        (found,) = causes(each for _, each in differences(asked, [expected]) if each)
         spellings = asked.catalogue.spellings
     assert found.sort == sort, found.differences[0]
     check([snippet(implementations()[name], found.differences[0], spellings)])
@@ -69,7 +65,7 @@ RUN_HERE = [name for name, entry in implementations().items() if "checker" not i
 
 @pytest.mark.parametrize("name", RUN_HERE)
 def test_every_snippet_shows_its_difference(name: str) -> None:
-    calls = 10 if name in COMPILERS else 150
+    calls = 10 if implementations()[name].get("slow") else 150
     found = compare_implementation(name, calls=calls, limit=60)
     assert found.compared > calls * 0.8
     assert sum(len(cause.differences) for cause in found.causes) < 0.6 * found.compared

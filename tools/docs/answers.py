@@ -258,6 +258,7 @@ def html_page(title: str, summary: str, body: str, up: str, badge: str, note: st
         f'<header><a href="{up}../index.html">typelattice</a> · '
         f'<a href="{up}../answers/index.html">every answer</a> · '
         f'<a href="{up}../conformance/index.html">conformance</a> · '
+        f'<a href="{up}../imitations/index.html">imitations</a> · '
         f'<a href="{up}../survey/index.html">survey</a> · '
         f'<a href="{up}../explore.html">explorer</a></header><main><h1>{escape(title)}</h1>'
         f"{body}{image}{note}</main></html>\n"

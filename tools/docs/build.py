@@ -25,6 +25,7 @@ import answers
 import conformance
 import documents
 import gallery
+import imitations
 import links
 import live
 import reference
@@ -139,6 +140,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
     (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
     answers.write(html, address)
     conformance.write(html)
+    imitations.write(html)
     survey.write(html)
     addresses.write(html, address)
     outside, broken = links.follow(html)

@@ -14,6 +14,7 @@ from html import escape
 from pathlib import Path
 
 from answers import COLOURS, DEPARTS, RIGHT, UNASKED, badge_of, html_page, libraries
+from matrix import chip, chips, heading, matrix, share
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
@@ -126,15 +127,13 @@ def write(html: Path) -> int:
 
 def index(newest: Sequence[Conformance]) -> str:
     """The page of all libraries: how much of each class its rules say rightly, in the newest release."""
-    head = "".join(
-        f'<th scope=col><a href="{f.name}.html">{escape(f.name)}</a>'
-        f"<br><small>{escape(_versions(f))}, {escape(f.date)}</small>"
+    columns = [
+        (
+            heading(f'<a href="{f.name}.html">{escape(f.name)}</a>', f.versions, f.date),
+            {of_class: _cell(counts) for of_class, counts in f.classes.items()},
+        )
         for f in newest
-    )
-    body = "".join(
-        f"<tr><th scope=row>{of_class}" + "".join(_cell(found.classes[of_class]) for found in newest)
-        for of_class in STANDARD
-    )
+    ]
     total = sum(counts.asked for found in newest for counts in found.classes.values())
     departing = sum(counts.departs for found in newest for counts in found.classes.values())
     newest_date = max(found.date for found in newest)
@@ -144,7 +143,7 @@ def index(newest: Sequence[Conformance]) -> str:
         f"{departing:,} of them answer otherwise than the rule of the library says."
     )
     text = (
-        f"<p class=sum>{summary}</p>{_table('classes of operations', head, body)}"
+        f"<p class=sum>{summary}</p>{matrix('classes of operations', columns)}"
         "<p>A cell has the share of calls that the rule predicts, refusals among them. "
         '<a href="../operations.html">Operations</a> says what each class holds. '
         '<a href="conformance.json">The same as data</a>.</p>'
@@ -154,17 +153,16 @@ def index(newest: Sequence[Conformance]) -> str:
 
 def library_page(name: str, found: Sequence[Conformance]) -> str:
     """The page of a library: the counts of each class, release by release."""
-    head = "".join(
-        f"<th scope=col>{escape(f.name)}<br><small>{escape(_versions(f))}, {escape(f.date)}</small>"
+    columns = [
+        (
+            heading(escape(f.name), f.versions, f.date),
+            {of_class: _counts(counts) for of_class, counts in f.classes.items()},
+        )
         for f in found
-    )
-    body = "".join(
-        f"<tr><th scope=row>{of_class}" + "".join(_counts(f.classes[of_class]) for f in found)
-        for of_class in STANDARD
-    )
+    ]
     summary = f"What {name} was asked, and how often its rules are right."
     text = (
-        f"<p class=sum>{escape(summary)}</p>{_table(name, head, body)}"
+        f"<p class=sum>{escape(summary)}</p>{matrix(name, columns)}"
         f'<p><a href="../gallery/{escape(name)}.html">The page of this system</a> has its rules, and its '
         "departures with their reasons.</p>"
     )
@@ -184,41 +182,21 @@ def badge(found: Conformance) -> str:
     return badge_of(shown, ", ".join(text for text, _ in shown))
 
 
-def _table(label: str, head: str, body: str) -> str:
-    return (
-        f'<div class=scroll tabindex=0 role=region aria-label="{escape(label)}"><table><thead><tr>'
-        f"<th scope=col>class{head}</thead><tbody>{body}</tbody></table></div>"
-    )
-
-
 def _cell(counts: Counts) -> str:
     if not counts.asked:
-        return f"<td>{_chip('unasked', 'never asked') if counts.never_asked else ''}"
-    share = (counts.right + counts.refused) / counts.asked
-    # A share that only rounds to the whole is none.
-    said = "100%" if share == 1 else f"{min(share, 0.9999):.2%}"
-    return f"<td>{_chip('right' if share == 1 else 'departs', said)}"
+        return chip("unasked", "never asked") if counts.never_asked else ""
+    return share(counts.right + counts.refused, counts.asked)
 
 
 def _counts(counts: Counts) -> str:
-    parts = [
-        _chip(kind, f"{number:,} {word}")
-        for kind, number, word in (
+    parts = chips(
+        (
             ("right", counts.right, "right by rule"),
             ("refused", counts.refused, "refused by rule"),
             ("departs", counts.departs, "depart"),
             ("unasked", counts.broken, "broke down"),
         )
-        if number
-    ]
+    )
     if counts.never_asked:
         parts.append(f"<small>never asked: {', '.join(counts.never_asked)}</small>")
-    return f"<td>{'<br>'.join(parts)}"
-
-
-def _chip(kind: str, text: str) -> str:
-    return f"<span class={kind}>{text}</span>"
-
-
-def _versions(found: Conformance) -> str:
-    return ", ".join(f"{name} {version}" for name, version in found.versions.items())
+    return "<br>".join(parts)

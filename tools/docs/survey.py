@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from answers import html_page
+from matrix import table
 
 from typelattice.survey.survey_report import VERDICTS, count_verdicts, summary_line
 
@@ -78,7 +79,7 @@ def index(survey: Data, files: Sequence[str]) -> str:
     summary = f"{len(survey['packages'])} packages, {survey['date']}: {summary_line(survey['packages'])}."
     data = ", ".join(f'<a href="{escape(name)}">{escape(name)}</a>' for name in files)
     text = (
-        f"<p class=sum>{escape(summary)}</p>{_table('packages', head, rows)}"
+        f"<p class=sum>{escape(summary)}</p>{table('packages', head, rows)}"
         "<p>Public functions were called with float32, and with float64. A function is <i>kept</i> if no "
         "float of its results is wider than float32, <i>wide</i> if all are, <i>mixed</i> if some are. "
         '<a href="../survey.html">How it is done</a>. '
@@ -95,7 +96,7 @@ def package_page(package: Data, date: str, before: Data | None) -> str:
     rows = "".join(map(_row, functions))
     head = "<th scope=col>function<th scope=col>verdict, call, and first wide line or reason"
     text = (
-        f"<p class=sum>{escape(summary)}</p>{_changed(package, before)}{_table('functions', head, rows)}"
+        f"<p class=sum>{escape(summary)}</p>{_changed(package, before)}{table('functions', head, rows)}"
         '<p><a href="index.html">All packages</a></p>'
     )
     return html_page(f"Does {package['name']} keep float32?", summary, text, "", "", "")
@@ -133,10 +134,3 @@ def _row(function: Data) -> str:
 
 def _counts(package: Data) -> str:
     return "".join(f"<td>{n or ''}" for n in count_verdicts(package["functions"]).values())
-
-
-def _table(label: str, head: str, body: str) -> str:
-    return (
-        f'<div class=scroll tabindex=0 role=region aria-label="{escape(label)}"><table><thead><tr>'
-        f"{head}</thead><tbody>{body}</tbody></table></div>"
-    )

@@ -22,6 +22,7 @@ from typelattice.conformance.comparison import (
     Comparison,
     causes_in_words,
     compare_implementation,
+    comparison_data,
     known_differences,
 )
 from typelattice.conformance.implementation import implementations
@@ -58,7 +59,7 @@ def run(args: Namespace) -> Paragraphs:
         found = compare_implementation(args.implementation, args.other, args.calls, args.seed, args.limit)
     new = not_known(found.causes, known or {})
     if args.format == "json":
-        yield document("comparison", _data(found, new))
+        yield document("comparison", comparison_data(found, new))
     else:
         yield printable(f"{found.about}: {found.compared:,} calls compared")
         yield from map(printable, causes_in_words(found, new))
@@ -79,28 +80,6 @@ def _sums(found: Comparison, new: Sequence[Cause]) -> Paragraphs:
     if found.vague:
         told = ", ".join(f"{number:,} {what}" for what, number in Counter(found.vague).most_common())
         yield printable(f"{sum(found.vague.values()):,} answers are vague: {told}")
-
-
-def _data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:
-    causes = [
-        {
-            "sort": cause.sort,
-            "cause": cause.cause,
-            "calls": len(cause.differences),
-            "known": cause not in new,
-            "example": {
-                "op": example.found.op,
-                "operands": list(example.found.operands),
-                "expected": example.expected.answer,
-                "found": example.found.answer,
-                "message": example.found.message or example.expected.message,
-            },
-            "snippet": code,
-        }
-        for cause in found.causes
-        for example, code in [found.example(cause)]
-    ]
-    return {"about": found.about, "compared": found.compared, "vague": found.vague, "causes": causes}
 
 
 COMMAND = Command(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 from typelattice.conformance.implementation import check_name, implementation, implementations
 from typelattice.conformance.implementation_differences import (
     ACCEPTS,
+    AGREES,
     BREAKS,
     LEFT_OPEN,
     Asked,
@@ -25,8 +26,9 @@ from typelattice.conformance.implementation_differences import (
     causes,
     differences,
     questions_of_both,
+    some_of_each_class,
 )
-from typelattice.conformance.library import UnknownLibraryError, versions
+from typelattice.conformance.library import UnknownLibraryError, versions, versions_of
 from typelattice.conformance.process import LIMIT, LibraryProcess
 from typelattice.conformance.registry import library
 from typelattice.conformance.snippet import first_snippet
@@ -34,9 +36,13 @@ from typelattice.conformance.stubs import Stubs
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.errors import TypelatticeError
+from typelattice.facts.libraries import libraries
+from typelattice.facts.operations import NAMES
+from typelattice.facts.releases import installed_release
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import UnknownSystemError
+from typelattice.recorded.sections import Call
 
 PATIENCE = 6  # times the limit that a call may take when it is asked again
 LIMIT_BYTES = 1_000_000  # of a file of known differences
@@ -50,17 +56,28 @@ class ComparisonError(TypelatticeError, ValueError):
 class Comparison:
     """The differences of an implementation by root cause, and how many calls were compared.
 
-    `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they say. They
-    are no differences. Programs show a difference only from what the implementation imitates.
+    `classes` counts the calls of each class of operations by the sort of their difference, `AGREES` if there
+    is none. `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they
+    say. They are no differences. Programs show a difference only from what the implementation imitates.
     """
 
     name: str
-    about: str
-    compared: int
+    versions: Mapping[str, str]
+    against: str
+    classes: Mapping[str, Mapping[str, int]]
     causes: Sequence[Cause]
     vague: Mapping[str, int]
     spellings: Mapping[str, str]
     has_programs: bool = True
+
+    @property
+    def about(self) -> str:
+        """The line that says what was compared."""
+        return f"{self.name} ({versions(self.versions)}) with {self.against}"
+
+    @property
+    def compared(self) -> int:
+        return sum(sum(sorts.values()) for sorts in self.classes.values())
 
     def example(self, cause: Cause) -> tuple[Difference, str]:
         """The simplest difference that has a snippet, and that; else the simplest, and ""."""
@@ -68,49 +85,69 @@ class Comparison:
         return first_snippet(forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
 
+def imitated(name: str) -> str | None:
+    """Find what an implementation imitates: another one, or the system of the release that is installed.
+
+    >>> imitated("dask-chunked")
+    'dask-computed'
+    """
+    other: str | None = implementations().get(name, {}).get("with")
+    if other is None or other in implementations():
+        return other
+    packages = libraries()[find_system(other).library.split()[0]].packages
+    installed = next(iter(packages.values()))[0].partition("==")[0].partition("[")[0]
+    try:
+        return installed_release(other, versions_of(installed))
+    except PackageNotFoundError:
+        return other
+
+
 def compare_implementation(
     name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = LIMIT
 ) -> Comparison:
     """Ask an implementation what `other` answers, a system or another implementation.
 
-    `other` is by default what the implementation imitates. `calls` is the number of random calls; by default
-    all are asked. `limit` is the number of seconds that a call may take. Raises ComparisonError,
+    `other` is by default what the implementation imitates. `calls` is the number of random calls, as many of
+    each class of operations as there are; by default all are asked.
+    `limit` is the number of seconds that a call may take. Raises ComparisonError,
     UnknownLibraryError, UnknownSystemError, MissingLibraryError, CannotAskError.
     """
     check_name(name)
     entry = implementations().get(name, {})
-    other = other or entry.get("with")
+    other = other or imitated(name)
     if other is None:
         what = f"{name} imitates nothing that is known here"
         raise ComparisonError(f"{what}; name a system or an implementation to compare it with")
     system = _system(other)
-    chosen = random.Random(seed)
     with ExitStack() as stack:
         asked = stack.enter_context(start_implementation(name, limit))
         has = asked.catalogue
         if system is None:
             reference = stack.enter_context(start_implementation(other, limit))
             questions = list(questions_of_both(reference.catalogue, has))
-            if calls and calls < len(questions):
-                questions = chosen.sample(questions, calls)
+            if calls:
+                questions = some_of_each_class(questions, calls, seed)
             expected = askable(calls_of_implementation(reference, questions), has)
             against = f"{other} ({versions(reference.catalogue.versions)})"
         else:
             expected = askable(calls_of_system(system, has), has)
-            if calls and calls < len(expected):
-                expected = chosen.sample(expected, calls)
+            if calls:
+                by_question = {(call.op, call.operands): call for call in expected}
+                expected = [by_question[each] for each in some_of_each_class([*by_question], calls, seed)]
             against = f"{system.name} ({system.library})"
         answered = list(differences(asked, expected))
     answered = _broken_again(name, answered, limit)
     if not answered:
         raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")
     ignored = {LEFT_OPEN, ACCEPTS} if entry.get("lenient") else {LEFT_OPEN}
-    differ = [each for each in answered if each and each.sort not in ignored]
-    vague = Counter(each.cause for each in answered if each and each.sort == LEFT_OPEN)
-    about = f"{name} ({versions(has.versions)}) with {against}"
-    return Comparison(
-        name, about, len(answered), causes(differ), vague, has.spellings, other == entry.get("with")
-    )
+    differ = [each for _, each in answered if each and each.sort not in ignored]
+    vague = Counter(each.cause for _, each in answered if each and each.sort == LEFT_OPEN)
+    classes: dict[str, Counter[str]] = {}
+    for call, each in answered:
+        sort = each.sort if each and each.sort not in ignored - {LEFT_OPEN} else AGREES
+        classes.setdefault(NAMES[call.op].of_class, Counter())[sort] += 1
+    imitates = other in (entry.get("with"), imitated(name))
+    return Comparison(name, has.versions, against, classes, causes(differ), vague, has.spellings, imitates)
 
 
 def known_differences(path: str | Path) -> Mapping[str, int]:
@@ -134,19 +171,52 @@ def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
         yield from (f"          | {line}" for line in code.splitlines())
 
 
+def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:
+    """Write a comparison as plain data; docs/output.schema.json describes it."""
+    causes = [
+        {
+            "sort": cause.sort,
+            "cause": cause.cause,
+            "calls": len(cause.differences),
+            "classes": Counter(NAMES[each.found.op].of_class for each in cause.differences),
+            "known": cause not in new,
+            "example": {
+                "op": example.found.op,
+                "operands": list(example.found.operands),
+                "expected": example.expected.answer,
+                "found": example.found.answer,
+                "message": example.found.message or example.expected.message,
+            },
+            "snippet": code,
+        }
+        for cause in found.causes
+        for example, code in [found.example(cause)]
+    ]
+    return {
+        "about": found.about,
+        "implementation": found.name,
+        "versions": found.versions,
+        "with": found.against,
+        "compared": found.compared,
+        "classes": found.classes,
+        "vague": found.vague,
+        "causes": causes,
+    }
+
+
 def _broken_again(
-    name: str, answered: Sequence[Difference | None], limit: float
-) -> list[Difference | None]:
+    name: str, answered: Sequence[tuple[Call, Difference | None]], limit: float
+) -> list[tuple[Call, Difference | None]]:
     """Ask calls that broke down once more, in a new process and with more time, before they are reported.
 
     A library that loads modules at its first call, on a machine with other work, is no library that hangs.
     """
-    broken = [each for each in answered if each and each.sort == BREAKS]
+    broken = [call for call, each in answered if each and each.sort == BREAKS]
     if not broken:
         return [*answered]
     with start_implementation(name, PATIENCE * limit) as asked:
-        again = iter([*differences(asked, [each.expected for each in broken])])
-        return [next(again, None) if each in broken else each for each in answered]
+        again = dict(differences(asked, broken))
+        return [(call, again.get(call) if call in broken else each) for call, each in answered]
 
 
 def start_implementation(name: str, limit: float) -> Asked:

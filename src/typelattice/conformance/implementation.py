@@ -111,7 +111,7 @@ def implementations() -> Mapping[str, Mapping[str, Any]]:
     """Those that come along; the head of the table explains its keys.
 
     >>> implementations()["torch-numpy"]["with"]
-    'numpy@2.4'
+    'numpy'
     """
     read = tomllib.loads(TABLE.read_text(encoding="ascii"))
     whole: dict[str, Mapping[str, Any]] = {}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from typing import Protocol, Self
 
 from typelattice.conformance.compare import REFUSAL, answer_text
@@ -30,6 +32,7 @@ BREAKS, REFUSES, ACCEPTS, OTHER, LEFT_OPEN = SORTS = (
     "another dtype",
     "vague",
 )
+AGREES = "agrees"
 VAGUE = "?"
 """The first character of an answer that leaves the dtype open, such as a type: `?floating`."""
 
@@ -124,13 +127,13 @@ def askable(calls: Iterable[Call], has: Catalogue) -> list[Call]:
     ]
 
 
-def differences(asked: Asked, expected: Sequence[Call]) -> Iterator[Difference | None]:
-    """Ask an implementation each expected call; yield the difference, or None where the answers agree."""
+def differences(asked: Asked, expected: Sequence[Call]) -> Iterator[tuple[Call, Difference | None]]:
+    """Ask an implementation each expected call; yield it with its difference, None if it agrees."""
     answers = asked.answers([(call.op, call.operands) for call in expected])
     for call, (answer, message) in zip(expected, answers, strict=True):
         found = Call(call.op, call.operands, answer, message)
         if answer != NOT_ASKED:
-            yield None if _agree(call.answer, answer) else Difference(call, found)
+            yield call, None if _agree(call.answer, answer) else Difference(call, found)
 
 
 def causes(found: Iterable[Difference]) -> list[Cause]:
@@ -225,6 +228,17 @@ def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
     several = [op for op in one.several if op in other.several]
     planned = planned_calls(operands, operations, several, SEVERAL, seed=0)
     return (question for question in planned.questions(operands) if _has_array(question[1]))
+
+
+def some_of_each_class(questions: Sequence[Question], number: int, seed: int) -> list[Question]:
+    """Choose questions at random, as many of each class of operations as there are."""
+    before = Counter[str]()
+    ranks = list[tuple[int, Question]]()
+    for question in random.Random(seed).sample(questions, len(questions)):
+        of_class = NAMES[question[0]].of_class
+        ranks.append((before[of_class], question))
+        before[of_class] += 1
+    return [question for _, question in sorted(ranks, key=itemgetter(0))[:number]]
 
 
 def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> Iterator[Call]:

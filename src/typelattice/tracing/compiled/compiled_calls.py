@@ -43,6 +43,8 @@ class CompiledCalls:
         name = getattr(function, "__name__", "")
         if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in FUNCTIONS:
             return False  # an operation: its inner steps would be of little help
+        if not library.is_own(function):
+            self.recorder.weak_arguments.record(at, library, function, given)
         results = library.leaves(given[-1])
         kinds = [recorder.kinds[type(x)] for x in results]
         arrays = [x for x, kind in zip(results, kinds, strict=True) if kind is not None]

@@ -50,6 +50,18 @@ class Compiler:
         """Return the variable that a tracer stands for."""
         return None
 
+    def is_loop(self, function: Any) -> bool:
+        """Return True if a plain function of the library compiles functions that it is given."""
+        return False
+
+    def weak_type(self, x: Any) -> tuple[Any, bool]:
+        """Return the type of an argument for which a function is compiled, and whether that type is weak."""
+        return type(x), False
+
+    def leaf_name(self, function: Any, args: Sequence[Any], named: Mapping[str, Any], i: int) -> str:
+        """Return the name of a leaf of the arguments, such as `x` or `state[0]`."""
+        return f"argument {i + 1}"
+
     def raw(self, variable: Any) -> Any:
         """Return the object that `variable` gives for a variable of a graph."""
         return variable
@@ -78,6 +90,13 @@ def compiler_by_module(function: Any) -> Any:
     module = getattr(function, "__module__", None)
     found = _compiler_in(module) if isinstance(module, str) else None
     return found if found is not None and found.takes_apart(function) else None
+
+
+def compiler_of_loop(function: Any) -> Any:
+    """Return the Compiler of a plain function's library if the function compiles those it is given."""
+    module = getattr(function, "__module__", None)
+    found = _compiler_in(module) if isinstance(module, str) else None
+    return found if found is not None and found.is_loop(function) else None
 
 
 def compiler_of_functions(cls: type) -> Any:

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from os import sep
+from types import FunctionType
 from typing import Any
+from weakref import ref
 
 from typelattice.calls.call_tables import graph_operands
 from typelattice.calls.step import SourceLocation
@@ -14,11 +16,13 @@ from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
 from typelattice.operands.operand import SCALARS
 from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable
+from typelattice.tracing.steps.arguments import parameters
 
 LIBRARY = "jax"
 COMPILED = "PjitFunction"
 TRACER = "Tracer"
 OWN_FILES = f"{sep}jax{sep}_src{sep}"
+LOOPS = ("scan", "fori_loop", "while_loop")
 WITHIN = {  # operations that run a jaxpr: the parameter that holds it
     "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
     "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "remat2": "jaxpr",
@@ -61,6 +65,31 @@ def variable(x: Any) -> Any:
 def leaves(x: Any) -> list[Any]:
     """Return the leaves of a tree, in JAX's order. An object that JAX does not know as a tree is a leaf."""
     return list(sys.modules["jax"].tree_util.tree_leaves(x))
+
+
+def is_loop(function: Any) -> bool:
+    """Return True if a function is one of `jax.lax` that compiles functions that it is given."""
+    return getattr(function, "__name__", "") in LOOPS and is_own(function)
+
+
+def weak_type(x: Any) -> tuple[Any, bool]:
+    """Return the type of an argument, such as `float32[2]`, and whether it is weak."""
+    jax = sys.modules["jax"]
+    try:
+        aval = (getattr(jax, "typeof", None) or jax.core.get_aval)(x)
+    except TypeError:  # a function, or another object that is part of the compiled one
+        return (ref(x) if isinstance(x, FunctionType) else type(x)), False
+    return str(aval).lstrip("~"), bool(getattr(aval, "weak_type", False))
+
+
+def leaf_name(function: Any, args: Sequence[Any], named: Mapping[str, Any], i: int) -> str:
+    """Return the name of a leaf of the arguments, such as `x` or `state[0]`."""
+    util = sys.modules["jax"].tree_util
+    paths, _ = util.tree_flatten_with_path((tuple(args), named))
+    (part, first, *rest), _ = paths[i]
+    names = parameters(function)
+    by_position = names[first.idx] if part.idx == 0 and first.idx < len(names) else f"argument {i + 1}"
+    return f"{first.key if part.idx else by_position}{util.keystr(tuple(rest))}"
 
 
 def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:

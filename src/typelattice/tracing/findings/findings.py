@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from typelattice.calls.step import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, cast_back
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
 from typelattice.tracing.findings.divergences import Divergence, divergences
 from typelattice.tracing.findings.widening_causes import Cause, causes
-from typelattice.tracing.run_data.run import Run
+from typelattice.tracing.run_data.run import MadeWeak, Run
 
 MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
 """The comment on a line of which nothing is to be reported."""
@@ -21,7 +22,8 @@ MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
 class Findings:
     """The causes in a run, the places that cast back, and the replay and divergences of each system asked.
 
-    `meant` counts the findings that a comment in the source excuses.
+    `made_weak` are the arguments for which functions are compiled anew. `meant` counts the findings that a
+    comment in the source excuses.
     """
 
     checked: CheckedRun = field(repr=False)
@@ -30,6 +32,7 @@ class Findings:
     replays: Mapping[str, Replay] = field(repr=False)
     divergences: Mapping[str, tuple[Divergence, ...]]
     meant: int = 0
+    made_weak: tuple[MadeWeak, ...] = ()
 
 
 def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
@@ -46,7 +49,8 @@ def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
         name: tuple(d for d in divergences(own, replayed) if not meant(d.steps[0]))
         for name, replayed in replays.items()
     }
-    return Findings(own, made, back, replays, diverging, meant.count)
+    weak = tuple(each for each in run.made_weak if not meant.at(each.location, each.weak))
+    return Findings(own, made, back, replays, diverging, meant.count, weak)
 
 
 class _Meant:
@@ -58,11 +62,15 @@ class _Meant:
         self.count = 0
 
     def __call__(self, *steps: int) -> bool:
-        places = [place for i in steps if (place := self.steps[i].location) and place.file in self.lines]
+        return self.at(*(self.steps[i].location for i in steps))
+
+    def at(self, *places: SourceLocation | None) -> bool:
+        """Tell the same of places."""
         found = any(
             place.line <= len(lines) and MEANT.search(lines[place.line - 1])
             for place in places
-            for lines in (self.lines[place.file],)
+            if place is not None
+            for lines in (self.lines.get(place.file, ()),)
         )
         self.count += found
         return found

@@ -183,6 +183,7 @@ class ChildRuns:
                 if each is not None:
                     each.count = each.bytes = 0
         recorder.children.forget()
+        recorder.weak_arguments.found.clear()
         if recorder.values is not None:
             recorder.values.found.clear()
         self.runs, self.written = [], False

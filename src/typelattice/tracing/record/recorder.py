@@ -15,7 +15,12 @@ from typelattice.operands.objects import operand as read_operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
 from typelattice.programs.program import Program
 from typelattice.tracing.compiled.compiled_calls import CompiledCalls
-from typelattice.tracing.compiled.compilers import compiler_by_module, compiler_of_functions
+from typelattice.tracing.compiled.compilers import (
+    compiler_by_module,
+    compiler_of_functions,
+    compiler_of_loop,
+)
+from typelattice.tracing.compiled.weak_arguments import WeakArguments
 from typelattice.tracing.libraries import has_rules, own_system
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_processes import Children
@@ -69,6 +74,7 @@ class Recorder:
         self.compiles = AnswersByClass(compiler_of_functions)
         self.others: set[type] = set()  # classes whose objects are neither arrays nor several results
         self.compiled_calls = CompiledCalls(self)
+        self.weak_arguments = WeakArguments(self)
         self.links = Links()
         self.sources: dict[str, Source] = {}
         self.left_alone: dict[str, str] = {}
@@ -119,6 +125,9 @@ class Recorder:
 
         Return None for a library function that was read as a graph: its steps are counted already.
         """
+        loop = compiler_of_loop(function)
+        if loop is not None:
+            self.weak_arguments.record(at, loop, function, given)
         apart = compiler_by_module(function) if number is None else None
         if apart is not None and self.compiled_calls.call(at, apart, function, given):
             return None
@@ -367,6 +376,7 @@ class Recorder:
                 dict(self.results),
                 tuple(self.values.found.values()) if self.values else None,
                 tuple(self.children.commands),
+                made_weak=tuple(self.weak_arguments.found.values()),
             )
 
     def complete(self) -> None:

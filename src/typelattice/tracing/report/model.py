@@ -25,13 +25,14 @@ from typelattice.tracing.report.sentences import (
     operands_words,
     otherwise_words,
 )
-from typelattice.tracing.report.words import count_text, size
+from typelattice.tracing.report.words import count_text, place, size
 from typelattice.tracing.run_data.run import (
     LOST_DIGITS,
     LOST_FRACTION,
     NOT_FINITE,
     WRAPPED,
     LostAt,
+    MadeWeak,
     is_operation,
 )
 from typelattice.tracing.steps.called_name import name_in_source
@@ -42,6 +43,7 @@ RULES = {
     "TL003": "A place computes in a wider float than it writes.",
     "TL004": "The library departs from its own rule here, as it is known to.",
     "TL005": "The library contradicts typelattice's rules: please report it.",
+    "TL006": "A function is compiled anew: an argument is weak in one call and strong in another.",
     WRAPPED: "An integer wrapped: it did not fit into its dtype.",
     NOT_FINITE: "A finite number became infinite or NaN.",
     LOST_FRACTION: "A float lost its fraction in an integer.",
@@ -171,6 +173,8 @@ def _chapters(found: Findings) -> Iterator[Chapter]:
         yield Chapter(
             "cast-back", cast_back_heading(len(entries)), entries, _places_after(entries), brief=True
         )
+    if found.made_weak:
+        yield _made_weak(found.made_weak)
     for system, divergences in found.divergences.items():
         yield _divergences(found.checked, system, divergences, found.replays[system])
     departures = found.checked.departures
@@ -208,6 +212,22 @@ def _loss_order(each: LostAt) -> tuple[str, str, int, str]:
 def _loss_words(each: LostAt) -> str:
     loss, times = each.loss, f", in {each.runs:,} runs" if each.runs > 1 else ""
     return f"{loss.bad:,} of {count_text(loss.size, 'number')} {loss.what}{times}"
+
+
+def _made_weak(found: Sequence[MadeWeak]) -> Chapter:
+    """Make the chapter of arguments for which functions are compiled anew."""
+    entries = tuple(Entry("TL006", -1, each.location, each.text, _weak_words(each)) for each in found)
+    heading = f"functions are compiled anew for {count_text(len(entries), 'weak argument')}"
+    return Chapter("weak-arguments", heading, entries, _places_after(entries), brief=True)
+
+
+def _weak_words(each: MadeWeak) -> str:
+    calls = (
+        f"in one call at {place(each.weak)}, and a strong one in another"
+        if each.weak == each.strong
+        else f"at {place(each.weak)}, and a strong one at {place(each.strong)}"
+    )
+    return f"`{each.argument}` of {each.function} is a weak {each.dtype} {calls}; give it a dtype here"
 
 
 def _causes(found: Findings) -> Chapter:

@@ -20,6 +20,7 @@ def merged(runs: Sequence[Run]) -> Run:
     results = steps.add(first, range(len(first.seen)))
     left_alone, summaries = dict.fromkeys(first.left_alone), dict.fromkeys(first.summaries)
     sources, systems, values = dict(first.sources), dict(first.systems), _Values(first)
+    made_weak = dict.fromkeys(first.made_weak)
     for each in runs[1:]:
         others = [name for name, system in each.systems.items() if systems.get(name, system) != system]
         if others:
@@ -30,6 +31,7 @@ def merged(runs: Sequence[Run]) -> Run:
         summaries |= dict.fromkeys(each.summaries)
         sources, systems = {**each.sources, **sources}, {**each.systems, **systems}
         values.add(each)
+        made_weak |= dict.fromkeys(each.made_weak)
     last = (len(steps.steps) - 1,) if steps.steps else ()
     return Run(
         Program(tuple(steps.steps), last, first.program.source),
@@ -43,6 +45,7 @@ def merged(runs: Sequence[Run]) -> Run:
         values.found(),
         tuple(dict.fromkeys(name for run in runs for name in run.commands)),
         sum(run.followed for run in runs) + len(runs) - 1,
+        tuple(made_weak),
     )
 
 

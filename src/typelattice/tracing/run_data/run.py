@@ -70,6 +70,23 @@ class LostAt:
     runs: int
 
 
+@dataclass(frozen=True, slots=True)
+class MadeWeak:
+    """An argument that is weak in one call of a compiled function and strong in another.
+
+    `dtype` is its type without weakness. `location` and `text` are what made it weak, `weak` and `strong` the
+    first call of each sort.
+    """
+
+    function: str
+    argument: str
+    dtype: str
+    location: SourceLocation | None
+    text: str
+    weak: SourceLocation | None
+    strong: SourceLocation | None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """A recorded run of real code: its program, and the observation of each step.
@@ -80,7 +97,7 @@ class Run:
     started and that were not followed; `followed` is that of the others. `commands` has the names of the
     programs that ran in processes, if Python reports them. `results` maps names to the steps of
     the arrays that they were bound to in the end. `values` are the losses of values, or None if they were not
-    checked.
+    checked. `made_weak` are the arguments for which compiled functions are compiled anew.
     """
 
     program: Program
@@ -94,6 +111,7 @@ class Run:
     values: tuple[LostAt, ...] | None = None
     commands: tuple[str, ...] = ()
     followed: int = 0
+    made_weak: tuple[MadeWeak, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[Step, Seen]]:
         """Iterate over the steps, each with its observation."""

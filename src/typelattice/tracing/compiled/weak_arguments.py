@@ -1,0 +1,79 @@
+"""Arguments of compiled functions that are weak in one call and strong in another: each is compiled anew."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typelattice.calls.step import Excerpt, Number
+from typelattice.tracing.compiled.compilers import Compiler
+from typelattice.tracing.run_data.array_links import StepNumber
+from typelattice.tracing.run_data.run import MadeWeak
+from typelattice.tracing.steps.arguments import UnknownCallError, arguments
+
+MOST = 1_000
+"""Functions with sorts of arguments that are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCall:
+    """The first call with some arguments weak: its place, and the step of each array among its arguments."""
+
+    excerpt: Excerpt
+    steps: tuple[StepNumber | None, ...]
+
+
+class WeakArguments:
+    """The calls of compiled functions of a run, by the arguments that are weak in them."""
+
+    def __init__(self, recorder: Any) -> None:
+        self.recorder = recorder
+        self.calls: dict[Hashable, dict[tuple[bool, ...], FirstCall]] = {}
+        self.found: dict[tuple[Any, str], MadeWeak] = {}
+
+    def record(self, at: Any, library: Compiler, function: Any, given: Sequence[Any]) -> None:
+        """Record a call. Any failure of ours is left to the caller."""
+        try:
+            args, named = arguments(at.written, given)
+        except UnknownCallError:
+            return
+        leaves = library.leaves((args, named))
+        types = [library.weak_type(x) for x in leaves]
+        key = function, library.state(function), *(type_ for type_, _ in types)
+        if key not in self.calls and len(self.calls) >= MOST:
+            return
+        calls = self.calls.setdefault(key, {})
+        weak = tuple(is_weak for _, is_weak in types)
+        if weak in calls:
+            return
+        steps = tuple(self.recorder.links.step_of(x) for x in leaves)
+        calls[weak] = now = FirstCall(self.recorder.excerpt(at, library.LIBRARY), steps)
+        for other, before in [*calls.items()][:-1]:
+            for i in (i for i in range(len(weak)) if weak[i] != other[i]):
+                weaker, stronger = (now, before) if weak[i] else (before, now)
+                self.add(library, function, (args, named), i, str(types[i][0]), weaker, stronger)
+
+    def add(
+        self, library: Compiler, function: Any, given: tuple[Sequence[Any], Mapping[str, Any]], i: int,
+        type_: str, weak: FirstCall, strong: FirstCall,
+    ) -> None:  # fmt: skip
+        """Add a leaf of the arguments that differs in two calls, unless it is known to."""
+        name = library.leaf_name(function, *given, i)
+        made = self.origin(weak.steps[i]) or weak.excerpt
+        places = weak.excerpt.location, strong.excerpt.location
+        self.found.setdefault(
+            (function, name),
+            MadeWeak(function.__name__, name, type_, made.location, made.text, *places),
+        )
+
+    def origin(self, number: int | None) -> Excerpt | None:
+        """Find the step that made an array weak: the earliest weak one that it was computed from."""
+        if number is None:
+            return None
+        steps, notes = self.recorder.builder.steps, self.recorder.notes
+        while weak := [
+            i for i in steps[number].inputs if not isinstance(steps[i], Number) and notes[i].operand.weak
+        ]:
+            number = weak[0]
+        return Excerpt(steps[number].text, steps[number].location)

@@ -1,0 +1,51 @@
+"""The report of arguments that are weak in one call and strong in another, without a library."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import typelattice as tl
+from typelattice.calls.step import SourceLocation
+from typelattice.tracing.report.text_report import report
+from typelattice.tracing.run_data.merged_runs import merged
+from typelattice.tracing.run_data.run import MadeWeak, Run
+
+STEP = MadeWeak(
+    "step", "x", "float32[]", SourceLocation("a.py", 1), "asarray(1.0)", SourceLocation("a.py", 2),
+    SourceLocation("a.py", 3),
+)  # fmt: skip
+
+
+def negative(x: Any) -> Any:
+    return -x
+
+
+def run_with(*found: MadeWeak, source: str = "") -> Run:
+    return replace(tl.trace(negative, np.ones(2)).run, made_weak=found, sources={"a.py": source})
+
+
+def text_of(run: Run) -> str:
+    return " ".join(" ".join(report(run, ())).split())
+
+
+def test_the_report_names_the_line_and_both_calls() -> None:
+    text = text_of(run_with(STEP))
+    assert "functions are compiled anew for 1 weak argument" in text
+    said = "`x` of step is a weak float32[] at a.py:2, and a strong one at a.py:3; give it a dtype here"
+    assert f"a.py:1: asarray(1.0): {said}" in text
+    assert "in one call at a.py:2, and a strong one in another" in text_of(
+        run_with(replace(STEP, strong=STEP.weak))
+    )
+    assert "anew" not in text_of(run_with())
+
+
+def test_a_comment_excuses_it() -> None:
+    assert "anew" not in text_of(run_with(STEP, source="x = asarray(1.0)  # typelattice: meant\n"))
+
+
+def test_processes_report_one_argument_once() -> None:
+    other = replace(STEP, argument="y")
+    assert merged([run_with(STEP), run_with(STEP, other)]).made_weak == (STEP, other)

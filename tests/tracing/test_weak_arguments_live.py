@@ -1,0 +1,99 @@
+"""Arguments of compiled functions that are weak in one call and strong in another: JAX compiles for each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import typelattice as tl
+
+pytestmark = pytest.mark.live
+jax = pytest.importorskip("jax")
+jnp, lax = jax.numpy, jax.lax
+ONE = jnp.float32(1)
+
+
+def of_jit(first: Any) -> Any:
+    step = jax.jit(lambda state, rate: {"x": state["x"] * rate})
+    state = {"x": first + 0}
+    for _ in range(3):
+        state = step(state, ONE)
+    return state["x"]
+
+
+def of_scan(first: Any) -> Any:
+    def step(total: Any, x: Any) -> Any:
+        return total + x, None
+
+    total = first * 1
+    for _ in range(3):
+        total, _ = lax.scan(step, total, jnp.ones(2, jnp.float32))
+    return total
+
+
+def of_fori_loop(first: Any) -> Any:
+    def step(i: Any, total: Any) -> Any:
+        return total + ONE
+
+    total = first
+    for _ in range(3):
+        total = lax.fori_loop(0, 2, step, total)
+    return total
+
+
+def of_while_loop(first: Any) -> Any:
+    def is_small(total: Any) -> Any:
+        return total < 100
+
+    def step(total: Any) -> Any:
+        return total + ONE
+
+    lax.while_loop(is_small, step, init_val=first)
+    return lax.while_loop(is_small, step, init_val=ONE)
+
+
+CASES = [
+    (of_jit, "state['x']", "first"), (of_scan, "init", "first"),
+    (of_fori_loop, "init_val", "total"), (of_while_loop, "init_val", "first"),
+]  # fmt: skip
+COMPILED = Counter[str]()
+jax.monitoring.register_event_duration_secs_listener(
+    lambda event, _, **named: COMPILED.update([named["fun_name"]] if "backend_compile" in event else [])
+)
+
+
+def compiled(function: Callable[[Any], Any], first: Any) -> int:
+    """Count how often the function or loop within was compiled."""
+    jax.clear_caches()
+    COMPILED.clear()
+    function(first)
+    return max(n for name, n in COMPILED.items() if name in ("jit(<lambda>)", "jit(scan)", "jit(while)"))
+
+
+@pytest.mark.parametrize("function, argument, text", CASES)
+def test_the_line_that_made_an_argument_weak_is_named(
+    function: Callable[[Any], Any], argument: str, text: str
+) -> None:
+    weak, strong = jnp.asarray(1.0), jnp.float32(1.0)
+    assert (compiled(function, weak), compiled(function, strong)) == (2, 1)
+    (found,) = tl.trace(function, weak).run.made_weak
+    assert (found.argument, found.dtype, found.text) == (argument, "float32[]", text)
+    assert found.location and found.location.file == __file__
+    assert tl.trace(function, strong).run.made_weak == ()
+
+
+def test_a_python_number_is_weak_where_it_enters() -> None:
+    (found,) = tl.trace(of_fori_loop, 0.0).run.made_weak
+    assert found.text == "lax.fori_loop(0, 2, step, total)"
+
+
+def of_other_types() -> Any:
+    step = jax.jit(lambda x, n: x * n)
+    return step(jnp.asarray(1.0), 2), step(jnp.ones(3, jnp.float32), 2), step(jnp.ones(3, jnp.int32), 3)
+
+
+def test_other_shapes_and_dtypes_are_no_finding() -> None:
+    assert tl.trace(of_other_types).run.made_weak == ()

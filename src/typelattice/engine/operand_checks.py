@@ -140,10 +140,10 @@ def _name_untaken(o: Operand, taken: Domain) -> str:
     return str(o.dtype if o.dtype and o.kind in taken else o.kind)
 
 
-def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType) -> None:
-    """Raise RefusalError unless every operand that has a dtype has this one."""
-    if any(o.tier != "scalar" and o.dtype not in (None, dtype) for o in operands):
-        step = Operated(tuple(o.dtype or dtype for o in operands), None, entry(rules, op, "meet"))
+def check_alike(rules: Rules, op: Op, arrays: Sequence[DType], dtype: DType) -> None:
+    """Raise RefusalError unless the dtypes of all arrays are this one."""
+    if any(d is not dtype for d in arrays):
+        step = Operated(tuple(arrays), None, entry(rules, op, "meet"))
         reason = f"{op.name} does not promote: operands have to be of one dtype"
         raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
 

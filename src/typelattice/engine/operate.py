@@ -12,7 +12,6 @@ from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
 from typelattice.engine.operand_checks import (
     cast_remedy,
-    check_alike,
     check_exponent,
     check_operands,
     check_pairs,
@@ -20,7 +19,7 @@ from typelattice.engine.operand_checks import (
     dtype_of_pair,
     entry,
 )  # fmt: skip
-from typelattice.engine.operation_join import check_weak, counts_as, join_operands, make_arrays
+from typelattice.engine.operation_join import check_alike, check_weak, join_operands, make_arrays
 from typelattice.engine.operations import (
     CASTS,
     DEFAULT_DTYPE,
@@ -103,8 +102,7 @@ def _with_join(
         joining = operands[:1] if ignored else operands
         node, dtype, weak = join_operands(rules, op, joining, trail)
         if op.meet == SAME_DTYPE:
-            arrays = [o for o in operands if o.tier != "scalar"]
-            check_alike(rules, op, [counts_as(rules, op, o) or o.dtype or dtype for o in arrays], dtype)
+            check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
     compute, result = _apply_rule(rules, op, dtypes, trail, is_constant)
     if op.writes or _said_to_give(op, compute) == "left":

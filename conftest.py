@@ -24,8 +24,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How many random programs are tried on each real library; the light tests have their own numbers."""
+    """How many random programs are tried on each real library, and how many random systems are emitted."""
     parser.addoption("--programs", type=int, default=14, help="random programs to try on each real library")
+    parser.addoption("--systems", type=int, default=3, help="random systems to emit in each language")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

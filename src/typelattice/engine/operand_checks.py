@@ -140,14 +140,6 @@ def _name_untaken(o: Operand, taken: Domain) -> str:
     return str(o.dtype if o.dtype and o.kind in taken else o.kind)
 
 
-def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType) -> None:
-    """Raise RefusalError unless every operand that has a dtype has this one."""
-    if any(o.tier != "scalar" and o.dtype not in (None, dtype) for o in operands):
-        step = Operated(tuple(o.dtype or dtype for o in operands), None, entry(rules, op, "meet"))
-        reason = f"{op.name} does not promote: operands have to be of one dtype"
-        raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
-
-
 def check_exponent(rules: Rules, op: Op, last: Operand, value: object, compute: DType) -> None:
     """Raise RefusalError for a Python int on the right that is, once wrapped, negative or too great."""
     tiers = ("scalar",) if op.within else op.not_negative

@@ -12,7 +12,6 @@ from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
 from typelattice.engine.operand_checks import (
     cast_remedy,
-    check_alike,
     check_exponent,
     check_operands,
     check_pairs,
@@ -20,7 +19,7 @@ from typelattice.engine.operand_checks import (
     dtype_of_pair,
     entry,
 )  # fmt: skip
-from typelattice.engine.operation_join import check_weak, join_operands, make_arrays
+from typelattice.engine.operation_join import check_alike, check_weak, join_operands, make_arrays
 from typelattice.engine.operations import (
     CASTS,
     DEFAULT_DTYPE,

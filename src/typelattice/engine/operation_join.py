@@ -21,7 +21,7 @@ from typelattice.engine.decisions import (
     Replaced,
 )  # fmt: skip
 from typelattice.engine.joining import own_dtype
-from typelattice.engine.operand_checks import default_of, entry
+from typelattice.engine.operand_checks import cast_remedy, default_of, entry
 from typelattice.engine.operations import ITSELF, Covers, Op, said_of
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node
@@ -127,6 +127,15 @@ def join_operands(
 def _order(covers: Covers) -> Order[Node]:
     """The order of these covers; a few operations have one, which many calls ask for."""
     return Order(dict(covers))
+
+
+def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType) -> None:
+    """Raise RefusalError unless every array has this dtype, or counts as it."""
+    arrays = [counts_as(rules, op, o) or o.dtype or dtype for o in operands if o.tier != "scalar"]
+    if any(d is not dtype for d in arrays):
+        step = Operated(tuple(arrays), None, entry(rules, op, "meet"))
+        reason = f"{op.name} does not promote: operands have to be of one dtype"
+        raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
 
 
 def check_weak(rules: Rules, op: Op, result: DType) -> None:

@@ -1,4 +1,4 @@
-"""PyTorch on the CPU."""
+"""PyTorch on the CPU, by itself and under autocast."""
 
 from __future__ import annotations
 
@@ -86,4 +86,15 @@ def _full(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar) -> torch.Te
         return torch.ones(elements * dtype.itemsize, dtype=torch.uint8).view(dtype).reshape(shape)
 
 
-LIBRARIES = {Torch.name: Torch}
+class Autocast(Torch):
+    """The same functions under autocast, which first casts the operands of some of them."""
+
+    name = "torch-autocast"
+    how = "functions of torch and Python's operators on CPU tensors, under torch.autocast in bfloat16"
+
+    def operations(self) -> Operations:
+        under_autocast = torch.autocast("cpu", dtype=torch.bfloat16)
+        return {op: under_autocast(function) for op, function in super().operations().items()}
+
+
+LIBRARIES = {each.name: each for each in (Torch, Autocast)}

@@ -202,3 +202,12 @@ def test_the_command_explains_own_operations_and_casts(
     assert "rule: npu.toml, line 13" in words
     why = refused(capsys, "explain", "quantise(x)", "x=float32", "--system", str(file))
     assert "did you mean quantize" in why
+
+
+def test_a_file_may_say_what_a_function_gives_that_another_operation_stands_for() -> None:
+    """Polars computes a window of float16 in float64, and NumPy 1 multiplies the bounds by 1.0."""
+    rolling = tl.program('pl.col("x").rolling_mean(2)', x="float16").under("polars")
+    assert (str(rolling.dtype), rolling.departures) == ("float64", ())
+    assert str(tl.program('pl.col("x").ewm_mean(2)', x="float16").under("polars").dtype) == "float16"
+    spaced = tl.program("np.linspace(x, y)", x="int8[3]", y="float16[3]")
+    assert [str(spaced.under(name).dtype) for name in ("numpy1", "numpy")] == ["float64", "float16"]

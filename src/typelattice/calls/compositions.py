@@ -13,7 +13,7 @@ from functools import cache
 
 from typelattice.calls.attributes import attribute_of
 from typelattice.calls.call_tables import Parameter, Signature, TableError, check_library, read_rows
-from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
+from typelattice.calls.multiple_results import PART, STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
@@ -99,9 +99,11 @@ def compose(
 
     keeps_shape = False
 
-    def mark_inexact(made: Argument | MultipleResults) -> Argument | MultipleResults:
+    def mark_inexact(node: ast.expr, made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
-            builder.stand_for(made, (STANDS_FOR, row.name), builder.shape(made) if keeps_shape else None)
+            name = row.name.rpartition(".")[2] if node in row.results else PART
+            if name or not builder.keyword(made, STANDS_FOR):
+                builder.stand_for(made, (STANDS_FOR, name), builder.shape(made) if keeps_shape else None)
         return made
 
     def whole(node: ast.expr) -> Argument | MultipleResults:
@@ -115,7 +117,7 @@ def compose(
             case ast.Tuple(elts=items):
                 return tuple(map(value, items))
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return mark_inexact(builder.operator(excerpt, "divide", [value(left), value(right)]))
+                return mark_inexact(node, builder.operator(excerpt, "divide", [value(left), value(right)]))
             case ast.Call(func=ast.Name(id="truth"), args=[of]):
                 known = scalar(Kind.BOOL)
                 return builder.opaque(excerpt, row.name, known, (builder.ref(excerpt, value(of)).step,), ())
@@ -134,7 +136,9 @@ def compose(
                     taken.pop()
                 named = {k.arg: value(k.value) for k in keywords if k.arg}
                 found = (itself if name == row.name else call)(builder, excerpt, name, taken, named)
-                return mark_inexact(found[0] if isinstance(found, MultipleResults) and keeps_shape else found)
+                return mark_inexact(
+                    node, found[0] if isinstance(found, MultipleResults) and keeps_shape else found
+                )
         constant: Argument = ast.literal_eval(node)
         return constant
 

@@ -12,6 +12,7 @@ from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.shapes import Shape
 
 STANDS_FOR = "stands_for"  # the keyword of a call that shares the dtype of what is written, not the values
+PART = ""  # what a call stands for that is one of several of a composition, and not the last of them
 
 
 @dataclass(frozen=True, slots=True)

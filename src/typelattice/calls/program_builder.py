@@ -115,6 +115,11 @@ class ProgramBuilder:
             keywords = (*(each for each in step.keywords if each[0] != mark[0]), mark)
             self.steps[ref.step] = replace(step, keywords=keywords, shape=shape)
 
+    def keyword(self, ref: Ref, name: str) -> Argument:
+        """The argument that a step was given by a name; None if there is none."""
+        step = self.steps[ref.step]
+        return dict(step.keywords).get(name) if isinstance(step, Call) else None
+
     def state_dtype(self, ref: Ref, dtype: NamedDType) -> None:
         """Give the last step, a call, the dtype that its text states; another step keeps its own."""
         step = self.steps[ref.step]

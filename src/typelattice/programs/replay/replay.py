@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from typelattice.calls.call_tables import meaning, system_of_mode, system_of_module
+from typelattice.calls.multiple_results import STANDS_FOR
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.step import (
@@ -473,6 +474,9 @@ class _Evaluator:
         if name in WRITES:
             return self.in_place(name, operands, tier, step.rebinds)
         asked_of = (step.operation.operator or name) if step.operator else name
+        stands_for = next((str(value) for key, value in step.keywords if key == STANDS_FOR), "")
+        if stands_for in self.system.operations:  # the library's file says what this very function gives
+            asked_of = stands_for
         try:
             p = self.system.explain(*operands, op=asked_of)
         except OpError as e:  # for indices that are integers under another system

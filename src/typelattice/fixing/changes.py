@@ -177,7 +177,8 @@ def _operands(at: _StepNode) -> list[ast.expr]:
             modules = [name for name, _ in at.source.aliases()]
             owner = function.value if isinstance(function, ast.Attribute) else None
             own = [] if owner is None or at.source.text(owner).partition(".")[0] in modules else [owner]
-            return [*own, *args, *(k.value for k in keywords if k.arg not in ("axis", "dtype", "out"))]
+            named = [k.value for k in keywords if k.arg not in (None, "axis", "dtype", "out")]
+            return [*own, *(x for x in args if not isinstance(x, ast.Starred)), *named]
     return []
 
 
@@ -203,13 +204,12 @@ def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[C
     step = checked.steps[at.step]
     dtypes = [f"{name}.dtype" for name in _names(at, narrow)]
     literal = at.literal(checked, cause)
-    if isinstance(at.node, ast.Call) and (
-        step.op in JOINED or len(checked.inputs[at.step]) > len(wide)
-    ):
+    if isinstance(at.node, ast.Call) and (step.op in JOINED or len(checked.inputs[at.step]) > len(wide)):
         yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
     for dtype in [*dtypes, literal]:
         for node in wide:
-            if dtype.removesuffix(".dtype") != at.source.text(node) and not isinstance(node, ast.Starred):
+            is_number = isinstance(node, ast.Constant)  # which widens nothing
+            if dtype.removesuffix(".dtype") != at.source.text(node) and not is_number:
                 yield from _casts(at, node, dtype)
 
 

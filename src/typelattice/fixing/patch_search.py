@@ -30,7 +30,7 @@ from typelattice.fixing.program import Program
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.workspace import Cost, Result, Workspace, workspace
 from typelattice.operands.operand import Operand
-from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.words import count_text, package_path, size
 from typelattice.tracing.run_data.float_widths import is_integer, width, width_of

@@ -238,14 +238,14 @@ def test_the_dtype_of_a_parameter_is_tried_and_taken_only_if_it_is_a_narrow_floa
             return np.ones(len(a))
         def ramp(n):
             return np.linspace(0, 1, n)
-        x = np.ones(3, np.float32)
+        x = np.ones(3, "f4")
         y = x * ones(x)
-        z = x - ramp(np.int64(3))
+        z = x - ramp(np.int8(3))
     """
     patch, after = fixed(folder, code)
     assert not patch.unfixed, str(patch)
     changed = {"np.ones(len(a))": "np.ones(len(a), dtype=a.dtype)"}
-    changed |= {"ramp(np.int64(3))": "ramp(np.int64(3)).astype(x.dtype)"}
+    changed |= {"ramp(np.int8(3))": "ramp(np.int8(3)).astype(x.dtype)"}
     expected = dedent(code)
     for before, now in changed.items():
         expected = expected.replace(before, now)

@@ -231,6 +231,27 @@ def test_a_change_that_breaks_the_program_is_taken_back_with_its_reason(folder: 
     assert left.line == 8 and "TypeError: expected float64" in left.reason
 
 
+def test_the_dtype_of_a_parameter_is_tried_and_taken_only_if_it_is_a_narrow_float(folder: Path) -> None:
+    code = """
+        import numpy as np
+        def ones(a):
+            return np.ones(len(a))
+        def ramp(n):
+            return np.linspace(0, 1, n)
+        x = np.ones(3, "f4")
+        y = x * ones(x)
+        z = x - ramp(np.int8(3))
+    """
+    patch, after = fixed(folder, code)
+    assert not patch.unfixed, str(patch)
+    changed = {"np.ones(len(a))": "np.ones(len(a), dtype=a.dtype)"}
+    changed |= {"ramp(np.int8(3))": "ramp(np.int8(3)).astype(x.dtype)"}
+    expected = dedent(code)
+    for before, now in changed.items():
+        expected = expected.replace(before, now)
+    assert after == expected
+
+
 def test_a_change_beyond_the_tolerance_is_taken_back(folder: Path) -> None:
     code = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * (np.ones(3) / 3)\n"
     patch, _ = fixed(folder, code, tolerance=1e-12)

@@ -33,6 +33,22 @@ HARMLESS = [
 ]
 
 
+BUILDING_UP = """import numpy as np
+kept = np.float32([2**17, 2**17])
+for i in range(600):
+    kept += 0.01
+    if i == 300:
+        kept[:] = 2**17
+total = np.float32(2**17)
+for _ in range(500):
+    total = total + 0.01
+line = np.float32([2**17])
+for _ in range(500):
+    line += np.float32(0.01)
+small = total * 2 + 1
+"""
+
+
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
     """The message of each line of one script that has all examples."""
@@ -56,6 +72,16 @@ def test_a_loss_is_reported_at_its_line(code: str, lines: dict[int, str]) -> Non
 
 def test_what_loses_nothing_is_not_reported(lines: dict[int, str]) -> None:
     assert {*lines} == {*range(2, len(LOSSES) + 2)}
+
+
+def test_digits_that_a_sum_loses_over_several_steps_are_reported_where_they_pass_the_limit(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "s.py"
+    path.write_text(BUILDING_UP)
+    found = traced_values(path)
+    assert [*found] == [9, 12]  # `kept` was written into before it had lost as much
+    assert all("1 of 1 number lost digits over several steps, such as" in each for each in found.values())
 
 
 def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from test_tracing_child_commands import counts, run
 from test_tracing_scripts import both, ran
 
 pytestmark = pytest.mark.live
@@ -122,3 +123,25 @@ def test_pytest_in_two_processes_ends_as_it_does_untraced(tmp_path: Path) -> Non
         assert each.returncode == 1, each.stdout + each.stderr
         assert "1 failed, 4 passed" in each.stdout
     assert "work.py:5: x * np.float64(2)" in followed.stdout
+
+
+TRAINING = """
+import torch
+import torch.distributed as dist
+dist.init_process_group("gloo")
+x, w = torch.ones(4), torch.linspace(0, 1, 4, dtype=torch.float64)
+y = x * w
+dist.all_reduce(y)
+print(dist.get_rank(), y.dtype, y.sum().item())
+dist.destroy_process_group()
+"""
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+def test_the_processes_that_torchrun_starts_are_followed_and_merged(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAINING, encoding="utf-8")
+    started = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py")
+    traced = run(tmp_path, "-m", "typelattice", "trace", "--json", "run.json", *started)
+    assert sorted(traced.stdout.splitlines()) == ["0 torch.float64 4.0", "1 torch.float64 4.0"]
+    assert "in 3 processes" in traced.stderr
+    assert counts(tmp_path)["x * w"] == 2

@@ -104,3 +104,26 @@ def test_links_are_let_go_where_too_many_arrays_live(monkeypatch: pytest.MonkeyP
     links.tidy()
     assert len(links.live) == 7 and links.let_go == 5
     assert id(arrays[-1]) in links.live
+
+
+def test_an_array_that_is_given_other_contents_is_the_step_of_those(package: Path) -> None:
+    text = """
+        import numpy as np
+
+        class Held(np.ndarray):
+            @property
+            def values(self):
+                return None
+            @values.setter
+            def values(self, x):
+                self.now = x
+
+        def run():
+            x = np.ones(3, np.float32).view(Held)
+            wide = np.linspace(0, 1, 3)
+            x.values = wide
+            return x * 2
+    """
+    _, run = followed(package, text)
+    steps = run.program.steps
+    assert [steps[i].text for i in steps[-1].inputs][:1] == ["np.linspace(0, 1, 3)"]

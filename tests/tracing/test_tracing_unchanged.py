@@ -322,16 +322,17 @@ def test_programs_with_objects_builtins_and_depths_of_their_own(tmp_path: Path, 
 
 
 def test_a_function_that_is_pickled_by_value_needs_no_typelattice_elsewhere() -> None:
-    code = Compiler(Recorder()).code("sent", "sent.py", b"y = x + x\nx[0] = f(x)\n")
+    code = Compiler(Recorder()).code("sent", "sent.py", b"y = x + x\nx[0] = y\nx[1] += y\nx.data = y\n")
     assert code is not None
     witnesses = [x for x in code.co_consts if hasattr(x, "module")]
     pickled = pickle.dumps(witnesses)
-    seen = "x.record_binary(1, 2, 3) + x.record_put(4, 5)"
+    seen = "x.record_binary(1, 2, 3) + x.record_put(4, 5) + x.record_base(6, 7) + x.record_contents(8, 9)"
     text = f"import pickle; print([{seen} for x in pickle.loads({pickled!r}) if hash(x)])"
     found = subprocess.run(
         [sys.executable, "-I", "-S", "-c", text], capture_output=True, text=True, timeout=60, check=False
     )
-    assert found.stdout == "[7, 7, 7]\n", found.stderr
+    assert found.stdout == f"{[21] * len(witnesses)}\n", found.stderr
+    assert len(witnesses) == 5
 
 
 # -- programs that run long

@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from typelattice.calls.step import Call, Cast, Created, Input
+from typelattice.calls.step import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
-from typelattice.fixing.source import Edit, Source
+from typelattice.fixing.source import MOST_NAMES, Edit, Source
 from typelattice.tracing.findings.checked_run import CheckedRun
+from typelattice.tracing.findings.dtype_origin import TAKE_A_DTYPE
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
 
-MOST_NAMES = 3  # names at hand whose dtype is tried
+MOST_LATER = 6  # expressions after a widening that are cast instead
 JOINED = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
 LISTS = (ast.List, ast.Tuple)
 
@@ -34,7 +36,8 @@ def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) ->
 
     The creation of the wide array asks for the dtype if it is in the scope in which the array widens another,
     or in a function that has another array at hand. Else the array is cast where it widens. So a constant of
-    a module stays as wide as it was.
+    a module stays as wide as it was. If all that fails, a later result is cast to the dtype of an array at
+    hand there.
     """
     origin = _StepNode.of(checked, cause.first[0], sources)
     widening = _StepNode.of(checked, cause.at, sources)
@@ -45,6 +48,7 @@ def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) ->
         *([] if origin is None or not near else _at_origin(checked, cause, origin, widening, sources)),
         *([] if widening is None else _at_widening(checked, cause, widening)),
         *([] if origin is None or near else _at_origin(checked, cause, origin, widening, sources)),
+        *_at_later_results(checked, cause, sources),
     ]
     yield from dict.fromkeys(found)
 
@@ -67,7 +71,7 @@ def agreeing_changes(
     if isinstance(step, Created):
         return
     constants = (ast.Constant, ast.Starred, *LISTS)
-    given = [each for each in _operands(node) if not isinstance(each, constants)]
+    given = [each for each in _operands(at) if not isinstance(each, constants)]
     single = [[each] for each in given]
     for those in [
         *single,
@@ -98,11 +102,13 @@ class _StepNode:
     def of(cls, checked: CheckedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
         """Find the node of a step; None for one in no given source, and for what comes from elsewhere."""
         step = checked.steps[i]
-        if step.location is None or step.location.file not in sources or isinstance(step, Input):
+        if step.location is None or step.location.file not in sources:
             return None
         source = sources[step.location.file]
         nodes = source.nodes(step.location.line, step.text)
-        return cls(source, step.location.file, nodes[0], i, step.owner or "") if nodes else None
+        if not nodes or (isinstance(step, Input) and not isinstance(nodes[0], ast.Call)):
+            return None
+        return cls(source, step.location.file, nodes[0], i, step.owner or "")
 
     @property
     def scope(self) -> ast.AST:
@@ -158,20 +164,21 @@ def _names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
     return [*dict.fromkeys(found)][:MOST_NAMES]
 
 
-def _operands(node: ast.expr | ast.stmt) -> list[ast.expr]:
+def _operands(at: _StepNode) -> list[ast.expr]:
     """List the expressions that a step takes, as far as they are written out."""
-    match node:
+    match at.node:
         case ast.BinOp(left=a, right=b) | ast.AugAssign(target=a, value=b):
             return [a, b]
         case ast.Assign(targets=[ast.Subscript(value=a)], value=b):
             return [a, b]
         case ast.Compare(left=a, comparators=[b]):
             return [a, b]
-        case ast.Call(func=ast.Attribute(value=owner), args=args, keywords=keywords):
-            own = [] if isinstance(owner, ast.Name) and len(args) > 0 else [owner]
-            return [*args, *(k.value for k in keywords if k.arg not in ("axis", "dtype", "out")), *own]
-        case ast.Call(args=args, keywords=keywords):
-            return [*args, *(k.value for k in keywords if k.arg not in ("axis", "dtype", "out"))]
+        case ast.Call(func=function, args=args, keywords=keywords):
+            modules = [name for name, _ in at.source.aliases()]
+            owner = function.value if isinstance(function, ast.Attribute) else None
+            own = [] if owner is None or at.source.text(owner).partition(".")[0] in modules else [owner]
+            named = [k.value for k in keywords if k.arg not in (None, "axis", "dtype", "out")]
+            return [*own, *(x for x in args if not isinstance(x, ast.Starred)), *named]
     return []
 
 
@@ -179,7 +186,7 @@ def _wide_and_narrow(
     checked: CheckedRun, cause: Cause, at: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
     """Split the operands of the widening step: those to be cast, and those whose dtype they should have."""
-    given = _operands(at.node)
+    given = _operands(at)
     step = checked.steps[at.step]
     taken = step.operands if isinstance(step, Call) else checked.inputs[at.step]
     if len(given) != len(taken):
@@ -197,13 +204,12 @@ def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[C
     step = checked.steps[at.step]
     dtypes = [f"{name}.dtype" for name in _names(at, narrow)]
     literal = at.literal(checked, cause)
-    if isinstance(at.node, ast.Call) and (
-        step.op in JOINED or len(checked.inputs[at.step]) > len(wide)
-    ):
+    if isinstance(at.node, ast.Call) and (step.op in JOINED or len(checked.inputs[at.step]) > len(wide)):
         yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
     for dtype in [*dtypes, literal]:
         for node in wide:
-            if dtype.removesuffix(".dtype") != at.source.text(node) and not isinstance(node, ast.Starred):
+            is_number = isinstance(node, ast.Constant)  # which widens nothing
+            if dtype.removesuffix(".dtype") != at.source.text(node) and not is_number:
                 yield from _casts(at, node, dtype)
 
 
@@ -236,8 +242,8 @@ def _at_origin(
     dtypes = [f"{name}.dtype" for name in at_hand if name.partition(".")[0] in known]
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
-    if isinstance(node, ast.Call) and isinstance(step, Created) and step.dtype is None:
-        given = [f"{name}.dtype" for name in at.source.arrays_at_hand(node) if name in known][:MOST_NAMES]
+    if isinstance(node, ast.Call) and _creates_default(node, step):
+        given = [f"{name}.dtype" for name in at.source.arrays_at_hand(node)]
         for dtype in dict.fromkeys([*dtypes, *given, literal]):
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
@@ -245,11 +251,20 @@ def _at_origin(
     elif asked is not None and isinstance(node, ast.Call):
         yield from _other_dtype(at, node, asked, literal, dtypes, sources)
     if not isinstance(step, Created):
-        inner = [] if cause.first[0] != cause.at else _names(at, _operands(node))
-        for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in inner), literal]):
+        inner = [] if cause.first[0] != cause.at else _names(at, _operands(at))
+        names = [*inner, *at.source.arrays_at_hand(node)]
+        for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in names), literal]):
             yield at.change(
                 at.source.replace_expression(node, cast_text(at.library, at.source.operand_text(node), dtype))
             )
+
+
+def _creates_default(node: ast.Call, step: Step) -> bool:
+    """Tell whether a call makes an array of no dtype that was asked for, also where its step is an input."""
+    if isinstance(step, Created):
+        return step.dtype is None
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return isinstance(step, Input) and name in TAKE_A_DTYPE and _dtype_argument(node) is None
 
 
 def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
@@ -258,12 +273,22 @@ def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
     if not isinstance(node, ast.Call) or not isinstance(step, Created):
         return
     asked = _dtype_argument(node) if step.dtype is not None else None
-    known = at.source.names_before(node)
-    for name in [name for name in at.source.arrays_at_hand(node) if name in known][:MOST_NAMES]:
+    for name in at.source.arrays_at_hand(node):
         if asked is not None:
             yield at.change(at.source.replace_expression(asked, f"{name}.dtype"))
         elif step.dtype is None:
             yield at.change(at.source.with_keyword(node, f"dtype={name}.dtype"))
+
+
+def _at_later_results(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) -> Iterator[Change]:
+    """List the casts of what is wide because of a cause, in the order in which it came up."""
+    found = (_StepNode.of(checked, i, sources) for i in sorted({*cause.widening, *cause.later}))
+    nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
+    for node, at in islice(nodes.items(), MOST_LATER):
+        own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # which may be wide
+        for name in [name for name in at.source.arrays_at_hand(node) if name not in own]:
+            text = cast_text(at.library, at.source.operand_text(node), f"{name}.dtype")
+            yield at.change(at.source.replace_expression(node, text))
 
 
 def _narrow_names(checked: CheckedRun, cause: Cause, widening: _StepNode) -> list[str]:

@@ -29,11 +29,12 @@ from typelattice.fixing.goals import Goal, Lines, Narrow, SameDtypesAs
 from typelattice.fixing.program import Program
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.workspace import Cost, Result, Workspace, workspace
-from typelattice.tracing.findings.findings import Findings, findings
+from typelattice.operands.operand import Operand
+from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import reached_steps
 from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.words import count_text, package_path, size
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.run_data.float_widths import is_integer, width, width_of
 
 MOST = 1 << 24  # bytes of a source
 TRIES = 24  # changes that are tried for one cause
@@ -493,6 +494,8 @@ class _Fixing:
         refused = self.goal.refusal(places, self.now.values, ran.values)
         if refused:
             return refused
+        for file, line in sorted(_integer_lines(ran) - _integer_lines(self.now)):
+            return f"integers come up at {_path_text(self.origin(file))}:{line}"
         if sum(now.values()) >= sum(before.values()):
             return f"no step nearer: {self.goal.words(sum(before.values()), sum(now.values()))}"
         return self.first_difference(ran) or self.narrows_wide_input()
@@ -531,12 +534,21 @@ class _Fixing:
 
 def _narrow_lines(ran: Result, to: DType) -> set[tuple[str, int]]:
     """List the files and lines at which a run has floats as narrow as a dtype."""
-    checked, limit = findings(ran.run).checked, width_of(to) or 0
-    steps = zip(checked.steps, checked.widths, checked.run.seen, strict=True)
+    limit = width_of(to) or 0
+    return _lines(ran, lambda o: 0 < (width(o) or 0) <= limit)
+
+
+def _integer_lines(ran: Result) -> set[tuple[str, int]]:
+    """List the files and lines at which a run has arrays of integers."""
+    return _lines(ran, is_integer)
+
+
+def _lines(ran: Result, holds: Callable[[Operand | None], bool]) -> set[tuple[str, int]]:
+    """List the files and lines of the steps whose results satisfy a condition."""
     return {
         (step.location.file, step.location.line)
-        for step, width, seen in steps
-        if step.location is not None and seen.count and 0 < (width or 0) <= limit
+        for step, seen in ran.run
+        if step.location is not None and seen.count and holds(seen.operand)
     }
 
 

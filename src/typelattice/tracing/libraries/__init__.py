@@ -7,6 +7,7 @@ A file may define these:
 - `CAST`: the form of a cast in a program.
 - `COMPILER_SWITCH`: the module and the name of the switch of a compiler that reads bytecode.
 - `value_losses`: a function that yields what an operation lost of the values of its operands.
+- `Shadows`: a class that follows values in float64 from step to step, and finds what builds up.
 - `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
 
@@ -77,6 +78,12 @@ def value_losses(
     found = getattr(_file(library), "value_losses", None)
     if found is not None:
         yield from found(name, operands, named, result)
+
+
+def value_shadows(library: str) -> Any:
+    """Return what follows the values of a library's arrays in float64; None if nothing does."""
+    found = getattr(_file(library), "Shadows", None)
+    return found and found()
 
 
 def compiler_switches() -> dict[str, str]:

@@ -7,8 +7,9 @@ from collections.abc import Set
 
 from typelattice.files.reader import system as find_system
 from typelattice.tracing.libraries.value_checks import value_losses
+from typelattice.tracing.libraries.value_shadows import Shadows
 
-__all__ = ["MAY_BE_FORKED", "system", "value_losses"]
+__all__ = ["MAY_BE_FORKED", "Shadows", "system", "value_losses"]
 
 MAY_BE_FORKED = True
 """Its threads end before a fork, and begin again after it."""

@@ -63,9 +63,9 @@ def cast_losses(np: Any, arrays: Sequence[Any], own: Any) -> Iterator[ValueLoss]
         wrapped = np.isfinite(x) & (whole.astype(float) != own.astype(float))
         lost = (whole != x) & ~wrapped & np.isfinite(x)
         if wrapped.any():
-            yield _example(np, WRAPPED, wrapped, whole, own)
+            yield describe_loss(np, WRAPPED, wrapped, whole, own)
         if lost.any():
-            yield _example(np, LOST_FRACTION, lost, x, own)
+            yield describe_loss(np, LOST_FRACTION, lost, x, own)
 
 
 def _against_wide(
@@ -85,17 +85,17 @@ def _against_wide(
     if not narrow:
         wrapped = apart >= 2.0 ** (8 * own.dtype.itemsize - 1)
         if wrapped.any():
-            yield _example(np, WRAPPED, wrapped, wide, own)
+            yield describe_loss(np, WRAPPED, wrapped, wide, own)
         return
     lost = apart > np.abs(wide) * np.finfo(own.dtype).eps * KEPT
     lost &= np.isfinite(own)
     if lost.any():
-        yield _example(np, LOST_DIGITS, lost, wide, own)
+        yield describe_loss(np, LOST_DIGITS, lost, wide, own)
 
 
-def _example(np: Any, rule: str, bad: Any, expected: Any, own: Any) -> ValueLoss:
+def describe_loss(np: Any, rule: str, bad: Any, expected: Any, own: Any, when: str = "") -> ValueLoss:
     """Describe a loss by the first number that has it."""
     at = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(bad)))
     before, after = (np.atleast_1d(x)[at].item() for x in (expected, own))
-    what = f"{DEEDS[rule]}, such as {before:.9g}, which is {after:.9g} in {own.dtype}"
+    what = f"{DEEDS[rule]}{when}, such as {before:.9g}, which is {after:.9g} in {own.dtype}"
     return ValueLoss(rule, int(bad.sum()), own.size, what)

@@ -7,7 +7,7 @@ from types import BuiltinFunctionType
 from typing import Any
 
 from typelattice.calls.step import LONGEST, SourceLocation
-from typelattice.tracing.libraries import value_losses
+from typelattice.tracing.libraries import value_losses, value_shadows
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.run import LostAt, ValueLoss
 
@@ -19,6 +19,7 @@ class ValueChecks:
 
     def __init__(self) -> None:
         self.found: dict[tuple[SourceLocation, str, str], LostAt] = {}
+        self.shadows: dict[str, Any] = {}  # of each library
 
     def check(
         self, at: ValueWitness, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
@@ -30,7 +31,13 @@ class ValueChecks:
         try:
             if kind.size(result) > LARGEST:
                 return
+            if kind.library not in self.shadows:
+                self.shadows[kind.library] = value_shadows(kind.library)
+            shadows = self.shadows[kind.library]
             losses = [*value_losses(kind.library, name, operands, named, result)]
+            if shadows is not None and name != "put":
+                carried = [*shadows.losses(name, operands, named, result)]
+                losses += [each for each in carried if each.rule not in {one.rule for one in losses}]
         except Exception as e:
             at.recorder.failures[at] = f"{type(e).__name__}: {e}"
             return

@@ -25,7 +25,7 @@ from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import SCALARS
 from typelattice.tracing.run_data.array_classes import ARRAY, ITEMS, LONG, MOST_CLASSES, NUMBER, TEXT, VALUE
-from typelattice.tracing.run_data.array_links import MANY, MOST_KEPT
+from typelattice.tracing.run_data.array_links import MANY, MOST_KEPT, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
 
@@ -35,12 +35,14 @@ OF_PYTHON = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(SCALARS)
 UNDESCRIBED = "undescribed"  # in place of the module of functions that are no operations: Python's, objects'
 SMALL = range(-5, 257)  # the ints of which Python has one object each
+GIVE_FIRST = ("record_put", "record_base", "record_contents", "forget", "forget_receiver")
+"""Methods that run before their operation and return their first argument."""
 UNPICKLED = (  # a witness that sees nothing, made of Python alone: typelattice need not be installed there
     "type('Unfollowed', (), {"  # it can be hashed, as code is by its constants
     "**dict.fromkeys('record_binary record_unary record_in_place record_item record_attribute "
     "record_call_0 record_call_1 record_call_2 record_call record_map'.split(), "
     "staticmethod(lambda *given: given[-1])), "
-    "**dict.fromkeys('record_put forget forget_receiver'.split(), staticmethod(lambda *given: given[0]))})()"
+    f"**dict.fromkeys({GIVE_FIRST}, staticmethod(lambda *given: given[0]))}})()"
 )
 FOLLOWED_ELSEWHERE = (
     "getattr(__import__('sys').modules.get('typelattice.tracing.record.child_runs'), 'witness', "
@@ -228,6 +230,19 @@ class Witness(WitnessBase):
                     note = self.known.get(key) or self.recorder.record_put(self, key, a)
                     if note is not None:
                         note.count += 1
+            return value
+        except RecursionError:  # the program's own depth: what comes next is its affair
+            return value
+        except Exception as e:  # whatever we make of it, the program goes on
+            return self.go_on(e, value)
+
+    def record_contents(self, value: Any, a: Any) -> Any:
+        """Note that `a.data = value` is about to make the array `a` one of another dtype."""
+        try:
+            kind = self.kinds[type(a)]
+            number = self.part(value, 1) if kind is not None else None
+            if type(number) is StepNumber:
+                self.recorder.link(a, kind, number)
             return value
         except RecursionError:  # the program's own depth: what comes next is its affair
             return value
@@ -663,7 +678,7 @@ class LazyWitness(WitnessBase):
                     self.__class__ = self.recorder.witness_class  # its fields are the same
             return object.__getattribute__(self, name)
         except RecursionError:
-            return give_first if name in ("record_put", "forget", "forget_receiver") else give_last
+            return give_first if name in GIVE_FIRST else give_last
 
 
 def give_first(*given: Any) -> Any:

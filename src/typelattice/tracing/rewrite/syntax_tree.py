@@ -45,6 +45,7 @@ LEAVES = frozenset(  # the classes of nodes and fields with nothing to rewrite
 TRUTH_IS_PLACED = sys.version_info >= (3, 12)  # at the value's location, by Python itself
 CALLED = ("record_call_0", "record_call_1", "record_call_2")  # of 0, 1 and 2 arguments
 ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
+CONTENTS = ("data", "values")  # attributes by which an array is given other contents
 
 
 class Rewriter:
@@ -260,6 +261,9 @@ class Rewriter:
             case [ast.Subscript(value=ast.Name() as name)]:
                 items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
                 node.value = self.wrap_in_witness(node, "record_put", items, None, "setitem")
+            case [ast.Attribute(value=ast.Name() as name, attr=attr)] if attr in CONTENTS:
+                items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
+                node.value = self.wrap_in_witness(node, "record_contents", items, None, attr)
         return node
 
     # -- nodes left unchanged: annotations, decorators, patterns, functions that others compile

@@ -176,6 +176,24 @@ def test_print_tells_what_the_library_did() -> None:
     assert "observed" not in str(tl.system("jep9407-3").explain("int8"))
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "dtype", "reason"),
+    [
+        ("torch", "x ** 0", "uint16", "x ** 0 and 1 ** x are ones"),  # where the rule refuses
+        ("torch", "x ** 7e4", "float16", "an exponent that its base's dtype cannot hold raises"),
+        ("numpy", "np.clip(x, 300, None)", "uint8", "a lower bound below the dtype"),
+    ],
+)
+def test_a_call_that_was_never_asked_is_told_of_a_listed_departure(
+    name: str, source: str, dtype: str, reason: str
+) -> None:
+    p = tl.program(source, x=f"{dtype}[3]").under(name)[-1].promotion
+    shown = " ".join(str(p).split())
+    assert "never asked" in shown and f"such calls may depart from it: {reason}" in shown
+    never = str(tl.system("polars").explain("int8", "int8", op="promote_types"))
+    assert "never asked" in never and "may depart" not in never
+
+
 @pytest.mark.parametrize("name", ["numpy", "numpy1", "arrow", "polars"])
 def test_a_weak_array_was_never_asked_where_no_array_is_weak(name: str) -> None:
     system = tl.system(name)

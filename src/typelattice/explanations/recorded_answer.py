@@ -6,7 +6,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import Hosted
 from typelattice.explanations.sections import answer
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
-from typelattice.recorded.observed import Observed, asked_of, observed, recording_of
+from typelattice.recorded.observed import Observed, asked_of, listed_departure, observed, recording_of
 from typelattice.recorded.unasked import is_absent, lacking_of
 
 UNKNOWN_REASON = "no reason is on record"
@@ -36,7 +36,8 @@ def describe_answer(o: Observed) -> str:
 def evidence(p: Promotion) -> list[str]:
     """Describe the library's answer, or say that it was never asked; nothing if the system has no library.
 
-    If the library departs from the rule, add the reason and its source.
+    If the library departs from the rule, or may do so in a call that it was never asked, add the reason and
+    its source.
 
     >>> from typelattice import system
     >>> evidence(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
@@ -53,7 +54,10 @@ def recorded_words(p: Promotion, o: Observed | None) -> list[str]:
         if recording_of(p.system):
             lacking = lacking_of(p)
             why = f"it has no {lacking}" if lacking else "this is what the rule says"
-            return [f"never asked of {asked_of(p.system)}: {why}"]
+            told = [f"never asked of {asked_of(p.system)}: {why}"]
+            if not lacking and (found := listed_departure(p)):
+                told += [f"such calls may depart from it: {found.reason}", found.source]
+            return told
         return [f"never asked: there is no recording of {p.system.name}"] if p.system.library else []
     same = o.call.operands == tuple(map(str, p.promoting)) and p.op in (None, o.call.op)
     as_asked = "" if same else f", asked as {o.call.question}"

@@ -155,6 +155,25 @@ def observed(p: Promotion) -> Observed | None:
     return Observed(call, page.versions, asked_of(p.system), departs, name, p.system.own_dtypes)
 
 
+def listed_departure(p: Promotion) -> Departure | None:
+    """Return the first listed departure that covers the call of a promotion, asked or not; None if none does.
+
+    Of the calls that an entry covers, some may follow the rule.
+
+    >>> from typelattice import system
+    >>> listed_departure(system("torch").explain("uint16", 0, op="pow")).reason.partition(",")[0]
+    'x ** 0 and 1 ** x are ones and x ** 1 is a copy'
+    """
+    from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
+
+    name = recording_of(p.system)
+    asked = p.system.operation(p.op or PROMOTION)
+    if name is None or asked.like:  # no recorder asks an operation of the file's own
+        return None
+    call = Call(asked.name, tuple(map(str, p.promoting)), NOT_ASKED)
+    return departure_of(call, p.promoting, _list_departures(name))
+
+
 @lru_cache(128)  # every answer of a system asks
 def recording_of(system: Rules) -> str | None:
     """The name of the recording of a system's library; None if nothing was recorded for that system."""

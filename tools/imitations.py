@@ -41,7 +41,7 @@ def main() -> None:
     for name in args.names or implementations():
         calls = args.few if implementations()[name].get("slow") else args.calls
         try:
-            found = compare_implementation(name, None, calls, limit=LIMIT)
+            found = compare_implementation(name, None, calls, limit=LIMIT, by_class=True)
         except (MissingLibraryError, CannotAskError, ComparisonError) as error:
             print(f"{name} is left out: {error}", flush=True)
             continue

@@ -26,6 +26,7 @@ from typelattice.conformance.implementation_differences import (
     causes,
     differences,
     questions_of_both,
+    some_at_random,
     some_of_each_class,
 )
 from typelattice.conformance.library import UnknownLibraryError, versions, versions_of
@@ -103,14 +104,15 @@ def imitated(name: str) -> str | None:
 
 
 def compare_implementation(
-    name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = LIMIT
-) -> Comparison:
+    name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = LIMIT,
+    by_class: bool = False,
+) -> Comparison:  # fmt: skip
     """Ask an implementation what `other` answers, a system or another implementation.
 
-    `other` is by default what the implementation imitates. `calls` is the number of random calls, as many of
-    each class of operations as there are; by default all are asked.
-    `limit` is the number of seconds that a call may take. Raises ComparisonError,
-    UnknownLibraryError, UnknownSystemError, MissingLibraryError, CannotAskError.
+    `other` is by default what the implementation imitates. `calls` is the number of random calls, with
+    `by_class` as many of each class of operations; by default all are asked. `limit` is the number of seconds
+    that a call may take. Raises ComparisonError, UnknownLibraryError, UnknownSystemError,
+    MissingLibraryError, CannotAskError.
     """
     check_name(name)
     entry = implementations().get(name, {})
@@ -119,6 +121,7 @@ def compare_implementation(
         what = f"{name} imitates nothing that is known here"
         raise ComparisonError(f"{what}; name a system or an implementation to compare it with")
     system = _system(other)
+    choose = some_of_each_class if by_class else some_at_random
     with ExitStack() as stack:
         asked = stack.enter_context(start_implementation(name, limit))
         has = asked.catalogue
@@ -126,14 +129,14 @@ def compare_implementation(
             reference = stack.enter_context(start_implementation(other, limit))
             questions = list(questions_of_both(reference.catalogue, has))
             if calls:
-                questions = some_of_each_class(questions, calls, seed)
+                questions = choose(questions, calls, seed)
             expected = askable(calls_of_implementation(reference, questions), has)
             against = f"{other} ({versions(reference.catalogue.versions)})"
         else:
             expected = askable(calls_of_system(system, has), has)
             if calls:
                 by_question = {(call.op, call.operands): call for call in expected}
-                expected = [by_question[each] for each in some_of_each_class([*by_question], calls, seed)]
+                expected = [by_question[each] for each in choose([*by_question], calls, seed)]
             against = f"{system.name} ({system.library})"
         answered = list(differences(asked, expected))
     answered = _broken_again(name, answered, limit)

@@ -230,6 +230,11 @@ def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
     return (question for question in planned.questions(operands) if _has_array(question[1]))
 
 
+def some_at_random(questions: Sequence[Question], number: int, seed: int) -> list[Question]:
+    """Choose questions at random; all of them in their order if there are no more."""
+    return random.Random(seed).sample(questions, number) if number < len(questions) else [*questions]
+
+
 def some_of_each_class(questions: Sequence[Question], number: int, seed: int) -> list[Question]:
     """Choose questions at random, as many of each class of operations as there are."""
     before = Counter[str]()

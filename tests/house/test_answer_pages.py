@@ -17,7 +17,7 @@ from typelattice.recorded.observed import observed
 from typelattice.recorded.unasked import is_unasked
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
-import answers  # type: ignore[import-not-found]
+import answers
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,7 +13,7 @@ from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
-import conformance  # type: ignore[import-not-found]
+import conformance
 
 EVERY = 29
 

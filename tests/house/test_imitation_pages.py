@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
-import imitations  # type: ignore[import-not-found]
+import imitations
 
 from typelattice.conformance.implementation import implementations
 from typelattice.engine.operations import STANDARD

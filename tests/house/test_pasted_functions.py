@@ -11,8 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs" / "static"))
-import annotate  # type: ignore[import-not-found]
-import live  # type: ignore[import-not-found]
+import annotate
+import live
 
 
 def test_the_docstrings_of_the_box_are_true() -> None:

@@ -10,7 +10,7 @@ import pytest
 import typelattice
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-import project_urls  # type: ignore[import-not-found]
+import project_urls
 
 ROOT = Path(__file__).parents[2]
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")

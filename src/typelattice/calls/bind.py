@@ -24,7 +24,7 @@ from typelattice.calls.call_tables import (
     parameter_of_all,
     signature,
 )  # fmt: skip
-from typelattice.calls.compositions import compose, find_composition
+from typelattice.calls.compositions import PART_OF_ANOTHER, compose, find_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, asked_dtype, cast_to
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
 from typelattice.calls.own_operations import call_own_operation
@@ -96,10 +96,23 @@ def call_function(
     """
     if name in builder.own and excerpt.owner is None:
         return call_own_operation(builder, excerpt, builder.own[name], args, keywords)
+    if name.startswith(PART_OF_ANOTHER):
+        return _call_named(builder, excerpt, name, args, keywords)
+    return _call_composed(builder, excerpt, name, args, keywords)
+
+
+def _call_composed(
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    name: str,
+    args: Sequence[Argument],
+    keywords: Mapping[str, Argument],
+) -> Argument | MultipleResults:
+    """Add the steps of a function that others make up, if it is one. Raises ProgramError."""
     library = excerpt.owner or builder.owner(excerpt, [x.step for x in args if isinstance(x, Ref)])
     composed = None if builder.observed else find_composition(name, library, args, keywords)
     if composed is not None:
-        return compose(builder, excerpt, *composed, call_function, _call_named)
+        return compose(builder, excerpt, *composed, _call_composed, _call_named)
     return _call_named(builder, excerpt, name, args, keywords)
 
 

@@ -21,6 +21,7 @@ from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.operands.operand import SCALARS, scalar
 
 FILE = "compositions.txt"
+PART_OF_ANOTHER = "_"  # the first character of a function of which only rows know
 Call = Callable[
     [ProgramBuilder, Excerpt, str, Sequence[Argument], Mapping[str, Argument]], "Argument | MultipleResults"
 ]  # as bind.call_function

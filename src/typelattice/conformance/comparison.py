@@ -95,10 +95,9 @@ def imitated(name: str) -> str | None:
     other: str | None = implementations().get(name, {}).get("with")
     if other is None or other in implementations():
         return other
-    packages = libraries()[find_system(other).library.split()[0]].packages
-    installed = next(iter(packages.values()))[0].partition("==")[0].partition("[")[0]
+    entry = libraries()[find_system(other).library.split()[0]]
     try:
-        return installed_release(other, versions_of(installed))
+        return installed_release(other, versions_of(entry.distribution))
     except PackageNotFoundError:
         return other
 

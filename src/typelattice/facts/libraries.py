@@ -34,6 +34,16 @@ class LibraryEntry:
     modules: tuple[str, ...] = ()
     packages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def distribution(self) -> str:
+        """The name by which pip knows the library; empty if pip does not install it.
+
+        >>> libraries()["dask"].packages["live"], libraries()["dask"].distribution
+        (('dask[array]==2026.8.0',), 'dask')
+        """
+        requirement = next(iter(self.packages.values()), ("",))[0]
+        return requirement.partition("==")[0].partition("[")[0]
+
 
 def file_of(library: str) -> str:
     """The name of the file that a room has for a library: that of a Python module.

@@ -140,9 +140,8 @@ async function ask() {
   status.textContent = "Python is being fetched, once …";
   try {
     show(answered ?? JSON.parse((await start())(...asked)));
-    status.textContent = answered
-      ? "Computed when this site was built. The address of this page holds the question."
-      : "Computed in your browser. The address of this page holds the question.";
+    const where = answered ? "when this site was built" : "in your browser";
+    status.textContent = `Computed ${where}. The address of this page holds the question.`;
     answer.scrollIntoView({ block: "nearest" });
   } catch (error) {
     answer.hidden = true;
@@ -172,7 +171,8 @@ form.addEventListener("submit", (event) => event.preventDefault());
 if (location.protocol === "file:") {
   status.textContent =
     "This page was opened from a disk, and browsers give such pages no files, " +
-    "so the box can compute nothing. Served, it can: python -m http.server -d build/docs/html";
+    "so the box shows its examples and computes nothing else. " +
+    "Served, it does: python -m http.server -d build/docs/html";
 } else {
   form.addEventListener("submit", ask);
   form.querySelector("[type=submit]").disabled = false;

@@ -105,8 +105,9 @@ def test_stablehlo_keeps_the_operands_and_adds_up_in_the_accumulator(a: str, b: 
 def test_onnx_has_integer_products_whose_values_onnxruntime_computes(a: str, b: str) -> None:
     model = tl.program("matmul(x, y)", x=f"{a}[4,2,40]", y=f"{b}[4,40,3]").to_onnx(NPU_SYSTEM)
     assert [node.op_type for node in model.graph.node if node.op_type != "Identity"] == ["MatMulInteger"]
-    # Without VNNI, onnxruntime adds pairs of products of uint8 and int8 in int16, which saturates.
-    x, y = drawn(a, 4, 2, 40) // 2, drawn(b, 4, 40, 3)
+    x, y = drawn(a, 4, 2, 40), drawn(b, 4, 40, 3)
+    if (a, b) == ("uint8", "int8"):  # without VNNI, onnxruntime adds pairs of products in int16
+        x //= 2
     found = run_onnx(model, x=x, y=y)
     assert found.dtype == np.int32 and (found == x.astype(np.int32) @ y.astype(np.int32)).all()
 

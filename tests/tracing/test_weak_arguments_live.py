@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +14,15 @@ pytestmark = pytest.mark.live
 jax = pytest.importorskip("jax")
 jnp, lax = jax.numpy, jax.lax
 ONE = jnp.float32(1)
+
+
+@pytest.fixture(autouse=True)
+def by_default() -> Iterator[None]:
+    """JAX without 64-bit dtypes, whatever other tests in this process have set."""
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", False)
+    yield
+    jax.config.update("jax_enable_x64", before)
 
 
 def of_jit(first: Any) -> Any:

@@ -22,6 +22,7 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from typelattice.tracing.record.child_commands import OURS, patch_popen
+from typelattice.tracing.record.repeated_signal import RepeatedSignal
 from typelattice.tracing.run_data.merged_runs import merged, without_unused
 from typelattice.tracing.run_data.run import Run
 
@@ -99,6 +100,7 @@ class ChildRuns:
         self.written = self.writing = False
         self.ended_by = 0
         """The signal that is to end this process, once its run is written."""
+        self.repeated = RepeatedSignal(signal.SIGTERM, lambda: not self.ended_by and self.is_handled())
 
     def start(self) -> None:
         """Follow the processes that are started from now on."""
@@ -204,9 +206,16 @@ class ChildRuns:
 
     def end_by_signal(self) -> None:
         """Write the run if SIGTERM ends this process, and the program does not catch it."""
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self.terminated)
+        if self.is_handled():
+            self.repeated.start()
+
+    def is_handled(self) -> bool:
+        """Return True if `terminated` handles SIGTERM, rather than a function of the program."""
+        return signal.getsignal(signal.SIGTERM) == self.terminated
 
     def terminated(self, number: int, frame: FrameType | None) -> None:
         """Write the run, then end as by the signal. If it is being written, that ends first."""

@@ -1,0 +1,58 @@
+"""A signal that is repeated until Python has handled it.
+
+Python handles a signal between two steps of its interpreter. A signal that comes after the last step before
+the main thread waits in compiled code, for a lock or for input, is handled when the waiting ends, which may
+be never. A worker of a pool that is ended as soon as it has no task waits like this. A signal that comes
+while it waits does wake it up.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from _thread import start_new_thread
+from collections.abc import Callable
+from contextlib import suppress
+from time import sleep
+
+PAUSE = 0.02  # seconds
+
+
+class RepeatedSignal:
+    """A thread that sends a signal to the main thread again, for as long as `is_unhandled()` is true.
+
+    Python tells it of signals by the file of `signal.set_wakeup_fd`. If the program has set one of its own,
+    which wakes the program up just as well, there is no thread. `threading` does not list the thread.
+    """
+
+    def __init__(self, number: int, is_unhandled: Callable[[], bool]) -> None:
+        self.number, self.is_unhandled = number, is_unhandled
+        self.process = 0
+        self.written = self.inherited = -1
+
+    def start(self) -> None:
+        """Start the thread, from the main thread, unless this process has it: a fork leaves it behind.
+
+        Called again, it sets the file again, which asyncio unsets after a fork.
+        """
+        if not hasattr(signal, "pthread_kill"):
+            return
+        with suppress(OSError, RuntimeError):  # too many files, or Python is about to end
+            if self.process != os.getpid():
+                self.inherited = self.written
+                read, self.written = os.pipe()
+                os.set_blocking(self.written, False)
+                start_new_thread(self._repeat, (read, threading.get_ident()))
+                self.process = os.getpid()
+            found = signal.set_wakeup_fd(self.written, warn_on_full_buffer=False)
+            if found not in (-1, self.written, self.inherited):
+                signal.set_wakeup_fd(found)
+
+    def _repeat(self, read: int, main: int) -> None:
+        with suppress(OSError):  # the program closed all files
+            while number := os.read(read, 1):
+                while number[0] == self.number and self.is_unhandled():
+                    sleep(PAUSE)
+                    if self.is_unhandled():
+                        signal.pthread_kill(main, self.number)

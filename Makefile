@@ -13,6 +13,7 @@ LIVE = .venv-live .venv-numpy1 .venv-max $(if $(shell tools/find-python 3.13 3.1
 export PYTHONDONTWRITEBYTECODE =
 PIP = -m pip install -qq --disable-pip-version-check --no-compile
 FLAGS =
+TESTS =
 CALLS = 100000
 LINES = 1000000
 SEED =
@@ -24,8 +25,12 @@ PROGRAMS = 100
 JOBS = 2
 SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
 
+# What a release of Python, of NumPy or of ml_dtypes can break.
+TESTS_OF_PYTHON = tests/tracing tests/programs tests/operands tests/namespaces tests/fixing \
+	src/typelattice/tracing src/typelattice/programs src/typelattice/operands src/typelattice/namespaces
+
 .NOTPARALLEL:
-.PHONY: help demo test test-newest test-3.14-chroot lint package installed docs pages tools browser \
+.PHONY: help demo test test-newest test-3.14-chroot recordings lint package installed docs pages tools browser \
 	environments emitted conform imitations survey everyday patches widenings known-fixes npbench releases \
 	fuzz bench array-api-tests programs \
 	mutants clean
@@ -37,9 +42,9 @@ demo: $(VENV)/numpy.stamp  ## what NumPy will do, what JAX would, and why: compu
 	@$(VENV)/bin/python examples/demo.py
 
 test: $(VENV)/test.stamp  ## the tests that need no framework: laws, recordings, seeds, every example
-	$(VENV)/bin/python -m pytest -m 'not live and not browser' $(FLAGS)
+	$(VENV)/bin/python -m pytest -m 'not live and not browser and not whole' $(FLAGS) $(TESTS)
 
-test-3.%:  ## the same on another Python that is installed: make test-3.13
+test-3.%:  ## the same on another Python that is installed: make test-3.13 TESTS='$$(TESTS_OF_PYTHON)'
 	@$(MAKE) --no-print-directory VENV=.venv-3.$* PYTHON="$$(tools/find-python 3.$*)" test
 
 test-3.14-chroot:  ## tests of tracing on Debian's Python 3.14: needs root and debootstrap
@@ -50,7 +55,10 @@ test-3.14-chroot:  ## tests of tracing on Debian's Python 3.14: needs root and d
 
 test-newest: | .venv-newest  ## the same with the newest releases that pip finds
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
-	.venv-newest/bin/python -m pytest -m 'not live and not browser' $(FLAGS)
+	.venv-newest/bin/python -m pytest -m 'not live and not browser and not whole' $(FLAGS) $(TESTS)
+
+recordings: $(VENV)/test.stamp  ## every system answers every recorded call, where `make test` asks a sample
+	$(VENV)/bin/python -m pytest -m whole $(FLAGS) tests/recorded
 
 lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace
 	$(VENV)/bin/ruff check .

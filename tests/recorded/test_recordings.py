@@ -13,7 +13,7 @@ from typelattice.facts.releases import SIGN
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording_files import RECORDINGS, recording_names
 
-EVERY = 41  # of the calls: all of them are for `make conform`
+EVERY = 41  # of the calls: all of them are for `make recordings`
 EVERY_OF_OLDER = 83  # of those of an older release, whose rules are mostly those of the newest
 FEW = 40  # a sample of fewer calls is no sample: then each call of those operations is asked
 OPERATIONS = 8  # of those that an older release answers as the newest does, one is asked of so many
@@ -40,7 +40,7 @@ def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
     assert told(compare(tl.system(name), calls, departures(name))) == ""
 
 
-@pytest.mark.live
+@pytest.mark.whole
 @pytest.mark.parametrize("name", recording_names())
 def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
     """But for the listed departures. Each of its own is met exactly as often as it says."""

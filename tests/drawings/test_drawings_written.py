@@ -133,12 +133,12 @@ def test_what_cannot_be_drawn_is_one_line(
     "ask, said",
     [
         (lambda: tl.draw(3), "nothing to draw in an object of int; draw a system, an order"),
-        (lambda: tl.draw("jax", codes="bites"), "unknown codes 'bites'; did you mean bits or bytes?"),
+        (lambda: tl.draw("jax", codes="bites"), "unknown codes 'bites' (did you mean bits or bytes?)"),
         (lambda: tl.draw(tl.program("a", a="int8")), "a program is drawn under a system"),
         (lambda: tl.draw(tl.Order.parse("a -> b"), "jax"), "drawn by itself"),
         (lambda: tl.draw(tl.Order({1: ["1"]})), "print alike"),  # type: ignore[dict-item]
         (lambda: tl.draw("jax").to("gif"), "unknown format 'gif'; these are text, svg, png"),
-        (lambda: tl.draw("jax").to("mermiad"), "unknown format 'mermiad'; did you mean mermaid?"),
+        (lambda: tl.draw("jax").to("mermiad"), "unknown format 'mermiad' (did you mean mermaid?)"),
         (lambda: tl.draw("jax").to("png"), "to_png gives its bytes"),
         (lambda: tl.draw(tl.Order({i: [] for i in range(1001)})), "1,001 nodes and 0 arrows are too many"),
     ],

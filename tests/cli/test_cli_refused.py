@@ -30,7 +30,7 @@ from typelattice.facts.releases import installed_release
     ("diff numpy", "required: OTHER"), ("check .", "unknown system"),
     ("check pyproject.toml.toml", "cannot read"),
     ("--nonsense", "no command"),
-    ("table --format jsn", "'jsn' (did you mean json?); choose from text,"), ("table --format pdf", "invalid choice"),
+    ("table --format jsn", "'jsn' (did you mean json?); choose"), ("table --format pdf", "invalid choice"),
     ("emit numpy --lang rst -o x", "'rst' (did you mean rust?); choose from"),
     ("emit numpy --langauge rust -o x", "unrecognized arguments: --langauge (did you mean --lang?); see"),
     ("explain int8:0d=300", "cannot hold 300"),

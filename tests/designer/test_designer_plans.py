@@ -92,7 +92,7 @@ def test_caps_are_whole_numbers_of_cases(most: int) -> None:
         ({"demands": {"lattice": {"avoid": "u8 -> f16"}}}, "a word of ours"),
         ({"demands": {"mine": {}}}, "says nothing"),
         ({"demands": {"mine": {"avoid": "u8"}}}, "stands alone"),
-        ({"demands": {"mine": {"avoid": "u8 -> float15"}}}, "unknown dtype 'float15' [(]did you mean float16"),
+        ({"demands": {"mine": {"avoid": "u8 -> float15"}}}, "unknown dtype 'float15' [(]did you mean float"),
         ({"demands": {"mine": {"avoid": "u8 -> f16", "weight": 0}}}, "whole number from 1"),
         ({"demands": {"mine": {"avoids": "u8 -> f16"}}}, "unknown key 'avoids' [(]did you mean avoid"),
         ({"demands": {"mine": 3}}, "should be a table"),

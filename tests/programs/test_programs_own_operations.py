@@ -211,5 +211,5 @@ def test_a_file_may_say_what_a_function_gives_that_another_operation_stands_for(
     assert str(tl.program('pl.col("x").ewm_mean(2)', x="float16").under("polars").dtype) == "float16"
     spaced = tl.program("np.linspace(x, y)", x="int8[3]", y="float16[3]")
     assert [str(spaced.under(name).dtype) for name in ("numpy1", "numpy")] == ["float64", "float16"]
-    with pytest.raises(tl.ProgramError, match=r"unknown function '_linspace_bounds' [(]did you mean linspace"):
+    with pytest.raises(tl.ProgramError, match=r"'_linspace_bounds' [(]did you mean linspace"):
         tl.program("np._linspace_bounds(x, y)", x="int8[3]", y="float16[3]")

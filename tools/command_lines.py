@@ -48,7 +48,8 @@ source = "here"
 count = 3
 """,
     "run.json": """{"typelattice": "run", "version": 1, "libraries": {"numpy": "numpy"}, "opaque": 0,
-"mismatches": [], "departures": [], "not_followed": {}, "child_processes": 0, "summarised": [], "steps": [
+"mismatches": [], "departures": [], "not_followed": {}, "child_processes": 0, "followed_processes": 0,
+"summarised": [], "findings": [], "steps": [
 {"file": null, "line": null, "code": "x", "operands": [], "observed": "float32", "bytes": 4},
 {"file": "s.py", "line": 1, "code": "x * y", "operands": [0], "observed": "float64", "bytes": 8}]}
 """,

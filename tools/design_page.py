@@ -1,15 +1,11 @@
-"""Writes docs/design.md and docs/design.svg from docs/design.toml: every figure is computed.
-
-python tools/design_page.py          # writes the page; half a minute
-python tools/design_page.py --check  # exit 1 if it is not what it would write
-"""
+"""Writes docs/design.md and docs/design.svg from docs/design.toml: every figure is computed."""
 from __future__ import annotations
 
-import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from generated import write_pages
 from scatter_svg import Mark, Steps, plot
 
 import typelattice as tl
@@ -218,11 +214,4 @@ def page() -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    targets = [DOCS / "design.md", DOCS / "design.svg"]
-    for target, text in zip(targets, page(), strict=True):
-        if sys.argv[1:] == ["--check"]:
-            if target.read_text(encoding="utf-8") != text:
-                raise SystemExit(f"{target.name} is stale; run python tools/design_page.py")
-        else:
-            target.write_text(text, encoding="utf-8")
-            print(target)
+    write_pages(dict(zip((DOCS / "design.md", DOCS / "design.svg"), page(), strict=True)))

@@ -1,13 +1,10 @@
-"""Writes the pictures of the documents, docs/draw-*.svg.
-
-python tools/drawings.py          # writes them
-python tools/drawings.py --check  # exit 1 if one is not what it would write
-"""
+"""Writes the pictures of the documents, docs/draw-*.svg."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+
+from generated import write_pages
 
 import typelattice as tl
 
@@ -36,10 +33,4 @@ def pictures() -> dict[Path, str]:
 
 
 if __name__ == "__main__":
-    for file, text in pictures().items():
-        if sys.argv[1:] == ["--check"]:
-            if not file.is_file() or file.read_text(encoding="utf-8") != text:
-                raise SystemExit(f"{file.name} is stale; run python tools/drawings.py")
-        else:
-            file.write_text(text, encoding="utf-8")
-            print(file)
+    write_pages(pictures())

@@ -1,14 +1,11 @@
-"""Writes docs/findings.md from docs/findings.toml: answers come from the recordings.
-
-    python tools/findings.py          # writes the page
-    python tools/findings.py --check  # exit 1 if the page is not what it would write
-"""
+"""Writes docs/findings.md from docs/findings.toml: answers come from the recordings."""
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from pathlib import Path
+
+from generated import write_pages
 
 from typelattice.engine.system import System
 from typelattice.operands.notation import parse
@@ -101,9 +98,4 @@ def _taken_apart(call: str) -> tuple[str, list[str]]:
 
 
 if __name__ == "__main__":
-    target, text = DOCS / "findings.md", page()
-    if sys.argv[1:] == ["--check"]:
-        current = target.read_text(encoding="utf-8") == text
-        raise SystemExit(0 if current else f"{target.name} is stale; run python tools/findings.py")
-    target.write_text(text, encoding="utf-8")
-    print(f"{target}: {text.count('### ')} findings")
+    write_pages({DOCS / "findings.md": page()})

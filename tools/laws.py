@@ -1,15 +1,12 @@
-"""Writes the tables of docs/laws.md, each between `<!-- NAME -->` and `<!-- end -->`.
-
-    python tools/laws.py          # writes the page
-    python tools/laws.py --check  # exit 1 if a table is not what it would write
-"""
+"""Writes the tables of docs/laws.md, each between `<!-- NAME -->` and `<!-- end -->`."""
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+
+from generated import write_pages
 
 import typelattice as tl
 from typelattice.explanations.library_code import plain
@@ -78,9 +75,4 @@ def filled_in(text: str, tables: Mapping[str, Callable[[], str]]) -> str:
 
 
 if __name__ == "__main__":
-    old = PAGE.read_text(encoding="utf-8")
-    new = filled_in(old, TABLES)
-    if sys.argv[1:] == ["--check"]:
-        raise SystemExit(0 if new == old else f"{PAGE.name} is stale; run python tools/laws.py")
-    PAGE.write_text(new, encoding="utf-8")
-    print(f"{PAGE}: {len(TABLES)} tables")
+    write_pages({PAGE: filled_in(PAGE.read_text(encoding="utf-8"), TABLES)})

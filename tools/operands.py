@@ -1,17 +1,14 @@
 """Writes the tables of docs/operands.md: the objects that are read, and what foreign arrays count as.
 
-    python tools/operands.py          # writes the page
-    python tools/operands.py --check  # exit 1 if a table is not what it would write
-
 The first table has the first lines of the docstrings in operands/adapters, the second the systems' `foreign`.
 """
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from generated import write_pages
 from laws import filled_in
 
 import typelattice as tl
@@ -90,9 +87,5 @@ def _word(word: str) -> str:
 
 
 if __name__ == "__main__":
-    old = PAGE.read_text(encoding="utf-8")
-    new = filled_in(old, {"adapters": adapters, "foreign": foreign})
-    if sys.argv[1:] == ["--check"]:
-        raise SystemExit(0 if new == old else f"{PAGE.name} is stale; run python tools/operands.py")
-    PAGE.write_text(new, encoding="utf-8")
-    print(PAGE)
+    text = PAGE.read_text(encoding="utf-8")
+    write_pages({PAGE: filled_in(text, {"adapters": adapters, "foreign": foreign})})

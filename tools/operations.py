@@ -1,13 +1,10 @@
-"""Writes docs/operations.md: each operation with its names, its form, its operands and its result.
-
-python tools/operations.py          # writes the page
-python tools/operations.py --check  # exit 1 if the page is not what it would write
-"""
+"""Writes docs/operations.md: each operation with its names, its form, its operands and its result."""
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from generated import write_pages
 
 from typelattice.engine.operations import GROUPS, KINDS, STANDARD, Op
 from typelattice.facts.call_forms import FORMS
@@ -79,9 +76,4 @@ def _row(op: Operation) -> str:
 
 
 if __name__ == "__main__":
-    text = page()
-    if sys.argv[1:] == ["--check"]:
-        current = PAGE.read_text(encoding="utf-8") == text
-        raise SystemExit(0 if current else f"{PAGE.name} is stale; run python tools/operations.py")
-    PAGE.write_text(text, encoding="utf-8")
-    print(PAGE)
+    write_pages({PAGE: page()})

@@ -1,12 +1,9 @@
-"""Writes docs/standard.md: where libraries agree beyond the array API standard, and where they contradict it.
-
-    python tools/standard.py          # writes the page
-    python tools/standard.py --check  # exit 1 if the page is not what it would write
-"""
+"""Writes docs/standard.md: where libraries agree beyond the array API standard, and contradict it."""
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+
+from generated import write_pages
 
 import typelattice as tl
 from typelattice.study.consensus import contradicted, undefined
@@ -78,9 +75,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    text = page()
-    if sys.argv[1:] == ["--check"]:
-        current = PAGE.read_text(encoding="utf-8") == text
-        raise SystemExit(0 if current else f"{PAGE.name} is stale; run python tools/standard.py")
-    PAGE.write_text(text, encoding="utf-8")
-    print(PAGE)
+    write_pages({PAGE: page()})

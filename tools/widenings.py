@@ -24,7 +24,7 @@ import numpy as np
 
 import typelattice as tl
 from typelattice.facts.errors import TypelatticeError
-from typelattice.fixing.patch_search import Patch
+from typelattice.fixing.patch import Patch
 
 N = 8  # the length of the input
 CONSTANTS = """

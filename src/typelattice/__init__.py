@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from typelattice.facts.order import Order, OrderError
     from typelattice.files.reader import system
     from typelattice.files.text import FormatError, UnknownSystemError, systems
-    from typelattice.fixing.patch_search import Patch, fix
+    from typelattice.fixing.patch import Patch
+    from typelattice.fixing.patch_search import fix
     from typelattice.fixing.source import FixError
     from typelattice.namespaces import Array, Namespace, NamespaceError, namespace
     from typelattice.operands.adapters import native
@@ -70,7 +71,8 @@ _LATER = {
         "facts.order": ("Order", "OrderError"),
         "files.reader": ("system",),
         "files.text": ("FormatError", "UnknownSystemError", "systems"),
-        "fixing.patch_search": ("Patch", "fix"),
+        "fixing.patch": ("Patch",),
+        "fixing.patch_search": ("fix",),
         "fixing.source": ("FixError",),
         "namespaces": ("Array", "Namespace", "NamespaceError", "namespace"),
         "operands.adapters": ("native",),

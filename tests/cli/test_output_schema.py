@@ -16,7 +16,8 @@ from typelattice.cli.main import COMMANDS, Parser, main
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "output.schema.json").read_text(encoding="utf-8"))
 RUN = {
     "typelattice": "run", "version": 1, "libraries": {"numpy": "numpy"}, "opaque": 0, "mismatches": [],
-    "departures": [], "not_followed": {}, "child_processes": 0, "summarised": [],
+    "departures": [], "not_followed": {}, "child_processes": 0, "followed_processes": 0,
+    "summarised": [], "findings": [],
     "steps": [
         {"file": None, "line": None, "code": "x", "operands": [], "observed": "float32", "bytes": 4},
         {"file": "s.py", "line": 1, "code": "x * y", "operands": [0], "observed": "float64", "bytes": 8},

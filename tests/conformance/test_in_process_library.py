@@ -65,7 +65,7 @@ UNFIT: dict[str, str] = {
     "ConstructorDies": r"its process died before the first call$",
     "MakeRaises": r"make\('int8'\) raises RuntimeError: int8 is beyond me$",
     "NoOperations": r"operations\(\) names none; give at least one, such as add$",
-    "UnknownOperation": r"^unknown operation 'multply'; did you mean multiply",
+    "UnknownOperation": r"^unknown operation 'multply' [(]did you mean multiply",
     "OperationNotCallable": r"operations\(\) has '3' for 'add', which cannot be called$",
     "DtypesNoList": r"dtypes\(\) must be a list of strings, not '3'$",
     "NameEscapes": r"name must be of printable strings of up to 400 characters, not ",

@@ -113,7 +113,7 @@ def test_an_earlier_recording_of_other_versions_is_of_no_use(tiny: Recording) ->
 
 
 def test_a_library_that_is_not_known_or_not_installed_says_what_to_do() -> None:
-    with pytest.raises(UnknownLibraryError, match="no library is recorded as 'jax-x3'; did you mean jax-x32"):
+    with pytest.raises(UnknownLibraryError, match=r"recorded as 'jax-x3' [(]did you mean jax-x32"):
         library("jax-x3")
     if find_spec("triton") is None:
         with pytest.raises(MissingLibraryError, match=r"triton cannot be asked: .*; pip install 'triton=="):

@@ -153,14 +153,14 @@ def test_the_installed_numpy_answers_as_its_release_was_recorded(capsys: pytest.
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("watch nunpy", "no library is recorded as 'nunpy'; did you mean numpy or numpy1?"),
+        ("watch nunpy", "no library is recorded as 'nunpy' (did you mean numpy or numpy1?)"),
         ("watch fake:Fake", "watch: fake:Fake has no recording that comes along; make one with"),
         ("watch fake:Fack --recording fake.jsonl", "fake:Fack cannot be made"),
         ("watch --recording fake.jsonl", "--recording compares one library; name only that library"),
         ("watch fake:Fake numpy --recording fake.jsonl", "--recording compares one library"),
         ("watch fake:Fake --recording no.jsonl", "no.jsonl"),
         ("watch fake:Fake --recording fake.jsonl -o nowhere", "nowhere"),
-        ("watch numpy@1.0", "no library is recorded as 'numpy@1.0'; did you mean"),
+        ("watch numpy@1.0", "no library is recorded as 'numpy@1.0' (did you mean"),
     ],
 )
 def test_bad_input_ends_with_two(

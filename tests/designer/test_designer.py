@@ -86,8 +86,8 @@ def test_the_command_shows_repairs_where_there_is_something_to_repair(
     [
         ("--rules lattice,kind,overflow", "keeps lattice with kind with overflow"),
         ("--at-most width", "--at-most 'width'; write WORD=N with one of lattice, "),
-        ("--at-most widht=3", "--at-most 'widht=3'; did you mean width or width64?; write WORD=N"),
-        ("--costs wide", "unknown word 'wide' among the costs; did you mean width?"),
+        ("--at-most widht=3", "--at-most 'widht=3' (did you mean width or width64?); write WORD=N"),
+        ("--costs wide", "unknown word 'wide' among the costs (did you mean width?)"),
         ("--repair --costs width", "--repair takes --rules only"),
     ],
 )

@@ -35,7 +35,7 @@ def test_arrays_and_operations_are_taken() -> None:
 
 
 def test_a_system_that_was_not_asked_is_named_with_the_nearest() -> None:
-    with pytest.raises(tl.UnknownSystemError, match="'numpi' was not asked; did you mean numpy"):
+    with pytest.raises(tl.UnknownSystemError, match=r"'numpi' was not asked [(]did you mean numpy"):
         tl.explain("int8", systems=["numpy"])["numpi"]
 
 

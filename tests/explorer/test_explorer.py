@@ -214,7 +214,7 @@ def test_a_dash_for_a_file_is_standard_output(
     [
         (["--op", "nothing"], "unknown operation 'nothing'"),
         (["--op", "lerp"], "lerp takes 3 operands, and a table has two"),
-        (["--system", "nunpy"], "unknown system 'nunpy'; did you mean numpy or numpy1?"),
+        (["--system", "nunpy"], "unknown system 'nunpy' (did you mean numpy or numpy1?)"),
         (["-o", "/nowhere/page.html"], "cannot write '/nowhere/page.html'"),
         (["--port", "70000", "--edit"], "'70000' is no whole number from 0 to 65535"),
         (["--port", "8000"], "--port and --no-browser go with --edit"),

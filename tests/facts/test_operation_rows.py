@@ -17,7 +17,7 @@ GOOD = "add arithmetic elementwise 2 + __add__\n"
     [
         ("sub subtract\n", "row 2: has 2 columns; give name, class, form and operands"),
         ("add subtract elementwise 2\n", "row 2, column 1: 'add' has a row already; join the two"),
-        ("sub subtract elementwis 2\n", "row 2, column 3: unknown form 'elementwis'; did you mean"),
+        ("sub subtract elementwis 2\n", "row 2, column 3: unknown form 'elementwis' (did you mean"),
         ("sub subtract elementwise two\n", "row 2, column 4: 'two' is no number of operands"),
         ("sub subtract elementwise 2 -x __add__\n", "row 2, column 6: '__add__' stands in row 1 already"),
         ("plus arithmetic elementwise 2 add\n", "row of plus: 'add' is another operation's one name"),
@@ -39,5 +39,5 @@ def test_an_unknown_class_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "OPERATIONS", {"wobble": wobble})
     with pytest.raises(operations.OpError) as caught:
         engine.class_of(wobble)
-    told = "operations.txt, row of wobble, column 2: unknown class 'arithmetik'; did you mean arithmetic?"
+    told = "operations.txt, row of wobble, column 2: unknown class 'arithmetik' (did you mean arithmetic?)"
     assert str(caught.value) == told

@@ -309,7 +309,7 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
     [
         (
             "pyhton",
-            "unknown system 'pyhton'; did you mean python?; "
+            "unknown system 'pyhton' (did you mean python?); "
             "`typelattice systems` lists them; a file of your own ends in .toml",
         ),
         ("", "unknown system ''; `typelattice systems` lists them; a file of your own ends in .toml"),
@@ -354,7 +354,7 @@ def test_a_folder_a_long_name_and_a_locked_file_cannot_be_read(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"defualts": {}}, "defualts: unknown key; did you mean defaults?"),
+        ({"defualts": {}}, "defualts: unknown key (did you mean defaults?)"),
         ({"tiers": ("array",)}, "tiers: should be a list, is a tuple"),
         (
             {"extends": "jax"},

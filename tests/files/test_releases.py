@@ -80,7 +80,7 @@ def test_systems_are_listed_without_versions_unless_they_are_asked_for(
         ("python@3", "unknown version '3' of python; there are none of it; say python"),
         (
             "nunpy@2.4",
-            "unknown system 'nunpy@2.4'; did you mean numpy or numpy1?; `typelattice systems` lists them",
+            "unknown system 'nunpy@2.4' (did you mean numpy or numpy1?); `typelattice systems` lists them",
         ),
     ],
 )

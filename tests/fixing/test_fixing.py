@@ -19,7 +19,8 @@ from known_upcasts import CASES
 import typelattice as tl
 from typelattice.cli.main import run as command
 from typelattice.fixing import patch_search
-from typelattice.fixing.patch_search import Patch, fix_script, fix_tests
+from typelattice.fixing.patch import Patch
+from typelattice.fixing.patch_search import fix_script, fix_tests
 from typelattice.fixing.source import FixError, Source
 
 

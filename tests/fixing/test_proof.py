@@ -15,6 +15,8 @@ import pytest
 
 import typelattice as tl
 from typelattice.fixing import patch_search
+from typelattice.fixing.comparison import Difference
+from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script
 from typelattice.fixing.source import FixError, Source
 
@@ -151,7 +153,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_each_source_whole(
     path = folder / "s.py"
     path.write_text(SCRIPT)
     contents = {path: (SCRIPT.encode(), b"new\n")}
-    patch = patch_search.Patch((), (), contents, "", patch_search.Difference())
+    patch = Patch((), (), contents, "", Difference())
     calls = 0
 
     def count(event: str, given: object) -> None:

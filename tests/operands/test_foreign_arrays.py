@@ -133,7 +133,7 @@ def test_an_explanation_says_what_a_foreign_array_counts_as() -> None:
 @pytest.mark.parametrize(
     ("given", "cause"),
     [
-        ('{ nunpy = "array" }', "unknown library 'nunpy'; did you mean numpy"),
+        ('{ nunpy = "array" }', "unknown library 'nunpy' (did you mean numpy"),
         ('{ numpy = "arrays" }', "'arrays' is none of array, number, float, other, and no reason in words"),
         ("{ numpy = {} }", "says nothing of numpy; leave it out"),
         ("{ numpy = 3 }", "this should be a table, is a whole number"),

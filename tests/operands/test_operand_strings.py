@@ -154,7 +154,7 @@ def test_python_types_read_back_from_their_strings(kind: type) -> None:
         ("uint4:0d=16", tl.OperandError, "uint4 cannot hold 16"),
         ("1x", tl.OperandError, "cannot read '1x' as a Python number"),
         ("0x10", tl.OperandError, "cannot read '0x10' as a Python number"),
-        ("unit8", tl.DTypeError, "unknown dtype 'unit8'; did you mean uint8"),
+        ("unit8", tl.DTypeError, "unknown dtype 'unit8' (did you mean uint8"),
         ("i4", tl.DTypeError, "'i4' reads as int4"),
         ("", tl.DTypeError, "unknown dtype ''"),
         (":0d", tl.DTypeError, "unknown dtype ''"),

@@ -113,11 +113,11 @@ def test_values_of_a_function_that_only_shares_a_dtype_are_not_computed() -> Non
 
 def test_a_row_that_cannot_be_read_is_named_by_file_row_and_column(monkeypatch: pytest.MonkeyPatch) -> None:
     for rows, said in (
-        ("summ  *  operands", "signatures.txt, row 1, column 1: unknown 'summ'; did you mean sum"),
-        ("sum  nump  operands", "signatures.txt, row 1, column 2: unknown 'nump'; did you mean numpy"),
+        ("summ  *  operands", "signatures.txt, row 1, column 1: unknown 'summ' (did you mean sum"),
+        ("sum  nump  operands", "signatures.txt, row 1, column 2: unknown 'nump' (did you mean numpy"),
         ("# a\nsum  *  operands ax-is", "signatures.txt, row 2, column 4: 'ax-is' is no parameter"),
         ("sum  *", "signatures.txt, row 1: 2 columns; give 3"),
-        ("sum  *  operands -> a=meen", "signatures.txt, row 1, column 5: unknown 'meen'; did you mean mean"),
+        ("sum  *  operands -> a=meen", "signatures.txt, row 1, column 5: unknown 'meen' (did you mean mean"),
         ("sum  *  operands\nsum  *  operands", "signatures.txt, row 2, column 1: sum has a row already"),
     ):
         read = io.StringIO(rows)

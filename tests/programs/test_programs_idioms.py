@@ -264,7 +264,7 @@ def test_functions_of_symbols_ask_the_same() -> None:
         ("x.size(3)", "there are 1 axes; give the number of one"),
         ("x if (x / 2).dtype == np.float32 else 2 * x", "a dtype that is another under each system, and the"),
         ("xp.isdtype((x / 2).dtype, 'bool')", "another under each system"),
-        ("xp.isdtype(x.dtype, 'real')", "unknown kind 'real'; did you mean real floating?; give one of"),
+        ("xp.isdtype(x.dtype, 'real')", "unknown kind 'real' (did you mean real floating?); give one of"),
         ("xp.isdtype(x.dtype)", "isdtype is given 1 arguments; give a dtype, and what it is asked for"),
         ("x.dtype < np.float32", "dtypes have no order; ask for the kind with isdtype"),
         ("x.dtype.char", "nothing is known of its 'char'; ask for its kind with isdtype"),

@@ -119,10 +119,10 @@ def test_symbols_call_own_operations() -> None:
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        ("quantise(x)", "unknown function 'quantise'; did you mean quantize"),
+        ("quantise(x)", "unknown function 'quantise' (did you mean quantize"),
         ("quantize()", "quantize is given no x; it takes x, scale"),
         ("quantize(x, 1, 2)", "quantize is given 3 arguments; it takes x, scale"),
-        ("quantize(x, scal=1)", "quantize has no 'scal'; did you mean scale?"),
+        ("quantize(x, scal=1)", "quantize has no 'scal' (did you mean scale?)"),
         ("quantize(x, x=x)", "quantize is given x twice"),
         ("scaled_matmul(x, x, shape=(2, 2))", "its shape is (3, 3), not (2, 2); leave out the wrong one"),
     ],
@@ -136,7 +136,7 @@ def test_a_wrong_call_of_an_own_operation_is_refused(source: str, why: str) -> N
 def test_an_operation_of_another_system_is_refused_there() -> None:
     program = tl.program("quantize(x)", npu(), x="float32")
     reason = program.under("numpy")[-1].reason
-    assert reason == "unknown operation 'quantize'; did you mean quantile?"
+    assert reason == "unknown operation 'quantize' (did you mean quantile?)"
     other = parse(NPU.replace('parameters = "scale"', 'parameters = "step"').replace('"npu"', '"tpu"'))
     with pytest.raises(tl.ProgramError, match="quantize is called otherwise in tpu"):
         tl.program("quantize(x)", npu(), other, x="float32")
@@ -151,7 +151,7 @@ def test_a_shape_that_does_not_follow_is_stated() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     [
-        ("like", "matmull", "steps[1].own: no operation can be like 'matmull'; did you mean matmul?"),
+        ("like", "matmull", "steps[1].own: no operation can be like 'matmull' (did you mean matmul?)"),
         ("operands", ["x", "x"], "'x' is no name for an argument of quantize"),
         ("operands", "x", "steps[1].own.operands: no list"),
     ],
@@ -211,5 +211,5 @@ def test_a_file_may_say_what_a_function_gives_that_another_operation_stands_for(
     assert str(tl.program('pl.col("x").ewm_mean(2)', x="float16").under("polars").dtype) == "float16"
     spaced = tl.program("np.linspace(x, y)", x="int8[3]", y="float16[3]")
     assert [str(spaced.under(name).dtype) for name in ("numpy1", "numpy")] == ["float64", "float16"]
-    with pytest.raises(tl.ProgramError, match="unknown function '_linspace_bounds'; did you mean linspace"):
+    with pytest.raises(tl.ProgramError, match=r"'_linspace_bounds' [(]did you mean linspace"):
         tl.program("np._linspace_bounds(x, y)", x="int8[3]", y="float16[3]")

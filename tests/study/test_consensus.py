@@ -1,8 +1,6 @@
 """Consensus, the page for those who write the standard, and the audit by interval."""
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -69,17 +67,6 @@ def test_a_dtype_of_a_file_goes_by_its_name(tmp_path: Path) -> None:
 def test_a_consensus_needs_two_systems() -> None:
     with pytest.raises(tl.DTypeError, match="two systems"):
         tl.consensus("numpy")
-
-
-def test_the_page_is_what_the_systems_give() -> None:
-    run = subprocess.run(
-        [sys.executable, "tools/standard.py", "--check"],
-        cwd=ROOT,
-        env={"PYTHONPATH": "src"},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stderr
 
 
 def test_value_changes_name_every_interval_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:

@@ -288,7 +288,7 @@ def test_budgets_hold_in_parallel(project: Path, parallel: tuple[str, ...]) -> N
         (["--dtype-trace="], "'' is no name of a package; write it as an import does"),
         (["--dtype-trace=numpy"], "numpy is a library whose operations are what is followed"),
         (["--dtype-trace=package", "--dtype-html=package.py"], "package.py': Not a directory"),
-        (["--dtype-trace=package", "--dtype-system=trch"], "unknown system 'trch'; did you mean torch?"),
+        (["--dtype-trace=package", "--dtype-system=trch"], "unknown system 'trch' (did you mean torch?)"),
     ],
 )
 def test_options_that_make_no_sense_are_one_line(project: Path, options: list[str], why: str) -> None:

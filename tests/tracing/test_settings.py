@@ -25,7 +25,7 @@ def test_a_section_stands_in_for_options_in_all_folders_below(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("package = []", r"has no key 'package'; did you mean packages\?"),
+        ("package = []", r"has no key 'package' [(]did you mean packages\?[)]"),
         ("zzz = 1", "has no key 'zzz'; it may have packages, systems"),
         ("packages = 1", r"packages of \[tool.typelattice\] is '1'; give a list of texts"),
         ("systems = [1]", "systems of .* give a list of texts"),

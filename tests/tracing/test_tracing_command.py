@@ -152,7 +152,7 @@ def test_a_module_is_run_as_python_runs_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((), "typelattice: trace: give a script, or -m and a module (see typelattice trace --help)\n"),
+        ((), "typelattice: trace: give a script, or -m and a module; see typelattice trace --help\n"),
         (("--system", "nump", "s.py"), "unknown system 'nump'"),
         (("-m", "no_such_module"), "typelattice: there is no module no_such_module that can be run"),
         (("broken.py",), "broken.py, line 1: invalid syntax"),

@@ -21,7 +21,7 @@ from typelattice.operands.notation import parse
 from typelattice.programs.json.plain_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
-from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout

@@ -53,7 +53,7 @@ def run(args: Namespace) -> Paragraphs:
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
-        raise UsageError("fix: give a script, or -m and a module (see typelattice fix --help)")
+        raise UsageError("fix: give a script, or -m and a module; see typelattice fix --help")
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
     settings = read_settings(Path.cwd())
     packages = args.package or settings.packages

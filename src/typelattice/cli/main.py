@@ -78,11 +78,10 @@ class Parser(ArgumentParser):
 
     def _check_value(self, action: Action, value: object) -> None:
         """Raise ArgumentError, with the nearest choice, for a value that is none of the choices."""
-        try:
-            super()._check_value(action, value)
-        except ArgumentError as e:
-            near = nearest(str(value), map(str, action.choices or ()))
-            raise ArgumentError(action, f"{e.message}{near}") from None
+        choices = [*(action.choices or ())]
+        if choices and value not in choices:
+            near = nearest(str(value), choices)
+            raise ArgumentError(action, f"invalid choice: {value!r}{near}; choose from {', '.join(choices)}")
 
     def _nearest_option(self, unread: Sequence[str]) -> str:
         """The option that was probably meant by the first word that looks like one."""
@@ -110,7 +109,7 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         name = self.prog.removeprefix("typelattice ")
-        raise UsageError(f"{name}: {clip_text(message, LONGEST // 2)} (see {self.prog} --help)")
+        raise UsageError(f"{name}: {clip_text(message, LONGEST // 2)}; see {self.prog} --help")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -88,7 +88,7 @@ def run(args: Namespace) -> Paragraphs:
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
-        raise UsageError("trace: give a script, or -m and a module (see typelattice trace --help)")
+        raise UsageError("trace: give a script, or -m and a module; see typelattice trace --help")
     written = [abspath(path) for path in (args.json, args.html, args.output) if path]
     if len({*written}) < len(written):
         raise UsageError(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from typelattice.codegen.names import snake
-from typelattice.codegen.tables import REFUSED, Lookup, Tables, cast_cases
+from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 
 def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -37,14 +37,14 @@ def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["};"]
     lines += ["// clang-format on", ""]
     for f in t.lookups:
-        given = ", ".join(f"{p}_{_type(x)} {name}" for x, name in _arguments(f))
+        given = ", ".join(f"{p}_{kind.lower()} {name}" for name, kind in f.parameters.items())
         lines += [
             f"static inline {p}_dtype {p}_{f.function}({given}) {{",
-            f"  return ({p}_dtype){p}_table_{f.table}{_cell(f)};",
+            f"  return ({p}_dtype){p}_table_{f.table}{f.cell()};",
             "}",
             "",
         ]
-    if _has_promote(t):
+    if t.has_promote:
         lines += _c_fold(t, p, upper)
     if t.casts:
         lines += _c_casts(t, p)
@@ -93,9 +93,8 @@ def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED: "REFUSED"}
     lines = [f"/* {head} */", f'#include "{p}_dtypes.h"', "", "// clang-format off", "int main(void) {"]
     for f in t.lookups:
-        kinds = [f"{p}_{_type(tier)}" for tier in f.tiers]
-        fields = " ".join(f"{kind} {name};" for kind, name in zip(kinds, "ab", strict=False))
-        given = ", ".join(f"cases[i].{name}" for name in "ab"[: len(kinds)])
+        fields = " ".join(f"{p}_{kind.lower()} {name};" for name, kind in f.parameters.items())
+        given = ", ".join(f"cases[i].{name}" for name in f.parameters)
         lines += ["  {", f"    static const struct {{ {fields} {p}_dtype want; }} cases[] = {{"]
         lines += [
             f"      {{{', '.join([*(spell(*x) for x in operands), spell('array', want)])}}},"
@@ -145,15 +144,15 @@ def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["};"]
     lines += ["// clang-format on", ""]
     for f in t.lookups:
-        given = ", ".join(f"{'Scalar' if x == 'scalar' else 'DType'} {name}" for x, name in _arguments(f))
-        cell = _cell(f, "static_cast<std::size_t>({})")
+        given = ", ".join(f"{kind} {name}" for name, kind in f.parameters.items())
+        cell = f.cell("[static_cast<std::size_t>({})]")
         lines += [
             f"constexpr DType {f.function}({given}) noexcept {{",
             f"  return static_cast<DType>(table_{f.table}{cell});",
             "}",
             "",
         ]
-    if _has_promote(t):
+    if t.has_promote:
         lines += _cpp_fold(t)
     if t.casts:
         lines += _cpp_casts(t)
@@ -205,9 +204,8 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines = [f"// {head}", f'#include "{p}_dtypes.hpp"', "", f"using namespace {p}_dtypes;", ""]
     lines += ["// clang-format off", "int main() {"]
     for f in t.lookups:
-        kinds = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
-        fields = " ".join(f"{kind} {name};" for kind, name in zip(kinds, "ab", strict=False))
-        given = ", ".join(f"each.{name}" for name in "ab"[: len(kinds)])
+        fields = " ".join(f"{kind} {name};" for name, kind in f.parameters.items())
+        given = ", ".join(f"each.{name}" for name in f.parameters)
         lines += ["  {", f"    struct Case {{ {fields} DType want; }};"]
         lines += ["    static constexpr Case cases[] = {"]
         lines += [
@@ -225,31 +223,3 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["  };", "  for (const Chain &each : chains) {"]
         lines += ["    if (cast_folds(each.a, each.b, each.c) != each.want) return 1;", "  }"]
     return "\n".join([*lines, "  return 0;", "}", "// clang-format on", ""])
-
-
-def expected_results(t: Tables, f: Lookup) -> Iterator[tuple[tuple[tuple[str, int], ...], int]]:
-    """Every call of a function: the tier and index of each operand, and the index that it gives."""
-    every = {"scalar": range(len(t.scalars))}
-    axes = [every.get(tier, t.indices.values()) for tier in f.tiers]
-    for i in axes[0] if len(axes) > 1 else [0]:
-        for j in axes[-1]:
-            given = ((f.tiers[0], i), (f.tiers[1], j)) if len(axes) > 1 else ((f.tiers[0], j),)
-            yield given, t.tables[f.table][i][j]
-
-
-def _has_promote(t: Tables) -> bool:
-    return any(f.function == "promote" for f in t.lookups)
-
-
-def _type(tier: str) -> str:
-    return "scalar" if tier == "scalar" else "dtype"
-
-
-def _arguments(f: Lookup) -> list[tuple[str, str]]:
-    return list(zip(f.tiers, "ab", strict=False))
-
-
-def _cell(f: Lookup, how: str = "{}") -> str:
-    """The index of the cell in the table of a function."""
-    names = [how.format(name) for _, name in _arguments(f)]
-    return "".join(f"[{name}]" for name in (["0", *names] if len(names) == 1 else names))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.c_family import expected_results
 from typelattice.codegen.names import snake
-from typelattice.codegen.tables import REFUSED, Tables, cast_cases
+from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 
 def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -22,12 +21,10 @@ def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines += ["# fmt: on", "", "", "def _dtype(index: int) -> DType | None:"]
     lines += [f"    return None if index == {REFUSED} else DType(index)"]
     for f in t.lookups:
-        kinds = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
-        given = ", ".join(f"{name}: {kind}" for name, kind in zip("ab", kinds, strict=False))
-        cell = "[a][b]" if len(kinds) > 1 else "[0][a]"
+        given = ", ".join(f"{name}: {kind}" for name, kind in f.parameters.items())
         lines += ["", "", f"def {f.function}({given}) -> DType | None:"]
-        lines += [f"    return _dtype(_TABLE_{f.table}{cell})"]
-    if any(f.function == "promote" for f in t.lookups):
+        lines += [f"    return _dtype(_TABLE_{f.table}{f.cell()})"]
+    if t.has_promote:
         lines += _fold(t)
     if t.casts:
         lines += _casts(t)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.c_family import expected_results
 from typelattice.codegen.names import snake
-from typelattice.codegen.tables import REFUSED, Tables, cast_cases
+from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 DERIVED = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
 
@@ -36,16 +35,14 @@ def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["#[rustfmt::skip]", f"const TABLE_{number}: {shape} = [", *cells, "];", ""]
     for f in t.lookups:
-        kinds = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
-        given = ", ".join(f"{name}: {kind}" for name, kind in zip("ab", kinds, strict=False))
-        cell = "".join(f"[{name} as usize]" for name in "ab"[: len(kinds)])
+        given = ", ".join(f"{name}: {kind}" for name, kind in f.parameters.items())
         lines += [
             f"pub const fn {f.function}({given}) -> Option<DType> {{",
-            f"    TABLE_{f.table}{cell if len(kinds) > 1 else f'[0]{cell}'}",
+            f"    TABLE_{f.table}{f.cell('[{} as usize]')}",
             "}",
             "",
         ]
-    if any(f.function == "promote" for f in t.lookups):
+    if t.has_promote:
         lines += _fold(t)
     if t.casts:
         lines += _casts(t)
@@ -91,13 +88,11 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines = [f"// {head}", f'#[path = "{p}_dtypes.rs"]', "#[allow(dead_code)]", f"mod {p}_dtypes;"]
     lines += [f"use {p}_dtypes::*;", "", "#[rustfmt::skip]", "fn main() {"]
     for f in t.lookups:
-        names_of = "ab"[: len(f.tiers)]
-        types = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
-        lines += [f"    let cases: &[({', '.join(types)}, Option<DType>)] = &["]
+        types, arguments = ", ".join(f.parameters.values()), ", ".join(f.parameters)
+        lines += [f"    let cases: &[({types}, Option<DType>)] = &["]
         for given, found in expected_results(t, f):
             want = "None" if found == REFUSED else f"Some(DType::{by_index[found]})"
             lines += [f"        ({', '.join(spell(*x) for x in given)}, {want}),"]
-        arguments = ", ".join(names_of)
         lines += ["    ];", f"    for &({arguments}, want) in cases {{"]
         lines += [f"        assert_eq!({f.function}({arguments}), want);", "    }"]
     if t.casts:

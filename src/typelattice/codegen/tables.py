@@ -39,6 +39,17 @@ class Lookup:
     tiers: tuple[Tier, ...]
     table: int
 
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The type of each parameter by its name: `{"a": "DType", "b": "Scalar"}`."""
+        names = {"scalar": "Scalar"}
+        return {name: names.get(tier, "DType") for name, tier in zip("ab", self.tiers, strict=False)}
+
+    def cell(self, how: str = "[{}]") -> str:
+        """Write the index of the cell in the table; `how` is the form of the index of one parameter."""
+        row = "" if len(self.tiers) > 1 else "[0]"
+        return row + "".join(map(how.format, self.parameters))
+
 
 @dataclass(slots=True)
 class Tables:
@@ -69,6 +80,11 @@ class Tables:
             for function, asked in self.reasons.items()
         }
         return {"reasons": texts, "refusals": refusals}
+
+    @property
+    def has_promote(self) -> bool:
+        """True if a function promotes two arrays."""
+        return any(f.function == "promote" for f in self.lookups)
 
     @property
     def size(self) -> int:
@@ -139,9 +155,17 @@ def build_tables(
     return found
 
 
+def expected_results(t: Tables, f: Lookup) -> Iterator[tuple[tuple[tuple[str, int], ...], int]]:
+    """Yield every call of a function: the tier and index of each operand, and the index that it gives."""
+    every = {"scalar": range(len(t.scalars))}
+    for given in product(*(every.get(tier, t.indices.values()) for tier in f.tiers)):
+        row = t.tables[f.table][given[0] if len(given) > 1 else 0]
+        yield tuple(zip(f.tiers, given, strict=True)), row[given[-1]]
+
+
 def cast_cases(t: Tables) -> Iterator[tuple[int, int, int, int]]:
     """Yield every chain of two casts by the indices of its dtypes, and 1 if it may be folded."""
-    for a, b, c in product(t.indices.values(), repeat=3):
+    for a, b, c in product(t.indices.values(), repeat=3) if t.casts else ():
         yield a, b, c, t.casts[a * t.size + b][c]
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.c_family import expected_results
 from typelattice.codegen.names import camel, snake
-from typelattice.codegen.tables import REFUSED, Tables, cast_cases
+from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 
 def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -25,13 +24,12 @@ def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines += ["function dtype(index: number | undefined): DType | undefined {"]
     lines += [f"  return index === {REFUSED} ? undefined : (index as DType);", "}", ""]
     for f in t.lookups:
-        kinds = ["Scalar" if tier == "scalar" else "DType" for tier in f.tiers]
-        given = ", ".join(f"{name}: {kind}" for name, kind in zip("ab", kinds, strict=False))
-        cell = "[a]?.[b]" if len(kinds) > 1 else "[0]?.[a]"
+        given = ", ".join(f"{name}: {kind}" for name, kind in f.parameters.items())
+        cell = f.cell().replace("][", "]?.[")
         name = function_name(f.function)
         lines += [f"export function {name}({given}): DType | undefined {{"]
         lines += [f"  return dtype(TABLE_{f.table}{cell});", "}", ""]
-    if any(f.function == "promote" for f in t.lookups):
+    if t.has_promote:
         lines += _fold(t)
     if t.casts:
         lines += _casts(t)
@@ -96,7 +94,7 @@ def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
             want = "undefined" if found == REFUSED else f"d.DType.{by_index[found]}"
             call = f"d.{function_name(f.function)}({', '.join(spell(*x) for x in given)})"
             lines += [f"  check({call} === {want});"]
-    for *chain, folds in cast_cases(t) if t.casts else ():
+    for *chain, folds in cast_cases(t):
         call = f"d.castFolds({', '.join(spell('array', i) for i in chain)})"
         lines += [f"  check({call} === {'true' if folds else 'false'});"]
     return "\n".join([*lines, "}", ""])

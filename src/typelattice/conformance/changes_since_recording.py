@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from typelattice.conformance.library import OperandString
+from typelattice.conformance.library import OperandString, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import Progress, asked_again, in_silence
 from typelattice.facts.releases import SIGN
@@ -43,17 +43,12 @@ def changes_since_recording(
     found = changes_between(
         f"{name} (recorded)",
         list_recorded_calls(then),
-        f"{version_text(now)} (installed)",
+        f"{versions(now.versions)} (installed)",
         list_recorded_calls(now),
     )
     before, after = {*_list_asked(then)}, {*asked.catalogue.dtypes, *asked.catalogue.operations}
     new = () if SIGN in name else tuple(sorted(after - before))
     return News(then, now, found, tuple(sorted(before - after)), new)
-
-
-def version_text(recording: Recording) -> str:
-    """The versions that a recording is of: `numpy 2.4.6, ml_dtypes 0.6.0`."""
-    return ", ".join(f"{package} {version}" for package, version in recording.versions.items())
 
 
 def _list_asked(recording: Recording) -> Iterable[str]:

@@ -21,19 +21,19 @@ def short(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean …?`, or nothing where no known name is near.
+    """` (did you mean …?)`, for after the unknown name; nothing where no known name is near.
 
     Swapped letters are the likeliest slip, then a name of which only the beginning was written:
 
     >>> nearest("int46", ["int4", "int6", "int64"])
-    '; did you mean int64 or int6?'
+    ' (did you mean int64 or int6?)'
     >>> nearest("float8", ["float16", "float64", "float8_e5m2"])
-    '; did you mean float8_e5m2?'
+    ' (did you mean float8_e5m2?)'
 
     Then a name before which something was written, and at last a short form:
 
     >>> nearest("pytorch", ["python", "torch"]), nearest("operations", ["order", "ops"])
-    ('; did you mean torch?', '; did you mean ops?')
+    (' (did you mean torch?)', ' (did you mean ops?)')
     """
     from difflib import SequenceMatcher
 
@@ -57,7 +57,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if not likely and len(typed) > 1:
         forms = [each for each in written if is_short_form(typed, each) or is_short_form(each, typed)]
         likely = sorted(forms, key=len)
-    return f"; did you mean {' or '.join(written[each] for each in likely[:MOST])}?" if likely else ""
+    return f" (did you mean {' or '.join(written[each] for each in likely[:MOST])}?)" if likely else ""
 
 
 def is_short_form(short_name: str, name: str) -> bool:

@@ -189,7 +189,8 @@ class Words:
                 if not word:
                     raise ValueError("a kind is missing")
                 if word in PYTHON_KINDS:
-                    raise UnknownWord(f"unknown kind {short(word)}; did you mean {PYTHON_KINDS[word]}?", word)
+                    near = PYTHON_KINDS[word]
+                    raise UnknownWord(f"unknown kind {short(word)} (did you mean {near}?)", word)
                 raise unknown("kind or dtype", word, {**ops.KINDS, **self.known, **self.sets}, lists=False)
         return found
 

@@ -17,7 +17,7 @@ from typelattice.cli.explain_program import explain_outcome
 from typelattice.explanations.recorded_answer import answer_words
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
-from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
 
 MOST_LINES = 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typelattice.calls.step import Step
 from typelattice.explanations.plain_data import data as promotion_data
 from typelattice.programs.program import Program, Replay
-from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.outcome import Outcome
 
 
 def replay_data(replay: Replay) -> dict[str, object]:

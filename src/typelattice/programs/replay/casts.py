@@ -13,7 +13,7 @@ from typelattice.engine.operate import ignores_right, op_of
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)

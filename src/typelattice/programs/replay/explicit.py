@@ -35,7 +35,7 @@ from typelattice.facts.range_checks import Value, represent
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.casts import promoting_inputs
-from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.written_casts import CastWriter
 
 

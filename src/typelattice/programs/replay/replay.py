@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from typelattice.calls.call_tables import meaning, system_of_mode, system_of_module
 from typelattice.calls.multiple_results import STANDS_FOR
@@ -30,13 +29,13 @@ from typelattice.calls.step import (
     Step,
     leaves,
 )  # fmt: skip
-from typelattice.engine.answer import Promotion, Rule
+from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operate import op_of, written_into
 from typelattice.engine.operations import COPY_CAST, SAME_DTYPE
 from typelattice.engine.system import System
-from typelattice.facts.cast_rules import PLAIN, CastRule
+from typelattice.facts.cast_rules import PLAIN
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
@@ -46,93 +45,9 @@ from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import BOOL, LISTS, SCALAR, WORDS, Operand, Tier, operand_of, scalar
 from typelattice.programs.replay.call_results import result_of
+from typelattice.programs.replay.outcome import NOT_REACHED, EarlierOutcomes, ExplicitCast, Outcome
 
-if TYPE_CHECKING:
-    from typelattice.recorded.observed import Observed
-
-
-@dataclass(frozen=True, slots=True)
-class ExplicitCast:
-    """A cast that the source writes, with what the system's file says of it and the line that does."""
-
-    source: DType
-    target: DType
-    says: CastRule
-    rule: Rule
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of a step under a system: an operand, or None if the step is refused or not reached.
-
-    `reason` says why a step is refused. A step that needs a refused one is not reached, and has no reason.
-    `cast` is set for an explicit cast that the system has a rule for.
-    """
-
-    operand: Operand | None
-    promotion: Promotion | None = None
-    reason: str | None = None
-    cast: ExplicitCast | None = None
-
-    @property
-    def dtype(self) -> DType | None:
-        """The dtype; None where the step is refused or not reached, and of a Python number."""
-        return self.operand.dtype if self.operand else None
-
-    @property
-    def refused(self) -> bool:
-        """Return True if this step itself is refused."""
-        return self.reason is not None
-
-    @property
-    def observed(self) -> Observed | None:
-        """The recorded answer of the library; None if it was never asked, or if no rule decides the step."""
-        from typelattice.recorded.observed import observed  # takes long to load, and few programs ask
-
-        p = self.promotion
-        return observed(p) if p and self.refused == (p.dtype is None) else None
-
-    @property
-    def recorded_departure(self) -> Observed | None:
-        """The recorded answer of the library if it contradicts the rule; later steps follow the rule."""
-        return seen if (seen := self.observed) and seen.departs else None
-
-    @property
-    def never_asked(self) -> bool:
-        """Return True if a rule alone answers, though the system's library could have been asked.
-
-        >>> from typelattice import program
-        >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
-        [False, True]
-        """
-        from typelattice.recorded.unasked import is_unasked
-
-        p = self.promotion
-        return p is not None and self.refused == (p.dtype is None) and is_unasked(p)
-
-    @property
-    def marked(self) -> str:
-        """The outcome as pages show it: with `?` behind it if the library was never asked.
-
-        >>> from typelattice import program
-        >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].marked)
-        float32?
-        """
-        from typelattice.recorded.unasked import UNASKED
-
-        return f"{self}{UNASKED}" if self.never_asked else str(self)
-
-    def __str__(self) -> str:
-        if self.operand is None:
-            return "refused" if self.refused else "not reached"
-        if self.operand.tier == "scalar":
-            return f"Python {self.operand.kind.word}"
-        return f"{self.operand.dtype}{'*' if self.operand.weak else ''}"
-
-
-NOT_REACHED = Outcome(None)
 Systems = Mapping[str, System]  # the system of each library that owns steps
-EarlierOutcomes = Sequence[Outcome] | Mapping[int, Outcome]  # the outcomes of earlier steps, by their numbers
 
 
 def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ...]:

@@ -7,7 +7,8 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from typelattice.calls.step import Step
-from typelattice.programs.replay.replay import FindEvaluator, Outcome
+from typelattice.programs.replay.outcome import Outcome
+from typelattice.programs.replay.replay import FindEvaluator
 
 
 def replay_with_changes(

@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.finite_values import Values, scale, values
 from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import BOOL
-from typelattice.programs.replay.replay import ExplicitCast
+from typelattice.programs.replay.outcome import ExplicitCast
 
 ROUNDED_BY = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # to whole numbers
 Add = Callable[[Step], int]  # adds a step to a program, and returns its number

@@ -10,14 +10,8 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.replay import (
-    NOT_REACHED,
-    FindEvaluator,
-    Outcome,
-    Systems,
-    evaluators_of,
-    replay_singly,
-)
+from typelattice.programs.replay.outcome import NOT_REACHED, Outcome
+from typelattice.programs.replay.replay import FindEvaluator, Systems, evaluators_of, replay_singly
 from typelattice.tracing.run_data.float_widths import as_narrow, is_integer, width
 from typelattice.tracing.run_data.run import Run, agrees, is_operation, known_reason, left_open
 from typelattice.tracing.steps.called_name import WRITING

@@ -11,7 +11,7 @@ from typelattice.engine.decisions import Hosted
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay
-from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.run_data.run import agrees, is_operation
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.calls.step import Call, Opaque
 from typelattice.facts.dtypes import DType
-from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay_with_changes import replay_with_changes
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.dtype_origin import is_cast_where_taken

@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
-from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.report.annotations import entry_data
 from typelattice.tracing.report.model import report_of

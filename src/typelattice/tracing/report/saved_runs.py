@@ -22,9 +22,9 @@ from typelattice.tracing.run_data.float_widths import width_of
 
 MOST = 1 << 30  # bytes of a document
 LISTS = ("steps", "mismatches", "departures", "findings", "summarised")
-KEYS: dict[str, type] = dict.fromkeys(LISTS, list) | {
-    "libraries": dict, "not_followed": dict, "opaque": int, "child_processes": int
-}  # fmt: skip
+COUNTS = ("opaque", "child_processes", "followed_processes")
+KEYS: dict[str, type] = dict.fromkeys(LISTS, list) | dict.fromkeys(COUNTS, int)
+KEYS |= {"libraries": dict, "not_followed": dict}
 STEP_KEYS: dict[str, type | tuple[type, ...]] = {
     "file": (str, type(None)), "line": (int, type(None)), "observed": (str, type(None)),
     "code": str, "operands": list, "bytes": int,
@@ -84,8 +84,6 @@ def read_run(path: str) -> dict[str, Any]:
         raise RunFileError(
             f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}"
         ) from None
-    if isinstance(found, dict):
-        found.setdefault("findings", [])  # documents of earlier releases have none
     try:
         _check(found)
     except (KeyError, TypeError, ValueError, IndexError) as e:
@@ -177,7 +175,7 @@ def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
     Raises RunFileError if two of them give a library different systems.
     """
     made: dict[str, Any] = {"typelattice": "run", "version": VERSION, "libraries": {}, "not_followed": {}}
-    made |= {key: [] for key in LISTS} | {"opaque": 0, "child_processes": 0, "followed_processes": 0}
+    made |= {key: [] for key in LISTS} | dict.fromkeys(COUNTS, 0)
     for each in documents:
         for library, system in each["libraries"].items():
             known = made["libraries"].setdefault(library, system)
@@ -192,8 +190,7 @@ def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
             f | {"step": None if f["step"] is None else f["step"] + start} for f in each["findings"]
         ]
         made["not_followed"] |= each["not_followed"]
-        made["opaque"] += each["opaque"]
-        made["child_processes"] += each["child_processes"]
-        made["followed_processes"] += each.get("followed_processes", 0)  # older documents have none
+        for key in COUNTS:
+            made[key] += each[key]
         made["summarised"] += [line for line in each["summarised"] if line not in made["summarised"]]
     return made

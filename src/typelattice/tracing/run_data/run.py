@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typelattice.calls.step import Call, Cast, Created, Index, Input, Number, Opaque, SourceLocation, Step
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem, Program, Replay
-from typelattice.programs.replay.replay import Outcome
+from typelattice.programs.replay.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typelattice.calls.step import Step
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.replay import Outcome, evaluators_of
+from typelattice.programs.replay.outcome import Outcome
+from typelattice.programs.replay.replay import evaluators_of
 from typelattice.tracing.libraries import casting, own_system
 from typelattice.tracing.run_data.array_links import Note
 from typelattice.tracing.steps.arguments import UnknownCallError

@@ -1,0 +1,197 @@
+"""A patch: the changes of a program, their proof and their costs; in words, as a diff, and written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from pathlib import Path
+
+from typelattice.disk.read import read_bytes
+from typelattice.disk.write import check_writable, write_bytes
+from typelattice.fixing.comparison import Difference
+from typelattice.fixing.source import FixError
+from typelattice.fixing.workspace import Cost
+from typelattice.tracing.report.words import count_text, package_path, size
+
+MOST = 1 << 24  # bytes of a source
+ASSERTIONS_HOLD = "they hold"
+UNVERIFIED = (
+    "the program binds, prints and saves no number that the changes reach; print its results, or bind them "
+    "to names"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A change that was kept: its file and line, and the code there before and after."""
+
+    file: Path
+    line: int
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{path_text(self.file)}:{self.line}: {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unfixed:
+    """A cause of which no change was kept, and why the last one was taken back."""
+
+    file: Path
+    line: int
+    code: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{path_text(self.file)}:{self.line}: {self.code}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The time and the peak memory of plain runs before and after a patch: the least of some runs each.
+
+    >>> print(Costs(Cost(1.5, 412_000_000), Cost(0.914, 221_000_000), 3))
+    peak memory 412.0 MB before, 221.0 MB after; time 1.50 s before, 0.91 s after (least of 3 plain runs each)
+    """
+
+    before: Cost
+    after: Cost
+    runs: int
+
+    def __str__(self) -> str:
+        before, after = self.before, self.after
+        memory = f"peak memory {size(before.peak)} before, {size(after.peak)} after; " if before.peak else ""
+        time = f"time {before.seconds:.2f} s before, {after.seconds:.2f} s after"
+        many = f"least of {self.runs} plain runs each" if self.runs > 1 else "1 plain run each"
+        return f"{memory}{time} ({many})"
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """The changes of a program after which it reaches a goal.
+
+    `contents` has the bytes of each changed file before and after. `progress` says how far the run was from
+    the goal before and after. `difference` compares the values of both runs. `asserts` says what
+    the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
+    time and memory of plain runs, without the tracer; None if one of them failed. `tests` is the number of
+    tests, if it is a pytest run.
+
+    >>> print(Patch((), (), {}, "nothing to do: no float is widened", Difference()))
+    nothing to do: no float is widened
+    """
+
+    fixed: tuple[Fixed, ...]
+    unfixed: tuple[Unfixed, ...]
+    contents: Mapping[Path, tuple[bytes, bytes]] = field(repr=False)
+    progress: str
+    difference: Difference
+    asserts: str = ""
+    costs: Costs | None = None
+    tests: int = 0
+
+    @property
+    def grade(self) -> str:
+        """The proof of the patch: "safe", "changes values", "tested" or "unverified"."""
+        if not self.difference.none:
+            return "changes values"
+        if self.difference.compared:
+            return "safe"
+        return "tested" if self.tests or self.asserts == ASSERTIONS_HOLD else "unverified"
+
+    @property
+    def safe(self) -> bool:
+        """True if the values of the patched program were compared, and all equal those before."""
+        return self.grade == "safe"
+
+    @property
+    def proof(self) -> str:
+        """The proof in words: the tests, the assertions, or the values that were compared."""
+        match self.grade:
+            case "tested" if self.tests:
+                return f"{count_text(self.tests, 'test comes', 'tests come')} out as before"
+            case "tested":
+                return "its assertions hold"
+            case "unverified":
+                return UNVERIFIED
+        return str(self.difference)
+
+    @property
+    def diff(self) -> str:
+        """The changes as a unified diff."""
+        return "".join(
+            line
+            for path, (before, after) in sorted(self.contents.items())
+            for line in _diff(path_text(path), before.decode("utf-8"), after.decode("utf-8"))
+        )
+
+    def data(self) -> dict[str, object]:
+        """Return the patch as JSON data: its changes, the diff, and each changed file as it becomes."""
+        return {
+            "fixed": [
+                {"file": str(f.file), "line": f.line, "before": f.before, "after": f.after}
+                for f in self.fixed
+            ],
+            "unfixed": [
+                {"file": str(u.file), "line": u.line, "code": u.code, "reason": u.reason}
+                for u in self.unfixed
+            ],
+            "safe": self.safe,
+            "progress": self.progress,
+            "difference": str(self.difference),
+            "diff": self.diff,
+            "files": {
+                str(path): {"before": before.decode("utf-8"), "after": after.decode("utf-8")}
+                for path, (before, after) in sorted(self.contents.items())
+            },
+        }
+
+    def write(self) -> None:
+        """Write the changes. Raises FixError, FileError; then no file is written."""
+        if self.fixed and self.grade == "unverified":
+            raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED}")
+        for path, (before, _) in self.contents.items():
+            if read_bytes(path, MOST) != before:
+                raise FixError(f"{path} has changed since it was run; run typelattice fix again")
+            if package_path(str(path)) is not None:
+                raise FixError(f"{path} is installed; apply the diff to the sources of its package")
+            if not os.access(path, os.W_OK):
+                raise FixError(f"{path} is read-only; make it writable, or apply the diff by hand")
+            check_writable(path, len(self.contents[path][1]))
+        for path, (_, after) in self.contents.items():
+            write_bytes(path, after)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """Print the diff, its grade, and the causes that were not fixed."""
+        if not self.fixed and not self.unfixed:
+            yield self.progress
+            return
+        if self.fixed:
+            yield self.diff
+            yield f"{self.grade}: {self.proof}"
+            yield f"{count_text(len(self.fixed), 'change')}: {self.progress}"
+            yield str(self.costs) if self.costs else "time and memory: a plain run of the program fails"
+        if self.asserts:
+            yield f"its assertions failed before; with the changes: {self.asserts}"
+        if self.unfixed:
+            yield f"not fixed: {count_text(len(self.unfixed), 'place')}"
+            yield from (f"  {each}" for each in self.unfixed)
+
+
+def path_text(path: Path) -> str:
+    here = Path(os.path.realpath(os.curdir))
+    installed = package_path(str(path))
+    if installed is not None:
+        return installed.as_posix()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
+
+
+def _diff(name: str, before: str, after: str) -> Iterator[str]:
+    old, new = (text.splitlines(keepends=True) for text in (before, after))
+    for line in unified_diff(old, new, f"a/{name}", f"b/{name}"):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

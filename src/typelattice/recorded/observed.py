@@ -134,8 +134,6 @@ def observed(p: Promotion) -> Observed | None:
     if any(o.foreign for o in p.promoting):
         name = f"{FOREIGN}/{name}"
     asked = p.system.operation(p.op or PROMOTION)
-    if asked.like:  # an operation of the file's own, which no recorder asks
-        return None
     call = _recorded_call(name, asked.name, p.promoting)
     if call is None and asked.is_operator and not asked.in_place:
         # Operators were asked of some of the many operands.

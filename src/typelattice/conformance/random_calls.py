@@ -44,9 +44,8 @@ def shrink_mismatch(
     """The smallest call that is still a mismatch, and no listed one."""
     known = operation(m.call.op, asked.catalogue.own)
     while True:
-        questions = [
-            question for question in _smaller(m.call, known) if set(question[1]) <= {*asked.catalogue.operands}
-        ]
+        able = {*asked.catalogue.operands}
+        questions = [question for question in _smaller(m.call, known) if set(question[1]) <= able]
         found = (compare(system, _calls(asked, [question]), listed).mismatches for question in questions)
         smaller = next((mismatches[0] for mismatches in found if mismatches), None)
         if smaller is None:

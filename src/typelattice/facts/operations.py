@@ -146,6 +146,7 @@ def own_operation(
     like: str,
     operands: Sequence[str] = (),
     parameters: Sequence[str] = (),
+    *,
     own: Mapping[str, Operation] = {},
 ) -> Operation:
     """Make the operation of a system's own that is called as a known one. Raise OpError.
@@ -156,11 +157,10 @@ def own_operation(
     >>> own_operation("scaled_matmul", "matmul", parameters=["scale"]).operands
     ('x', 'y')
     """
-    if like in own:
-        known, follows = own[like], (like, *own[like].follows)
-        operands, like = tuple(operands) or known.operands, known.like
-    else:
-        known, follows = OPERATIONS.get(like), ()
+    known = own.get(like) or OPERATIONS.get(like)
+    follows: tuple[str, ...] = ()
+    if known is not None and like in own:
+        follows, operands, like = (like, *known.follows), tuple(operands) or known.operands, known.like
     if known is None or known.form not in LIKE_FORMS:
         alike = [op.name for op in OPERATIONS.values() if op.form in LIKE_FORMS]
         near = nearest(like, alike) or "; name one of arrays alone, such as matmul, sum or add"

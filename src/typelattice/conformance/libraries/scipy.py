@@ -18,7 +18,9 @@ from typelattice.facts.operations import Operation, own_operation
 Function = Callable[..., object]
 Shape = Callable[[Any], Any]
 LIKE = {1: "fftshift", 2: "kron", 3: "addmm"}  # an operation of so many whole arrays
-NOT_STATED = "nbdtr nbdtrc nbdtri eval_gegenbauer eval_genlaguerre eval_jacobi eval_sh_jacobi".split()
+NOT_STATED = (
+    "nbdtr", "nbdtrc", "nbdtri", "eval_gegenbauer", "eval_genlaguerre", "eval_jacobi", "eval_sh_jacobi",
+)  # fmt: skip
 """Functions of special with loops that mix integers and floats in three arguments or more."""
 ENDLESS = ("obl_", "pro_")  # the beginnings of the names of functions of special, some of which never return
 
@@ -67,13 +69,15 @@ UFUNCS = {
 }
 SHARED: Mapping[str, Function] = {  # functions that other libraries have, too, by the operation
     **{name: UFUNCS[name] for name in ("erf", "expm1", "log1p", "exp2", "cbrt")},
-    **{"sigmoid": UFUNCS["expit"], "rint": UFUNCS["round"]},
+    "sigmoid": UFUNCS["expit"],
+    "rint": UFUNCS["round"],
     **{name: call_of(special, name, vector) for name in ("softmax", "log_softmax", "logsumexp")},
     **{name: call_of(fft, name, vector) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
     **{name: call_of(fft, name, grid) for name in ("fftn", "ifftn", "rfftn", "irfftn")},
     **{name: call_of(fft, name, vector) for name in ("fftshift", "ifftshift")},
     **{name: call_of(linalg, name, matrix) for name in ("inv", "pinv", "det", "cholesky", "solve", "norm")},
-    **{name: call_of(linalg, name, matrix) for name in ("svdvals", "eigvalsh", "eigvals", "qr", "svd", "eigh")},
+    **{name: call_of(linalg, name, matrix) for name in ("svdvals", "eigvalsh", "eigvals")},
+    **{name: call_of(linalg, name, matrix) for name in ("qr", "svd", "eigh")},
     **{name: call_of(signal, name, vector) for name in ("convolve", "correlate")},
 }
 TWO = (
@@ -136,7 +140,7 @@ class SciPy(NumPy):
 
     name = "scipy"
     how = "scipy's functions, called on NumPy's arrays and on Python scalars"
-    spaces = ()
+    spaces: Sequence[Any] = ()
     extra_operands: Sequence[str] = ()
 
     def __init__(self) -> None:

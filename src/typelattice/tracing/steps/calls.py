@@ -274,7 +274,7 @@ def _of_another_package(function: Any, name: str) -> Called | None:
             system = system_of_module(module, library, plain)
             full = f"{module.rpartition('.')[2]}.{name}"
             own = find_system(system).operations.get(full.replace(".", "_")) if system else None
-            takes = function.nin if type(function).__name__ == "ufunc" else None
+            takes = getattr(function, "nin", None)  # a ufunc has it
             return Called(full, library, (), takes, partial(parameters, function), module, own)
     return None
 

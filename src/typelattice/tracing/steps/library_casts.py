@@ -16,7 +16,7 @@ from typelattice.tracing.steps.arguments import UnknownCallError
 
 
 class LibraryCastError(UnknownCallError):
-    """An operation that contradicts its rules, since the library cast its operands by itself, as autocast does.
+    """An operation that contradicts its rules, for example since autocast cast its operands.
 
     `under` names the feature that casts, or the release of a package that was not recorded.
     """
@@ -31,7 +31,7 @@ def check(
 ) -> None:
     """Raise LibraryCastError if the last added step contradicts its rules, and these need not apply.
 
-    They need not if the library casts by itself now, or if the function is of a release that was not recorded.
+    They need not if the library casts by itself now, or if the function's release was not recorded.
     `notes` say what the steps before those gave.
     """
     last = steps[added[-1]] if added else None

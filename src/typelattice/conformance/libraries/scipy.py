@@ -87,7 +87,7 @@ TWO = (
     *("distance_sqeuclidean", "distance_cosine", "distance_correlation", "distance_jensenshannon"),
 )
 WHOLE: Mapping[str, Function] = {  # functions of whole arrays that no other library has
-    **calls(special, vector, "sinc lambertw"),
+    **calls(special, vector, "lambertw"),
     **calls(fft, vector, "dct idct dst idst"),
     **calls(fft, grid, "dctn idctn dstn idstn hfftn ihfftn"),
     **calls(linalg, matrix, "hessenberg null_space orth polar rq ldl lu_factor cho_factor pinvh"),
@@ -140,7 +140,7 @@ class SciPy(NumPy):
 
     name = "scipy"
     how = "scipy's functions, called on NumPy's arrays and on Python scalars"
-    spaces: Sequence[Any] = ()
+    spaces = None  # every other library has functions that it lacks
     extra_operands: Sequence[str] = ()
 
     def __init__(self) -> None:

@@ -32,8 +32,8 @@ def test_an_operation_with_loops_takes_the_first_to_which_every_operand_casts() 
 
 
 def test_a_number_beside_several_arrays_has_no_say_in_the_search_for_a_loop() -> None:
-    loops = {"sigmoid": {"takes": "all", "loops": "f32, f64"}, "f": {"like": "sigmoid", "operands": "x, y, z"}}
-    s = tl.system("numpy").replace(ops=loops)
+    found = {"like": "sigmoid", "operands": "x, y, z", "takes": "all", "loops": "f32, f64"}
+    s = tl.system("numpy").replace(ops={"f": found})
     assert said(s, "uint16", "int8", "int8", op="f") == "float32"  # though the two meet at int32
     assert said(s, "uint16", "int8", 1, op="f") == "float32"
     assert said(s, "uint16", "int8", 1.0, op="f") == "float64"

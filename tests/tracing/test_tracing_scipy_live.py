@@ -22,8 +22,8 @@ def smooth(x: np.ndarray, m: np.ndarray) -> tuple[np.ndarray, ...]:
     s = linalg.svd(m)[1]
     return (
         special.expit(x) + 1, special.betainc(2, x, x) + 1, fft.rfft(x) + 1, fft.dct(x, norm="ortho") + 1,
-        s + 1, linalg.expm(A=m) + 1, ndimage.gaussian_filter(m, 1.0) + 1, signal.lfilter([1.0], [1.0, 0.5], x) + 1,
-        distance.cdist(m, m) + 1, stats.zscore(x) + 1,
+        s + 1, linalg.expm(A=m) + 1, ndimage.gaussian_filter(m, 1.0) + 1, distance.cdist(m, m) + 1,
+        signal.lfilter([1.0], [1.0, 0.5], x) + 1, stats.zscore(x) + 1,
     )  # fmt: skip
 
 
@@ -43,9 +43,9 @@ def test_no_call_of_scipys_compiled_code_is_opaque() -> None:
 
 def test_each_of_several_results_has_a_dtype_of_its_own() -> None:
     def parts(m: np.ndarray) -> tuple[np.ndarray, ...]:
-        p, l, u = linalg.lu(m)
-        u2, s, v = linalg.svd(m)
-        return p + 1, l + 1, u + 1, u2 + 1, s + 1, v + 1
+        p, lower, upper = linalg.lu(m)
+        u, s, v = linalg.svd(m)
+        return p + 1, lower + 1, upper + 1, u + 1, s + 1, v + 1
 
     run = run_of(parts, MATRIX)
     found = [str(o) for (step, _), o in zip(run, run.under("numpy"), strict=True) if "linalg" in step.text]

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from small_systems import CHAIN, NUMPYLIKE, make, said, steps
 
+import typelattice as tl
+
 LOOPS = {"add": {"takes": "all", "loops": {"search": "i16, f32", "own": "u8"}}}
 
 
@@ -27,6 +29,14 @@ def test_an_operation_with_loops_takes_the_first_to_which_every_operand_casts() 
     assert s.explain("int8", "uint8", op="add").node is None
     assert steps(s, "int8", "uint8", op="add") == [("ops", "add", ("int8", "uint8"), "int16")]
     assert said(s, "int8", "bfloat16") == "- nothing lies above both"
+
+
+def test_a_number_beside_several_arrays_has_no_say_in_the_search_for_a_loop() -> None:
+    found = {"like": "sigmoid", "operands": "x, y, z", "takes": "all", "loops": "f32, f64"}
+    s = tl.system("numpy").replace(ops={"f": found})
+    assert said(s, "uint16", "int8", "int8", op="f") == "float32"  # though the two meet at int32
+    assert said(s, "uint16", "int8", 1, op="f") == "float32"
+    assert said(s, "uint16", "int8", 1.0, op="f") == "float64"
 
 
 def test_an_operation_with_loops_takes_kinds_of_operands() -> None:

@@ -48,7 +48,7 @@ def test_every_library_that_can_be_recorded_has_a_file_that_asks_it() -> None:
 
 
 def test_every_registered_recording_that_is_a_system_is_kept_and_no_other() -> None:
-    assert set(recording_names()) == set(recordings()) & set(tl.systems(versions=True))
+    assert set(recording_names()) == set(recordings()) & set(tl.systems(versions=True, functions=True))
 
 
 @pytest.mark.parametrize("name", tl.systems(versions=True))

@@ -18,7 +18,7 @@ from typelattice.files.writer import system_file
 FOLDER = Path(source.FOLDER)
 
 
-@pytest.mark.parametrize("name", tl.systems())
+@pytest.mark.parametrize("name", tl.systems(functions=True))
 def test_every_file_names_its_source_and_has_no_line_past_110_columns(name: str) -> None:
     text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
     assert all(len(line) <= 110 or line.startswith("source") for line in text.splitlines())
@@ -28,7 +28,7 @@ def test_every_file_names_its_source_and_has_no_line_past_110_columns(name: str)
     assert s.source.startswith("https://") or "extends" in text
 
 
-@pytest.mark.parametrize("name", tl.systems())
+@pytest.mark.parametrize("name", tl.systems(functions=True))
 def test_every_file_is_loaded_once_by_name_and_anew_by_path(name: str) -> None:
     assert tl.system(name) is tl.system(name)
     by_path = tl.system(FOLDER / f"{name}.toml")
@@ -38,7 +38,7 @@ def test_every_file_is_loaded_once_by_name_and_anew_by_path(name: str) -> None:
     assert answers(by_path) == answers(tl.system(name))
 
 
-@pytest.mark.parametrize("name", tl.systems())
+@pytest.mark.parametrize("name", tl.systems(functions=True))
 def test_no_order_restates_what_is_implied(name: str) -> None:
     order = tl.system(name).order
     for a in order.nodes:
@@ -47,7 +47,7 @@ def test_no_order_restates_what_is_implied(name: str) -> None:
             assert not between, f"{a} -> {b} is implied by way of {between[0]}"
 
 
-@pytest.mark.parametrize("name", tl.systems())
+@pytest.mark.parametrize("name", tl.systems(functions=True))
 def test_every_key_that_a_file_gives_is_one_that_it_needs(name: str) -> None:
     """No key that says what the file it extends, or the default, says already."""
     values = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
@@ -60,8 +60,8 @@ def test_every_key_that_a_file_gives_is_one_that_it_needs(name: str) -> None:
 
 def test_systems_are_sorted_and_each_has_a_file() -> None:
     names = {path.stem for path in FOLDER.glob("*.toml")}
-    assert tl.systems() == tuple(sorted(name for name in names if "@" not in name))
-    assert names <= {*tl.systems(versions=True)}
+    assert tl.systems(functions=True) == tuple(sorted(name for name in names if "@" not in name))
+    assert names <= {*tl.systems(versions=True, functions=True)}
 
 
 @pytest.mark.parametrize("name", tl.systems(versions=True))
@@ -87,7 +87,7 @@ def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
         build(idle)
 
 
-@pytest.mark.parametrize("name", tl.systems())
+@pytest.mark.parametrize("name", tl.systems(functions=True))
 def test_a_system_with_another_order_is_written_as_a_file_that_is_read(name: str) -> None:
     """Single pairs are left out, and ties that settle no pair, so that nothing in the file has no effect."""
     s = tl.system(name)

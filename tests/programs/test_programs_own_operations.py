@@ -133,6 +133,16 @@ def test_a_wrong_call_of_an_own_operation_is_refused(source: str, why: str) -> N
     assert why in str(error.value)
 
 
+def test_an_own_operation_may_be_like_an_earlier_one_of_the_file() -> None:
+    ops = 'f = { like = "positive", takes = "integer", gives = "f32" }'
+    head = f'{NPU.partition("[ops]")[0]}[ops]\n'
+    found = parse(f'{head}{ops}\ng.like = "f"\nh = {{ like = "g", gives = "i32" }}')
+    assert [str(found.explain("int8", op=op).dtype) for op in "fgh"] == ["float32", "float32", "int32"]
+    assert [found.explain("float32", op=op).dtype for op in "fgh"] == [None, None, None]
+    with pytest.raises(tl.FormatError, match="no operation can be like 'g'"):
+        parse(f'{head}h.like = "g"\n{ops}\ng.like = "f"')
+
+
 def test_an_operation_of_another_system_is_refused_there() -> None:
     program = tl.program("quantize(x)", npu(), x="float32")
     reason = program.under("numpy")[-1].reason

@@ -371,7 +371,7 @@ def _place(
             continue
         if not left:
             if row.others_ignored or (
-                builder.observed and not all_take_part and not _has_say(builder, value)
+                builder.observed and not all_take_part and not has_say(builder, value)
             ):
                 continue
             return None
@@ -415,10 +415,10 @@ def _promotes(x: Argument) -> bool:
     return isinstance(x, (Ref, tuple, complex))
 
 
-def _has_say(builder: ProgramBuilder, x: Argument) -> bool:
+def has_say(builder: ProgramBuilder, x: Argument) -> bool:
     """Tell whether an argument that no row names may decide of a dtype: an array, a complex, a dtype."""
     if isinstance(x, tuple):
-        return any(_has_say(builder, each) for each in x)
+        return any(has_say(builder, each) for each in x)
     if isinstance(x, Ref):
         o = builder.observed(x.step) if builder.observed else None
         whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)  # as of an axis
@@ -443,7 +443,7 @@ def _parameter(
         return Parameter((STANDS_FOR,), "name")
     if found is not None:
         return None if found.role == "ignored" else found
-    if row.others_ignored or (builder.observed and not _has_say(builder, value)):
+    if row.others_ignored or (builder.observed and not has_say(builder, value)):
         return None
     may = ", ".join(row.settings)
     known = f"{may} may be named" if may else "nothing may be named"
@@ -524,7 +524,7 @@ def _stand_in(
     ops = [FUNCTIONS[each] for each in alike if each != ANY_NUMBER]
     count, row = ops[0].most or len(args), signature(ops[0], excerpt.owner)
     named = {key: value for key, value in given.items() if key != "dtype" and not _is_ignored(row, key)}
-    if not row.others_ignored and any(_has_say(builder, x) for x in (*args[count:], *named.values())):
+    if not row.others_ignored and any(has_say(builder, x) for x in (*args[count:], *named.values())):
         raise excerpt.refuse(f"the dtype of {name} depends on more than its operands; leave the others out")
     taken, dtype = [builder.ref(excerpt, x) for x in args[:count]], asked_dtype(excerpt, given.get("dtype"))
     if dtype is not None and not ops[0].takes_dtype:

@@ -28,7 +28,11 @@ class Mismatch:
 
     @property
     def cause(self) -> str:
-        """The group of a mismatch: the class of the operation, and which side answers, refuses or raises."""
+        """The group of a mismatch: the class of the operation, and which side answers, refuses or raises.
+
+        An operation that one library alone has is a group by itself.
+        """
+        of_class = NAMES[self.call.op].of_class if self.call.op in NAMES else self.call.op
         theirs = self.call.answer
         if theirs.startswith(EXCEPTION):
             who = f"the library raises {theirs[1:]}, the system answers"
@@ -38,7 +42,7 @@ class Mismatch:
             who = "they differ in weakness"
         else:
             who = "both answer, differently"
-        return f"{NAMES[self.call.op].of_class}: {who}"
+        return f"{of_class}: {who}"
 
     def __str__(self) -> str:
         return f"{self.call}, the system says {self.ours}"
@@ -86,7 +90,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
     unknown: dict[str, None] = {}
     read = cache(system.operand)
     for call in calls:
-        if call.op not in NAMES:
+        if call.op not in NAMES and call.op not in system.operations:
             unknown[call.op] = None
         elif call.answer in BROKEN:
             broken += 1

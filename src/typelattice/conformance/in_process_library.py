@@ -10,7 +10,7 @@ from typelattice.conformance.absent import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.questions import TAKE_SEVERAL, candidates
 from typelattice.facts.libraries import recordings
-from typelattice.facts.operations import operation
+from typelattice.facts.operations import Operation, operation
 from typelattice.facts.suggestions import short
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
@@ -33,6 +33,7 @@ class Catalogue:
 
     `absent` has the operations that the library does not have; None if it does not say where to look.
     `spellings` has the function by which the library's own code asks an operation, where that is known.
+    `own` has the operations that no other library has.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Catalogue:
     several: tuple[str, ...]
     absent: tuple[str, ...] | None
     spellings: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, Operation] = field(default_factory=dict)
 
 
 class InProcessLibrary:
@@ -64,6 +66,8 @@ class InProcessLibrary:
         dtypes = _texts("dtypes()", library.dtypes())
         extra = _texts("extra_operands", getattr(library, "extra_operands", ()))
         two = getattr(library, "two_at_most", ())
+        own = getattr(library, "own", {})
+        take_several = {*TAKE_SEVERAL, *(op for op, known in own.items() if known.least > 2)}
         return Catalogue(
             name=_text("name", library.name),
             versions={
@@ -74,13 +78,14 @@ class InProcessLibrary:
             dtypes=dtypes,
             operands=tuple(operand for operand in candidates(dtypes, extra) if self.has(operand)),
             operations=tuple(self._functions),
-            several=tuple(op for op in self._functions if op in TAKE_SEVERAL and op not in two),
+            several=tuple(op for op in self._functions if op in take_several and op not in two),
             absent=self._absent(),
             spellings={
                 op: str(function.spelling)
                 for op, function in self._functions.items()
                 if hasattr(function, "spelling")
             },
+            own=own,
         )
 
     def _absent(self) -> tuple[str, ...] | None:
@@ -136,7 +141,8 @@ def _operations(library: Library) -> dict[str, Callable[..., object]]:
         if not callable(function):
             what = f"operations() has {short(repr(function))} for {short(str(op))}, which cannot be called"
             raise CannotAskError(f"the library cannot be asked: {what}")
-    return {operation(_text("operations()", op)).name: function for op, function in found.items()}
+    own = getattr(library, "own", {})
+    return {operation(_text("operations()", op), own).name: function for op, function in found.items()}
 
 
 def _texts(what: str, given: object) -> tuple[str, ...]:

@@ -43,9 +43,9 @@ class UnknownLibraryError(TypelatticeError, LookupError):
 class Library(Protocol):
     """An array library, as far as its promotion is concerned.
 
-    Three further attributes are read where they exist: `extra_operands`, operand strings to ask beyond the
-    standard ones; `two_at_most`, operations that take two operands here and more elsewhere; and `spaces`, the
-    modules and classes where users find its functions.
+    Further attributes are read where they exist: `extra_operands`, operand strings to ask beyond the
+    standard ones; `two_at_most`, operations that take two operands here and more elsewhere; `spaces`, the
+    modules and classes where users find its functions; and `own`, operations that no other library has.
     """
 
     name: str

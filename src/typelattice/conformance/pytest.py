@@ -68,7 +68,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[Call]:
     """
     asker = InProcessLibrary(library)
     has = asker.catalogue()
-    planned = planned_calls(has.operands, has.operations, has.several, SEVERAL, seed=0)
+    planned = planned_calls(has.operands, has.operations, has.several, SEVERAL, seed=0, own=has.own)
     for name, operands in planned.questions(has.operands):
         if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
             with warnings.catch_warnings():  # where pytest makes errors of them, they would be answers

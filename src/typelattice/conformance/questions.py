@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.conformance.library import OperandString
-from typelattice.facts.operations import NAMES, OPERATIONS
+from typelattice.facts.operations import OPERATIONS, Operation, operation
 
 TIERS = ("", ":0d", ":scalar", ":weak")
 """How an operand string writes the tier of an operand, or that it is weak."""
@@ -90,24 +90,31 @@ def candidates(dtypes: Sequence[str], extra: Sequence[str] = ()) -> tuple[str, .
 
 
 def planned_calls(
-    operands: Sequence[str], operations: Sequence[str], several: Sequence[str], calls: int, seed: int
+    operands: Sequence[str],
+    operations: Sequence[str],
+    several: Sequence[str],
+    calls: int,
+    seed: int,
+    own: Mapping[str, Operation] = {},
 ) -> PlannedCalls:
     """The calls to make: all of one and two operands, and random ones of more for operations in `several`.
 
     There are so many random calls of each operation of `WHOLE`, and a tenth of that of each other. Promotion
-    alone is asked of three operands in two orders, since a library may answer these differently.
+    alone is asked of three operands in two orders, since a library may answer these differently. `own` has
+    the operations that no other library has.
     """
     drawn = random.Random(seed)
+    known = {op: operation(op, own) for op in operations}
     of_more = [
-        (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, NAMES[op].least), _most(op)))))
+        (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, known[op].least), _most(known[op])))))
         for op in several
-        for pool in (_arrays(op, operands), asked_of(op, operands))
-        for _ in range(calls // (2 if NAMES[op].name in WHOLE else 20))
+        for pool in (_arrays(known[op], operands), _asked_of(known[op], operands))
+        for _ in range(calls // (2 if known[op].name in WHOLE else 20))
     ]
     turned = [(op, of[::-1]) for op, of in of_more if op == "result_type" and len(of) == 3]
     return PlannedCalls(
-        unary={op: asked_of(op, operands) for op in operations if _is_asked(op, 1, several)},
-        binary={op: asked_of(op, operands) for op in operations if _is_asked(op, 2, several)},
+        unary={op: _asked_of(known[op], operands) for op in operations if _is_asked(known[op], 1, several)},
+        binary={op: _asked_of(known[op], operands) for op in operations if _is_asked(known[op], 2, several)},
         nary=(*of_more, *turned),
     )
 
@@ -121,13 +128,17 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     >>> asked_of("matmul", ("int8", "int8:weak", "int8:0d", "int"))
     (0,)
     """
-    known = NAMES[op]
+    return _asked_of(operation(op), operands)
+
+
+def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
+    """Return the operands of which an operation is asked, by their index."""
     usual = known.in_place or (known.is_operator and len(operands) > MANY)
     every = known.function in EVERY_DTYPE and not usual
     if (known.function in WHOLE and not usual) or (every and known.alone):
         return tuple(range(len(operands)))
-    tiers = _tiers(op)
-    scalars = KINDS if known.form == "creation" or not (known.alone or _takes_arrays_only(op)) else ()
+    tiers = _tiers(known)
+    scalars = KINDS if known.form == "creation" or not (known.alone or _takes_arrays_only(known)) else ()
     read = [OperandString.parse(name) for name in operands]
     return tuple(
         i
@@ -143,76 +154,78 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
     )
 
 
-def _tiers(op: str) -> tuple[str, ...]:
+def _tiers(known: Operation) -> tuple[str, ...]:
     """The tiers that have a dtype and that an operation is asked of, if it is not asked of every operand."""
-    known = NAMES[op]
-    if _takes_arrays_only(op):
+    if _takes_arrays_only(known):
         return ("array",)
     if known.form == "creation":
         return ("0d",)
     return ("array", "0d", "weak") if known.form in ("elementwise", "pair") else ("array", "weak")
 
 
-def _arrays(op: str, operands: Sequence[str]) -> tuple[int, ...]:
+def _arrays(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the arrays among the operands of an operation's calls; all operands if there are none."""
-    asked = asked_of(op, operands)
+    asked = _asked_of(known, operands)
     arrays = tuple(i for i in asked if OperandString.parse(operands[i]).tier == "array")
     return arrays or asked
 
 
 def random_questions(
-    operands: Sequence[str], operations: Sequence[str], several: Sequence[str], calls: int, seed: int
+    operands: Sequence[str],
+    operations: Sequence[str],
+    several: Sequence[str],
+    calls: int,
+    seed: int,
+    own: Mapping[str, Operation] = {},
 ) -> Iterator[Question]:
     """So many calls of two operands, and of more where `several` may take part: half of promotion itself."""
     drawn = random.Random(seed)
-    promoting = [op for op in operations if not NAMES[op].alone]
+    known = {op: operation(op, own) for op in operations}
+    promoting = [op for op in operations if not known[op].alone]
     asked_first = [op for op in ("result_type",) if op in promoting] or promoting
-    pools = {op: _pool(op, operands) for op in promoting}
+    pools = {op: _pool(known[op], operands) for op in promoting}
     scalars = [name for name in operands if name in (*KINDS, *EDGES)]
     for _ in range(calls if promoting else 0):
         op = drawn.choice(asked_first if drawn.random() < HALF else promoting)
-        count = drawn.randint(max(2, NAMES[op].least), _most(op)) if op in several else 2
+        count = drawn.randint(max(2, known[op].least), _most(known[op])) if op in several else 2
         chosen = drawn.choices(pools[op], k=count)
-        if scalars and _of_every_tier(op):
+        if scalars and _of_every_tier(known[op]):
             chosen = [drawn.choice(scalars) if drawn.random() < FIFTH else name for name in chosen]
         yield op, tuple(chosen)
 
 
-def _pool(op: str, operands: Sequence[str]) -> list[str]:
+def _pool(known: Operation, operands: Sequence[str]) -> list[str]:
     """The operands for random calls of an operation: of every tier if it is asked of every dtype."""
-    if not _of_every_tier(op):
-        return [operands[i] for i in asked_of(op, operands)]
+    if not _of_every_tier(known):
+        return [operands[i] for i in _asked_of(known, operands)]
     return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]
 
 
-def _of_every_tier(op: str) -> bool:
+def _of_every_tier(known: Operation) -> bool:
     """Return True if random calls of an operation use every tier.
 
     An operation that writes into an operand does not: it needs an array.
     """
-    known = NAMES[op]
-    return known.function in EVERY_DTYPE and not known.in_place and not _takes_arrays_only(op)
+    return known.function in EVERY_DTYPE and not known.in_place and not _takes_arrays_only(known)
 
 
-def _is_asked(op: str, count: int, several: Sequence[str]) -> bool:
+def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
     """Return True if calls of an operation with `count` operands, one or two, are asked.
 
     One operand: no other promotes with it, or the operation is one of `several` and needs no more.
     Two operands: they promote together, and the operation needs no more.
     """
-    known = NAMES[op]
     if count == 1:
-        return known.alone or (op in several and known.least == 1)
+        return known.alone or (known.name in several and known.least == 1)
     return not known.alone and known.least <= 2
 
 
-def _most(op: str) -> int:
-    return min(MOST, NAMES[op].most or MOST)
+def _most(known: Operation) -> int:
+    return min(MOST, known.most or MOST)
 
 
-def _takes_arrays_only(op: str) -> bool:
+def _takes_arrays_only(known: Operation) -> bool:
     """Return True if an operation takes neither Python scalars nor 0-d arrays."""
-    known = NAMES[op]
     return known.name == "promote_types" or (
         known.form in ("whole", "list", "subscripts", "cases") and not known.alone
     )

@@ -9,7 +9,7 @@ from typelattice.conformance.compare import Mismatch, Report, compare
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
-from typelattice.facts.operations import NAMES
+from typelattice.facts.operations import Operation, operation
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.sections import Call
 
@@ -30,7 +30,7 @@ def compare_live(
     The first mismatches are shrunk to the smallest calls that still fail. Duplicates among them are dropped.
     """
     has = asked.catalogue
-    questions = list(random_questions(has.operands, has.operations, has.several, calls, seed))
+    questions = list(random_questions(has.operands, has.operations, has.several, calls, seed, has.own))
     report = compare(system, _calls(asked, questions, progress), listed)
     small = {
         str(m): m for m in (shrink_mismatch(asked, system, m, listed) for m in report.mismatches[:SHRUNK])
@@ -42,10 +42,10 @@ def shrink_mismatch(
     asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()
 ) -> Mismatch:
     """The smallest call that is still a mismatch, and no listed one."""
+    known = operation(m.call.op, asked.catalogue.own)
     while True:
-        questions = [
-            question for question in _smaller(m.call) if set(question[1]) <= {*asked.catalogue.operands}
-        ]
+        able = {*asked.catalogue.operands}
+        questions = [question for question in _smaller(m.call, known) if set(question[1]) <= able]
         found = (compare(system, _calls(asked, [question]), listed).mismatches for question in questions)
         smaller = next((mismatches[0] for mismatches in found if mismatches), None)
         if smaller is None:
@@ -53,9 +53,9 @@ def shrink_mismatch(
         m = smaller
 
 
-def _smaller(call: Call) -> Iterator[Question]:
+def _smaller(call: Call, known: Operation) -> Iterator[Question]:
     """Yield the calls with one operand less, then those with one operand replaced by a plain array."""
-    if len(call.operands) > max(2, NAMES[call.op].least):
+    if len(call.operands) > max(2, known.least):
         yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
     for i, operand in enumerate(call.operands):
         if ":" in operand:

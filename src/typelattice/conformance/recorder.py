@@ -58,7 +58,7 @@ def asked_everything(
 ) -> Recording:
     """The recording of all that a library in a process has; the options are those of `record`."""
     has = asked.catalogue
-    planned = planned_calls(has.operands, has.operations, has.several, several, seed)
+    planned = planned_calls(has.operands, has.operations, has.several, several, seed, has.own)
     return _recording(asked, has.operands, list(planned.questions(has.operands)), seed, progress, earlier)
 
 

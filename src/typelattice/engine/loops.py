@@ -17,7 +17,8 @@ from typelattice.operands.operand import Operand
 def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:
     """Return the dtypes to search a loop for; empty if the operation promotes its operands together.
 
-    Beside some dtypes another dtype stands in for a Python scalar (`stand-in`).
+    Beside some dtypes another dtype stands in for a Python scalar (`stand-in`). A Python scalar whose kind is
+    no higher than that of several arrays has no say.
     """
     if not op.loops:
         return ()
@@ -25,6 +26,10 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
         from typelattice.engine import numpy1  # one library alone goes by values
 
         return numpy1.casting(rules, operands, op.loops)
+    strong = [o for o in operands if not o.weak]
+    highest = max((o.kind.rank for o in strong), default=0)
+    if len({o.dtype for o in strong}) > 1 and all(o.kind.rank <= highest for o in operands):
+        operands = strong
     stands = any(o.dtype in rules.beside for o in operands)
     return rules.dtypes_in_order(
         [(rules.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]

@@ -256,7 +256,7 @@ def entries(known: Operation) -> tuple[str, ...]:
     of_class = class_of(known)
     signs = (known.name, IN_PLACE, known.name[:-1]) if known.in_place else (known.name,)
     named = signs if known.is_operator else ()
-    alike = (known.like,) if known.like else ()
+    alike = (*known.follows, known.like) if known.like else ()
     return *named, known.function, *alike, of_class, GROUPS[of_class]
 
 

@@ -47,7 +47,8 @@ class Operation:
     the name of the function of the same meaning: its own name, unless it is an operator.
 
     An operation that a system's file defines is `like` a known one: it has the class, the form and the shape
-    of that. `operands` and `parameters` are the names of its operands and of its other arguments.
+    of that. `operands` and `parameters` are the names of its operands and of its other arguments. `follows`
+    are the operations of the file that it is like, too.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Operation:
     like: str = ""
     operands: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
 
     @property
     def dimensions(self) -> int:
@@ -140,16 +142,25 @@ class Operation:
 
 
 def own_operation(
-    name: str, like: str, operands: Sequence[str] = (), parameters: Sequence[str] = ()
+    name: str,
+    like: str,
+    operands: Sequence[str] = (),
+    parameters: Sequence[str] = (),
+    *,
+    own: Mapping[str, Operation] = {},
 ) -> Operation:
     """Make the operation of a system's own that is called as a known one. Raise OpError.
 
-    Without names for its operands it has as many as that one, called x, y and so on.
+    `own` has the earlier operations of the system, which it may be like, too. Without names for its operands
+    it has as many as the one that it is like, called x, y and so on.
 
     >>> own_operation("scaled_matmul", "matmul", parameters=["scale"]).operands
     ('x', 'y')
     """
-    known = OPERATIONS.get(like)
+    known = own.get(like) or OPERATIONS.get(like)
+    follows: tuple[str, ...] = ()
+    if known is not None and like in own:
+        follows, operands, like = (like, *known.follows), tuple(operands) or known.operands, known.like
     if known is None or known.form not in LIKE_FORMS:
         alike = [op.name for op in OPERATIONS.values() if op.form in LIKE_FORMS]
         near = nearest(like, alike) or "; name one of arrays alone, such as matmul, sum or add"
@@ -166,7 +177,7 @@ def own_operation(
         raise OpError(f"{short(name)} is no name for an operation of one's own; give it one that is free")
     return replace(
         known, name=name, function=name, names=(), operator=None, method=None, like=like,
-        least=len(names), most=len(names), operands=names, parameters=tuple(parameters),
+        least=len(names), most=len(names), operands=names, parameters=tuple(parameters), follows=follows,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from functools import cache
 
 TABLE = f"{__file__[:-3]}.txt"
 LIBRARIES = "libraries"
+FUNCTIONS = "functions"  # of packages without arrays of their own, which no list of systems has
 
 
 def heading_of(system: str) -> str:
@@ -19,7 +20,8 @@ def heading_of(system: str) -> str:
 
 def headings() -> tuple[str, ...]:
     """Every heading, in the order of the list."""
-    return tuple(dict.fromkeys((LIBRARIES, *_headings().values())))
+    found = dict.fromkeys((LIBRARIES, *_headings().values()))
+    return tuple(heading for heading in found if heading != FUNCTIONS)
 
 
 def known_first(names: Sequence[str]) -> list[str]:

@@ -360,7 +360,7 @@ def read_own_operations(reader: KeyReader) -> dict[str, Operation]:
                 listed[key] = [*filter(None, words)]
             reader.at("ops", name)
             found[name] = own_operation(
-                name, text(said["like"]), listed["operands"], listed["parameters"]
+                name, text(said["like"]), listed["operands"], listed["parameters"], own=found
             )
     return found
 

@@ -68,8 +68,9 @@ def _read_shipped(name: str) -> System:
     """A system that comes with typelattice, read once."""
     if "@" in name:
         return _older(name)
-    if name not in systems():
-        what = f"unknown system {short(name)}{nearest(name, systems())}"
+    known = systems(functions=True)
+    if name not in known:
+        what = f"unknown system {short(name)}{nearest(name, known)}"
         advice = "`typelattice systems` lists them; a file of your own ends in .toml"
         raise UnknownSystemError(f"{what}; {advice}")
     return build(of_shipped(path.join(SHIPPED, f"{name}.toml"), None), shipped=True)

@@ -266,8 +266,11 @@ class Text:
         return FormatError(self.file, line, "order", cause, self.mark_of_row(line, word))
 
 
-def systems(versions: bool = False) -> tuple[str, ...]:
+def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
     """The names of the systems that come with typelattice; with `versions` those of older releases, too.
+
+    With `functions` those of packages without arrays of their own, too, whose functions take another
+    library's arrays, as SciPy's do.
 
     >>> import typelattice as tl
     >>> [name for name in tl.systems(versions=True) if name.startswith("numpy@")]
@@ -275,6 +278,10 @@ def systems(versions: bool = False) -> tuple[str, ...]:
     """
     stems = {file.removesuffix(".toml") for file in os.listdir(FOLDER) if file.endswith(".toml")}
     names = sorted(stem for stem in stems if "@" not in stem)
+    if not functions:
+        from typelattice.facts.system_headings import FUNCTIONS, heading_of  # needed for lists only
+
+        names = [name for name in names if heading_of(name) != FUNCTIONS]
     if not versions:
         return tuple(names)
     from typelattice.facts.releases import SIGN, releases  # needed for older releases only

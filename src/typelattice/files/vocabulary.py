@@ -29,7 +29,7 @@ TAKEN = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning 
 NAMED = dict.fromkeys((*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values()))  # by entries of `ops`
 # What a file may have at most. A question is answered within seconds up to there, the laws of its system too.
 LIMIT_NODES = 300  # of an order, and of a list
-LIMIT_ENTRIES = 300  # of a table
+LIMIT_ENTRIES = 500  # of a table
 LIMIT_SETS = 8  # within one another
 
 

@@ -12,7 +12,6 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.libraries import recordings
-from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand
@@ -134,12 +133,11 @@ def observed(p: Promotion) -> Observed | None:
     if any(o.foreign for o in p.promoting):
         name = f"{FOREIGN}/{name}"
     asked = p.system.operation(p.op or PROMOTION)
-    if asked.like:  # an operation of the file's own, which no recorder asks
-        return None
-    call = _recorded_call(name, asked.name, p.promoting)
+    is_power = asked.function == "pow"
+    call = _recorded_call(name, asked.name, p.promoting, is_power)
     if call is None and asked.is_operator and not asked.in_place:
         # Operators were asked of some of the many operands.
-        call = _recorded_call(name, asked.function, p.promoting)
+        call = _recorded_call(name, asked.function, p.promoting, is_power)
     if call is None or call.answer == NOT_ASKED:
         return None
     page = open_recording(name)
@@ -206,12 +204,12 @@ def _packages(system: Rules) -> list[str]:
     return [words[0] for words in map(str.split, system.library.split(",")) if words]
 
 
-def _recorded_call(name: str, op: str, operands: Sequence[Operand]) -> Call | None:
+def _recorded_call(name: str, op: str, operands: Sequence[Operand], is_power: bool) -> Call | None:
     """The recorded call, of the very operands if these were asked; None where Python alone was."""
     page = open_recording(name)
     if page is None:
         return None
-    texts = [_known_texts(name, o, repr(o.value), operation(op).function == "pow") for o in operands]
+    texts = [_known_texts(name, o, repr(o.value), is_power) for o in operands]
     call = next((call for asked in product(*texts) if (call := page.call(op, asked))), None)
     of_python = all(o.tier == "scalar" for o in operands)
     return None if call and of_python and call.answer.startswith(OF_PYTHON) else call

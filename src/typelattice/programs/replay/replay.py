@@ -136,12 +136,13 @@ def system_of_function(usual: System, module: str, library: str | None) -> Syste
     name = system_of_module(module, library, plain)
     if name is None:
         return None
-    own = find_system(name + sign + release)
-    if (own.defaults, own.requested) == (usual.defaults, usual.requested):
+    is_of_library = find_system(name).library.partition(" ")[0] == usual.library.partition(" ")[0]
+    own = find_system(name + sign + release if is_of_library else name)
+    if (own.defaults, own.requested, own.combine) == (usual.defaults, usual.requested, usual.combine):
         return own
     return with_fields(
         own, name=f"{usual.name} ({module})", defaults=usual.defaults, requested=usual.requested,
-        before=usual.before,
+        before=usual.before, combine=usual.combine, tiers=usual.tiers,
     )  # fmt: skip
 
 
@@ -392,6 +393,9 @@ class _Evaluator:
         stands_for = next((str(value) for key, value in step.keywords if key == STANDS_FOR), "")
         if stands_for in self.system.operations:  # the library's file says what this very function gives
             asked_of = stands_for
+        if step.module and step.own is not None and step.name not in self.system.operations:
+            name = step.name.removeprefix(f"{step.module.rpartition('.')[2]}_")
+            return Outcome(None, reason=f"{self.system.name} has no rule for {step.module}.{name}")
         try:
             p = self.system.explain(*operands, op=asked_of)
         except OpError as e:  # for indices that are integers under another system

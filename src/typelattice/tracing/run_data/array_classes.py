@@ -215,7 +215,7 @@ def of_library(cls: type) -> bool:
     return library_of(_root(cls)) is not None
 
 
-WRAPPERS = ("nanobind", "pybind11_builtins", "_cython")  # the wrappers of functions in C++ and Cython
+WRAPPERS = ("nanobind", "pybind11_builtins", "_cython", "uarray")  # of functions in C++ and Cython
 
 
 def is_function(cls: type) -> bool:

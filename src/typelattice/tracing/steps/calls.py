@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 from typing import Any
 
-from typelattice.calls.bind import call_function, operand_count
-from typelattice.calls.call_tables import FUNCTIONS, meaning, module_with_rules, signature
+from typelattice.calls.bind import call_function, has_say, operand_count
+from typelattice.calls.call_tables import (
+    FUNCTIONS,
+    meaning,
+    module_with_rules,
+    names,
+    signature,
+    system_of_module,
+)
 from typelattice.calls.creation_and_casts import PYTHONS
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
@@ -20,9 +28,12 @@ from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDT
 from typelattice.calls.ufuncs import POSITIONS, REDUCED
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
+from typelattice.facts.operations import Operation
+from typelattice.facts.releases import SIGN
+from typelattice.files.reader import system as find_system
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand
-from typelattice.tracing.libraries import dtype_text, has_rules
+from typelattice.tracing.libraries import dtype_text, has_rules, own_system
 from typelattice.tracing.run_data.array_classes import LONG, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.arguments import (
@@ -49,6 +60,7 @@ class Called:
     takes: int | None = None  # arguments, of a ufunc; the others are written into
     parameters: Callable[[], Sequence[str]] = tuple  # names of its arguments by position, where known
     module: str = ""  # its module, if the functions there follow a system of their own
+    own: Operation | None = None  # that the module's system defines
 
 
 class CallReader:
@@ -74,6 +86,10 @@ class CallReader:
         if who.library is None or not has_rules(who.library):
             raise UnknownCallError("it is no library's, or one's whose rules no system has")
         positional, named = arguments(written, given)
+        if "." in who.module and who.library != excerpt.owner:
+            raise UnknownCallError(f"it is given arrays of another library than {who.library}")
+        if who.own is not None:
+            return self.step_of_own(replace(excerpt, module=who.module), who, who.own, positional, named)
         positional = [*who.owner, *positional]
         op = FUNCTIONS.get(operation_of(who.name, len(positional), who.library))
         if op is not None and signature(op, who.library).unless == result.kind.word:
@@ -117,6 +133,27 @@ class CallReader:
         if found.count is not None and number >= found.count:
             raise UnknownCallError(f"{who.name} gave more arrays than are known of")
         return found[number]
+
+    def step_of_own(
+        self,
+        excerpt: Excerpt,
+        who: Called,
+        own: Operation,
+        positional: list[Any],
+        named: dict[str, Any],
+    ) -> Ref:
+        """The step of a function that the system of its module defines; all its results have one dtype.
+
+        Raises UnknownCallError if an argument that is no operand may decide of the dtype.
+        """
+        count = len(own.operands)
+        if who.takes is None:
+            known = who.parameters()
+            positional += [named.pop(name) for name in known[len(positional) : count] if name in named]
+        operands, further = [*map(self.argument, positional[:count])], [*positional[count:], *named.values()]
+        if any(x is not None and has_say(self.builder, self.argument(x)) for x in further):
+            raise UnknownCallError(f"{who.name} is given more than its operands")
+        return self.builder.call(excerpt, own, operands)
 
     # -- arguments, and the arrays of their shapes, bounds and lists
 
@@ -197,6 +234,9 @@ class CallReader:
 def identify_function(function: Any) -> Called:
     """Identify the function that was called."""
     name = getattr(function, "__name__", "").lstrip("_")  # JAX's method sum is called _sum
+    found = _of_another_package(function, name)
+    if found is not None:
+        return found
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, (ModuleType, type)):
         cls = type(owner)
@@ -223,6 +263,20 @@ def identify_function(function: Any) -> Called:
         return Called(name, library, (), takes)
     own = module_with_rules((*str(module).split("."), name), library)
     return Called(name, library, (), None, partial(parameters, function), own)
+
+
+def _of_another_package(function: Any, name: str) -> Called | None:
+    """Identify a function of another package that takes a library's arrays, as those of SciPy do."""
+    for library, module in names("module"):
+        found = sys.modules.get(module) if "." in module else None
+        if found is not None and getattr(found, name, None) is function:
+            plain = own_system(library, ()).partition(SIGN)[0]
+            system = system_of_module(module, library, plain)
+            full = f"{module.rpartition('.')[2]}.{name}"
+            own = find_system(system).operations.get(full.replace(".", "_")) if system else None
+            takes = getattr(function, "nin", None)  # a ufunc has it
+            return Called(full, library, (), takes, partial(parameters, function), module, own)
+    return None
 
 
 def _library(module: str) -> str | None:

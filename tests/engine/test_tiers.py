@@ -163,6 +163,17 @@ def test_of_several_defaults_the_first_that_holds_the_value_counts(
     keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32, i64", "float": "f32, f64"}}
     s = make("b -> i8 -> i32 -> i64 -> f32 -> f64", **keys)
     assert said(s, *operands) == answer
+
+
+@pytest.mark.parametrize(
+    ("operands", "answer"),
+    [((2**31,), "int64"), ((1,), "int32"), (("bool", 2**31), "int32"), ((1, 2**31), "int32")],
+)
+def test_a_wider_default_of_a_lone_number_counts_beside_no_other(
+    operands: tuple[object, ...], answer: str
+) -> None:
+    s = make("b -> i8 -> i32 -> i64", tiers=["array", "scalar"], defaults={"int": "i32, i64 if alone"})
+    assert said(s, *operands) == answer
     if all(isinstance(x, int) for x in operands):
         assert (s.result_type(0), s.result_type(2**31)) == (tl.dtype("int32"), tl.dtype("int64"))
 

@@ -470,9 +470,10 @@ class _Evaluator:
         bounds = [x for x in step.args if isinstance(x, (bool, int, float, complex))][:2]
         if step.name == "linspace" and len(bounds) == 2:
             return self.system.explain(*bounds, op="linspace")
-        listed = step.args[0] if step.name == "asarray" and step.args else None
-        if Kind.SIGNED in self.system.wider_alone and any(map(exceeds_int32, leaves(listed))):
-            each = [self.system.explain(x, op="asarray") for x in leaves(listed)]
+        listed = [*leaves(step.args[0])] if step.name == "asarray" and step.args else []
+        is_large = any(isinstance(x, int) and exceeds_int32(x) for x in listed)
+        if is_large and Kind.SIGNED in self.system.wider_alone:
+            each = [self.system.explain(x, op="asarray") for x in listed]
             refused = next((p for p in each if p.dtype is None), None)
             return refused or self.system.explain(*{p.dtype: p for p in each}, op="stack")
         fills = step.name == "full" or (like.tier == "scalar" and like.kind not in self.system.defaults)

@@ -23,6 +23,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ SHAPES = {
     "x": (4,), "y": (4,), "a": (4, 4), "b": (4, 4), "r": (2, 3, 4), "t": (2, 3, 4, 4), "q4": (2, 4, 4, 8),
     "t4": (2, 4, 4, 3), "k": (5, 3, 3, 3), "k4": (3, 3, 3, 5), "km": (5, 2, 2, 3),
 }  # fmt: skip
-UNREAD, REFUSED, OTHER = "unread", "refused", "other"  # answers that are no dtype
+UNREAD, REFUSED, OTHER, ABSENT = "unread", "refused", "other", "absent"  # answers that are no dtype
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ def has_columns(text: str) -> bool:
 
 
 def said_by_library(asked: Asked, text: str, given: Mapping[str, Any]) -> str:
-    """The dtype that the library gives, REFUSED, or OTHER for a result without a dtype.
+    """The dtype that the library gives, REFUSED, OTHER for a result without a dtype, ABSENT for no function.
 
     Where computing takes long the call is traced; linear algebra is computed, as it refuses dtypes late.
     """
@@ -221,6 +222,8 @@ def said_by_library(asked: Asked, text: str, given: Mapping[str, Any]) -> str:
                 return REFUSED
     try:
         made(given)
+    except AttributeError as error:
+        return ABSENT if isinstance(error.obj, ModuleType) else REFUSED
     except Exception:
         return REFUSED
     return found[-1]

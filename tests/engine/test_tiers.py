@@ -167,6 +167,17 @@ def test_of_several_defaults_the_first_that_holds_the_value_counts(
         assert (s.result_type(0), s.result_type(2**31)) == (tl.dtype("int32"), tl.dtype("int64"))
 
 
+@pytest.mark.parametrize(
+    ("operands", "answer"),
+    [((2**31,), "int64"), ((1,), "int32"), (("bool", 2**31), "int32"), ((1, 2**31), "int32")],
+)
+def test_a_wider_default_of_a_lone_number_counts_beside_no_other(
+    operands: tuple[object, ...], answer: str
+) -> None:
+    s = make("b -> i8 -> i32 -> i64", tiers=["array", "scalar"], defaults={"int": "i32, i64 if alone"})
+    assert said(s, *operands) == answer
+
+
 def test_a_further_default_is_a_step() -> None:
     assert steps(tl.system("c"), "int32", 2**40)[0] == ("defaults", "int", ("i*",), "int64")
 

@@ -272,3 +272,14 @@ def test_a_line_of_the_file_is_named_before_a_general_one(
 ) -> None:
     rule = tl.system(name).explain(*operands, op=op).rule
     assert rule.file == f"{name}.toml" and {line.split()[0] for line in rule.quoted} == keys, rule
+
+
+def test_the_entry_that_casts_to_an_accumulator_is_named_though_the_result_is_cast_back(
+    tmp_path: Path,
+) -> None:
+    entry = 'matmul = { computes = { bf16 = "f32" }, gives = "joined" }'
+    path = tmp_path / "mine.toml"
+    path.write_text(f'name = "mine"\norder = "bf16 -> f32"\n[ops]\n{entry}\n', encoding="ascii")
+    p = tl.system(path).explain("bfloat16", "bfloat16", op="matmul")
+    assert (str(p.compute), str(p.dtype)) == ("float32", "bfloat16")
+    assert p.rule.quoted == (entry,)

@@ -83,3 +83,26 @@ def test_the_shape_of_pytorchs_indices_is_that_of_the_values() -> None:
 def test_mlx_has_no_divmod_of_arrays() -> None:
     with pytest.raises(tl.ProgramError, match=r"arrays of mlx have no divmod; write mx\.divmod"):
         tl.program("import mlx.core as mx\ny = mx.abs(x)\ndivmod(y, 2)", x="int8")
+
+
+@pytest.mark.parametrize(
+    ("library", "lines", "dtype"),
+    [
+        ("mlx.core", "y = x; y += 1.5", "float32"),  # in MLX the array changes its dtype, by any name
+        ("mlx.core", "z = y = x; z += 1.5", "float32"),
+        ("mlx.core", "y = x; y = y + 1.5", "int8"),
+        ("mlx.core", "y = x; x = x + 1; y += 1.5", "int8"),
+        ("jax.numpy", "y = x; y += 1.5", "int8"),  # its arrays do not change
+    ],
+)
+def test_an_array_that_is_changed_in_place_is_changed_by_all_its_names(
+    library: str, lines: str, dtype: str
+) -> None:
+    program = tl.program(f"import {library} as xp\n{lines}\nx", x="int8[3]")
+    assert str(program.under(library.partition(".")[0]).dtype) == dtype
+
+
+def test_a_copy_is_no_other_name_of_an_array() -> None:
+    for copied in ("x.copy()", "np.array(x)", "x"):
+        program = tl.program(f"import numpy as np\ny = {copied}\ny += 1\nx * 2", x="int8[3]")
+        assert (program.steps[-1].operands[0] == 0) is (copied != "x")

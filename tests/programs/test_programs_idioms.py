@@ -73,6 +73,8 @@ OF_NUMPY = [  # texts that NumPy evaluates as they stand, of an array x
     "x.sum(**{'dtype': np.float32})",
     "x * len(f'{1}{2}')",
     "np.concatenate([*[x, x], x])",
+    "np.concatenate([x[0], x, x[None]], axis=None)",
+    "np.concatenate((x[0], x[0]), None)",
     "np.percentile(x.real.astype('float32'), 50)",
     "np.quantile(x.real.astype('float16'), 0.5, axis=0)",
     "np.linalg.norm(x, 1)",

@@ -27,9 +27,18 @@ SOLVED = [
 ]  # fmt: skip
 LINES = {  # of each system
     "dask": SOLVED,
-    "numpy": COMPARED,
+    "numpy": COMPARED + [
+        f"np.{f}" for n in ("1", "300", "-1", "2**63", "-2**63") for f in (
+            f"array({n})", f"array([1, {n}])", f"array([{n}, 2**63])", f"full((2,), {n})", f"uint8({n})",
+            f"array([{n}], dtype=np.int8)", f"full(2, {n}, dtype=np.uint8)", f"negative({n})", f"add({n}, 1)",
+        )
+    ],
     "torch": [
         f"torch.{f}" for n in LARGE for f in (f"asarray({n})", f"tensor([1, {n}])", f"full((2,), {n})")
+    ] + [
+        f"torch.{f}" for n in ("-1", "300", "-300") for f in (
+            f"tensor([1, {n}], dtype=torch.uint8)", f"full((2,), {n}, dtype=torch.uint8)",
+        )
     ],
     "jax-x32": [f"jnp.{f}" for n in LARGE for f in (f"asarray({n})", f"array([1, {n}])")],
     "tensorflow": [f"tf.constant({x})" for n in LARGE for x in (n, f"[1, {n}]")],

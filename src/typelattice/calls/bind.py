@@ -132,7 +132,17 @@ def _call_named(
         return cast_to(builder, excerpt, args[0], cast)
     if meaning("same", name, library) and args:
         return args[0]
-    return _call_operation(builder, excerpt, meaning("function", name, library) or name, args, given)
+    function = meaning("function", name, library) or name
+    if args and isinstance(args[0], tuple) and _flattens(function, args, keywords):
+        flat = tuple(builder.call(excerpt, FUNCTIONS["reshape"], [x], ((-1,),)) for x in args[0])
+        args = [flat, *args[2:]]
+    return _call_operation(builder, excerpt, function, args, given)
+
+
+def _flattens(name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]) -> bool:
+    """Tell whether a call joins arrays along no axis, `concat([x, y], axis=None)`: it flattens each first."""
+    axis = args[1] if len(args) > 1 else keywords.get("axis", 0)
+    return axis is None and name in FUNCTIONS and FUNCTIONS[name].name == "concat"
 
 
 def _call_operation(

@@ -45,7 +45,7 @@ MEANINGS = (
     "composed",
     "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks",
     "joined",
-    "unchanged",
+    "unchanged", "shared",
     "module",
     "alias",
     "column", "columns",

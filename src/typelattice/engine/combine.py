@@ -42,7 +42,8 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) 
     scalars_alone = rules.first and all(o.tier == "scalar" for o in operands)
     tiers: dict[str, list[Node]] = {}
     for i, o in enumerate(operands):
-        tiers.setdefault(_tier(rules, o, scalars_alone and i == 0), []).append(enter(rules, o, trail))
+        node = enter(rules, o, trail, len(operands) == 1)
+        tiers.setdefault(_tier(rules, o, scalars_alone and i == 0), []).append(node)
     joined = [(tier, join_tier(rules, tiers[tier], trail)) for tier in reversed(rules.tiers) if tier in tiers]
     if len(joined) > 1 and rules.joins and not scalars_alone:
         highest, node = joined[-1]

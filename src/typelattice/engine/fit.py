@@ -57,7 +57,7 @@ def check_values(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | 
             # A scalar that counts as an array, because it comes first, is made one by itself.
             alone = (stands and to in rules.beside) or (first and i == 0)
             alone = alone or _has_to_fit_default(policy, i, operands)
-            own = own_dtype(rules, o) if alone else None
+            own = own_dtype(rules, o, len(operands) == 1) if alone else None
             bounds = [[own] if own else [], held if o.kind is Kind.SIGNED else []]
             yield _bounded_fit(o.kind, o.value, to, policy, bounds)
 

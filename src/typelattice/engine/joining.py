@@ -22,10 +22,10 @@ from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import BOOL, Operand
 
 
-def enter(rules: Rules, o: Operand, trail: list[Decision]) -> Node:
-    """Return the node at which an operand enters the order."""
+def enter(rules: Rules, o: Operand, trail: list[Decision], alone: bool = False) -> Node:
+    """Return the node at which an operand enters the order; `alone` if there is no other operand."""
     if o.weak:
-        return _enter_weak(rules, o, trail)
+        return _enter_weak(rules, o, trail, alone)
     own = o.dtype or BOOL
     node = rules.before.get(own, own)
     if node is not own:
@@ -37,26 +37,27 @@ def enter(rules: Rules, o: Operand, trail: list[Decision]) -> Node:
     return node
 
 
-def own_dtype(rules: Rules, o: Operand) -> DType | None:
+def own_dtype(rules: Rules, o: Operand, alone: bool = True) -> DType | None:
     """Return an operand's own dtype; for a Python scalar the default of its kind, None without one.
 
-    Among several defaults, choose the first that holds the value, or the last if none does.
+    Among several defaults, choose the first that holds the value, or the last if none does. Beside other
+    operands a kind of `wider_alone` has its first default only.
     """
     first = rules.defaults.get(o.kind)
-    if o.dtype or first is None or o.value is None:
+    if o.dtype or first is None or o.value is None or (o.kind in rules.wider_alone and not alone):
         return o.dtype or first
     choices = (first, *rules.wider.get(o.kind, ()))
     return next((d for d in choices if represent(o.value, d)[0]), choices[-1])
 
 
-def _enter_weak(rules: Rules, o: Operand, trail: list[Decision]) -> Node:
+def _enter_weak(rules: Rules, o: Operand, trail: list[Decision], alone: bool) -> Node:
     """Return the node of the order at which a weak operand enters it.
 
     The candidates are the weak node of its kind, that of its kind and width, and its default dtype. The first
     of them in the order is taken. If none is in the order, it is the weak node of the kind.
     """
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
-    own = own_dtype(rules, o)
+    own = own_dtype(rules, o, alone)
     if own in rules.wider.get(o.kind, ()):
         trail.append(Widened((weak(o.kind),), own, o.kind.word))
     by_kind = weak(kind)

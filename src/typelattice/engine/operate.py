@@ -32,6 +32,7 @@ from typelattice.engine.operations import (
     LEFT_CATEGORY,
     LEFT_KIND,
     NEVER,
+    NUMBER_OF_ALL,
     PYTHON_NUMBERS,
     REBINDS,
     REBOUND,
@@ -291,6 +292,8 @@ def _result_dtype(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
             return complex_of(made)
         case DType() | Kind() as target:
             return default_of(rules, target)
+        case word if word == NUMBER_OF_ALL:
+            return default_of(rules, Kind.SIGNED)
         case word:
             kind = PYTHON_NUMBERS[word]
             return made if kind is None or kind is made.kind else default_of(rules, kind)

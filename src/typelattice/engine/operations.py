@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     Given = Target | Words | None
 
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
-PARTS = ("real", "complex", "left", "joined")  # what `gives` may say beside a dtype or a kind
+NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
+PARTS = ("real", "complex", "left", "joined", NUMBER_OF_ALL)  # what `gives` may say beside a dtype or a kind
 PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # what else `gives` may say: a Python number, and of which kind
     "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
 }  # fmt: skip

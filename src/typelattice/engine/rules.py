@@ -17,6 +17,7 @@ class Rules:
     """One library's promotion as data, checked by `typelattice.system`; the fields are the keys of its file.
 
     `wider` are the default dtypes of a kind for values that the first does not hold, from narrow to wide.
+    Kinds of `wider_alone` have them only for a scalar without other operands.
     `holds` has the dtypes one of which has to hold a Python scalar of a kind, or a Python int that
     becomes one of a dtype. `joins` are the dtypes as the least of which a Python int joins integers that
     do not hold it, from narrow to wide; none unless `fit` says that it joins. `requested` has the dtypes
@@ -43,6 +44,7 @@ class Rules:
     weak_join: str
     defaults: Mapping[Kind, DType]
     wider: Mapping[Kind, Sequence[DType]]
+    wider_alone: frozenset[Kind]
     holds: Mapping[Kind | DType, Sequence[DType]]
     before: Mapping[Node, Node]
     requested: Mapping[DType | Kind, DType]

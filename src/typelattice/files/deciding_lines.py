@@ -147,6 +147,7 @@ class Blame:
             if standard.lines:  # of a group, and of an operator, the standard has none
                 yield standard
         yield from (rule for rule in self._rules_before_joining(p, names) if self.decides(rule, p))
+        yield from self._rules_of_computing(p, names)
         order = self._order_lines(p, self.line_removal.without_covers)
         if order:
             yield order
@@ -207,6 +208,15 @@ class Blame:
         for step, then in pairwise(p.steps):
             if isinstance(step, Operated) and not isinstance(then, Operated):
                 yield from self._rules_of_step(step)
+
+    def _rules_of_computing(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
+        """Yield the rules that cast operands to another dtype than that at which they join, and back."""
+        if p.compute in (None, p.node) or p.dtype is not p.node:
+            return
+        for rule in chain.from_iterable(self._rules_of_part("ops", name, "computes") for name in names):
+            rules = self.line_removal.without(p.system, rule)
+            if rules is not None and self._ask_again(rules, p).compute is not p.compute:
+                yield rule
 
     def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
         """Yield the remaining candidates: keys of all steps, keys that no step names, and the operation's."""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 COMBINE = ("join", "fold", "comparable", "value")
+ALONE = " if alone"  # after several defaults: all but the first count only without other operands
 
 
 def system(which: str | PathLike[str] | System) -> System:
@@ -128,7 +129,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     ties = pairs.read_ties()
     overrides = dict(pairs.read_overrides())
     refusals = dict(pairs.read_refusals())
-    defaults, wider = _defaults(reader, words)
+    defaults, wider, wider_alone = _defaults(reader, words)
     if combine == "value":
         with reader.noting():
             _check_values(reader, order, defaults)
@@ -179,6 +180,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         weak_join=weak_join,
         defaults=Frozen(defaults),
         wider=Frozen(wider),
+        wider_alone=wider_alone,
         holds=Frozen(holds),
         before=Frozen(before),
         requested=Frozen(requested),
@@ -305,12 +307,18 @@ def _tiers(reader: KeyReader) -> tuple[str, ...]:
     return (*TIERS,)
 
 
-def _defaults(reader: KeyReader, words: Words) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]]]:
-    """The default dtype of each kind of Python scalar, and those for values that it does not hold."""
+def _defaults(
+    reader: KeyReader, words: Words
+) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]], frozenset[Kind]]:
+    """The default dtype of each kind of Python scalar, those for values that it does not hold, and the kinds
+    that have the latter only alone.
+    """
     first: dict[Kind, DType] = {}
     wider: dict[Kind, tuple[DType, ...]] = {}
-    for word, codes in reader.table("defaults"):
+    alone: set[Kind] = set()
+    for word, given in reader.table("defaults"):
         with reader.noting():
+            codes = given.removesuffix(ALONE) if isinstance(given, str) else given
             # Every number of Octave is a float, also one that is written as an int.
             found = words.several(word, codes, *[Kind.FLOAT] * (word == "int"))
             for narrow, wide in pairwise(found):
@@ -320,7 +328,11 @@ def _defaults(reader: KeyReader, words: Words) -> tuple[dict[Kind, DType], dict[
             first[kind_of(word)] = found[0]
             if len(found) > 1:
                 wider[kind_of(word)] = found[1:]
-    return first, wider
+            if codes != given:
+                if len(found) == 1:
+                    raise ValueError(f'"{ALONE.strip()}" says nothing of a single dtype; leave it out')
+                alone.add(kind_of(word))
+    return first, wider, frozenset(alone)
 
 
 def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:

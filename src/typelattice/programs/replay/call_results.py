@@ -8,7 +8,11 @@ from typelattice.calls.call_tables import COMPUTED, ITSELF, OF_OPERAND
 from typelattice.calls.multiple_results import dtype_from
 from typelattice.calls.step import Call
 from typelattice.engine.answer import Promotion
+from typelattice.engine.operate import op_of
+from typelattice.engine.operations import NUMBER_OF_ALL
 from typelattice.engine.system import System
+from typelattice.facts.dtypes import Kind
+from typelattice.facts.operations import OPERATIONS
 from typelattice.namespaces.inspection import at_least
 from typelattice.operands.operand import Operand, Tier, operand_of, scalar
 
@@ -18,9 +22,11 @@ def result_of(
 ) -> tuple[Operand | None, str | None]:
     """Return the result of a call whose operation promotes as `p`; None and the reason if it is refused."""
     assert p.dtype is not None
-    if p.number and not step.shape and "axis" not in dict(step.keywords):
-        return scalar(p.number), None
     made, named = operand_of(p.dtype, p.weak, tier), dict(step.keywords)
+    counts = step.name in OPERATIONS and op_of(system, step.name).gives == NUMBER_OF_ALL
+    number = Kind.SIGNED if counts else p.number
+    if number and not step.shape and "axis" not in named:
+        return scalar(number), None
     if step.name == "result_type" and named:
         found = at_least(system, p.dtype, named["kind"], system.defaults.get)
         return (

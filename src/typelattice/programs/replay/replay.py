@@ -31,6 +31,7 @@ from typelattice.calls.step import (
 )  # fmt: skip
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
+from typelattice.engine.fit import check_values
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operate import op_of, written_into
 from typelattice.engine.operations import COPY_CAST, SAME_DTYPE
@@ -327,6 +328,8 @@ class _Evaluator:
     def explicit_cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
         """Return the outcome of a cast that the source writes, by the system's rule for it if it has one."""
         made = self.cast(o, to, tier)
+        if why := self.refused_number("asarray", (o,), made):
+            return Outcome(None, reason=why)
         if o.dtype is None or made.dtype is None or not self.system.casts:
             return made
         says = self.system.cast_rule(o.dtype, made.dtype)
@@ -340,6 +343,18 @@ class _Evaluator:
         assert made.operand is not None
         return replace(made, operand=replace(made.operand, value=None), cast=cast)
 
+    def refused_number(self, name: str, numbers: Sequence[Operand], made: Outcome) -> str | None:
+        """Return the reason why the library makes no array of an integer dtype of Python ints.
+
+        One may be out of range: `np.uint8(300)`. The operation of that name decides, `asarray` or `full`.
+        """
+        to = made.dtype
+        if to is None or to.kind.rank != Kind.SIGNED.rank:
+            return None
+        ints = [x for x in numbers if x.tier == "scalar" and x.kind is Kind.SIGNED]
+        fits = check_values(self.system, [operand_of(to), *ints], to, op_of(self.system, name))
+        return next((f"{fit.value} is out of range for {to}" for fit in fits if fit.outcome == "raise"), None)
+
     def outcome_of_creation(self, step: Created, found: EarlierOutcomes) -> Outcome:
         """Return the outcome of making an array: of the requested dtype, or of a default one.
 
@@ -349,7 +364,11 @@ class _Evaluator:
         tier: Tier = "0d" if step.shape == () else "array"
         assert like is not None
         if step.dtype is not None:
-            return self.cast(like, self.dtype(step.dtype, found), tier)
+            made = self.cast(like, self.dtype(step.dtype, found), tier)
+            listed = leaves(step.args[0]) if step.name == "asarray" and step.args else ()
+            numbers = [self.system.operand(x) for x in listed if isinstance(x, int)]
+            why = self.refused_number("full" if step.name == "full" else "asarray", (like, *numbers), made)
+            return Outcome(None, reason=why) if why else made
         p = self.promotion_of_new_array(step, like)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
@@ -361,11 +380,18 @@ class _Evaluator:
 
         A library's linspace between whole numbers may have another dtype than between other numbers. The
         value that fills an array may count by its kind alone. In the standard a Python number has no dtype by
-        itself, and an array of it has one.
+        itself, and an array of it has one. Where large ints widen alone, the numbers of a list do so one by
+        one: NumPy makes float64 of `[1, 2**63]`, as of an int64 and a uint64.
         """
         bounds = [x for x in step.args if isinstance(x, (bool, int, float, complex))][:2]
         if step.name == "linspace" and len(bounds) == 2:
             return self.system.explain(*bounds, op="linspace")
+        listed = [*leaves(step.args[0])] if step.name == "asarray" and step.args else []
+        is_large = any(isinstance(x, int) and exceeds_int32(x) for x in listed)
+        if is_large and Kind.SIGNED in self.system.wider_alone:
+            each = [self.system.explain(x, op="asarray") for x in listed]
+            refused = next((p for p in each if p.dtype is None), None)
+            return refused or self.system.explain(*{p.dtype: p for p in each}, op="stack")
         fills = step.name == "full" or (like.tier == "scalar" and like.kind not in self.system.defaults)
         asked = "full" if fills else step.name if exceeds_int32(like.value) else None
         return self.system.explain(like, op=asked)

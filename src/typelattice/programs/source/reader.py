@@ -140,6 +140,7 @@ class Reader:
     def __init__(self, builder: ProgramBuilder, text: str, file: str, bound: Mapping[str, object]) -> None:
         self.builder = builder
         self.used: set[str] = set()  # names that have been asked for
+        self.shared: dict[str, set[str]] = {}  # a name and those that were bound to the same array: `y = x`
         self.text, self.file, self.bound = text, file, bound
         self.lines = [line.encode("utf-8", "surrogatepass") for line in text.split("\n")]
         self.several = len(self.lines) > 1 or file != ""
@@ -807,6 +808,7 @@ class Reader:
                 value = yield self.expression(x, scope)
                 for target in targets:
                     yield self.read_assignment(target, value, scope)
+                self.share([each.id for each in (*targets, x) if isinstance(each, ast.Name)])
             case ast.AnnAssign(target=target, annotation=said, value=x) if x is not None:
                 value = yield self.expression(x, scope)
                 if isinstance(said, ast.Constant) and isinstance(value, Ref) and said.value in DTYPES:
@@ -853,7 +855,27 @@ class Reader:
             raise self.excerpt(target).refuse(f"arrays of {owner} do not change; write {instead}")
         key = self.as_argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.as_argument(target, value)
-        scope[target.value.id] = self.builder.set_elements(self.excerpt(target), x, key, given, operator=True)
+        made = self.builder.set_elements(self.excerpt(target), x, key, given, operator=True)
+        self.change_array(target.value.id, made, scope)
+
+    def share(self, names: Sequence[str]) -> None:
+        """Note that names were bound to one array, if there are several."""
+        if len(names) > 1:
+            together = {*names, *self.shared.get(names[-1], ())}
+            self.shared |= dict.fromkeys(together, together)
+
+    def change_array(self, name: str, made: Argument, scope: Scope) -> None:
+        """Bind a name to its changed array, and the names that share the array, if it was changed in place.
+
+        In MLX `y = x; y += 1.5` casts x, too. Not so a result that rebinds the name, as NumPy's scalars.
+        """
+        before, step = scope.get(name), self.builder.steps[made.step] if isinstance(made, Ref) else None
+        scope[name] = made
+        library = None if step is None else step.owner or self.library
+        if isinstance(step, Call) and not step.rebinds and meaning("shared", "in-place", library):
+            for other in self.shared.get(name, ()):
+                if scope.get(other) == before:
+                    scope[other] = made
 
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
         """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
@@ -868,7 +890,7 @@ class Reader:
                 made = self.apply_operator(line, name, [left, y])
             else:
                 made = self.builder.in_place(excerpt, name, left, y, may_rebind=True)
-            scope[target.id] = made
+            self.change_array(target.id, made, scope)
         else:
             element = self.as_argument(line, x)
             if name in WRITES.values() and isinstance(element, Ref):

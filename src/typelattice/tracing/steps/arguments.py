@@ -63,13 +63,15 @@ def by_name(
 ) -> tuple[list[Any], dict[str, Any]]:
     """The arguments by position and by name, those after the operands by name where that is known.
 
+    None counts as left out, except as an axis: `concatenate([x, y], axis=None)` flattens.
+
     >>> by_name(("a", "axis", "dtype"), 1, ["x", 0, "f8"], {"out": "y", "where": None})
     (['x'], {'axis': 0, 'dtype': 'f8', 'out': 'y'})
     """
     cut = len(positional) if count is None or not names[count:] else count
     further = dict(zip(names[cut:], positional[cut:], strict=False)) | {**named}
     rest = [*positional[:cut], *positional[max(cut, len(names)) :]]
-    return rest, {name: value for name, value in further.items() if value is not None}
+    return rest, {name: value for name, value in further.items() if value is not None or name == "axis"}
 
 
 def list_arguments(items: Iterable[Argument]) -> tuple[Argument, ...]:

@@ -28,6 +28,7 @@ from typelattice.files.vocabulary import (
     OrderDependentError,
     UnknownWord,
     Words,
+    check_entry,
     kind_of,
     once,
     one_of,
@@ -158,6 +159,10 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         with reader.noting():
             fit |= operations.fit({word: how})
             joins = joins or operations.joins({word: how}, order.nodes)
+    if not reader.definition.whole:  # a line that is gone may have been the heading of a table
+        for entry, _ in reader.table("ops"):
+            with reader.noting():
+                check_entry(entry, own)
     ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), later)
     casts: Mapping[tuple[DType, DType], CastRule] = {}
     if "casts" in reader.definition.values:
@@ -205,9 +210,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     return found
 
 
-def _entries(
-    reader: KeyReader, key: str, read: Callable[[str, object], T], later: bool
-) -> Mapping[str, T]:
+def _entries(reader: KeyReader, key: str, read: Callable[[str, object], T], later: bool) -> Mapping[str, T]:
     """Read the entries of a table: at once, or on demand."""
     if later:
         given = dict(reader.table(key))

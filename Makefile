@@ -71,6 +71,7 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 
 package: $(VENV)/package.stamp  ## the source distribution and the wheel, in dist/, checked
 	rm -rf dist
+	$(VENV)/bin/python tools/built_document.py
 	$(VENV)/bin/python -m build -q
 	$(VENV)/bin/twine check --strict dist/*
 

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from typelattice.engine.answer import Rule
 from typelattice.explanations.recorded_answer import evidence
 from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS
+from typelattice.explorer.built_document import read_built, write_built
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page
 from typelattice.files.reader import parse
@@ -187,6 +188,30 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["explore", "--system", "python", "--op", "add", "-o", str(file)]) == 0
     size = file.stat().st_size
     assert capsys.readouterr().out == f"{file}: {size:,} bytes; open it in a browser\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rule, built: rule.write_text("two"),
+        lambda rule, built: rule.rename(rule.with_name("jax.toml")),
+        lambda rule, built: built.write_bytes(built.read_bytes()[:-40]),
+        lambda rule, built: built.unlink(),
+    ],
+)
+def test_a_built_document_holds_until_a_file_of_the_package_changes(
+    change: Callable[[Path, Path], object], tmp_path: Path
+) -> None:
+    rule = tmp_path / "explorer" / "numpy.toml"
+    rule.parent.mkdir()
+    rule.write_text("one")
+    shown = document(["python"], ops=[])
+    write_built(shown, tmp_path)
+    (built,) = {*rule.parent.iterdir()} - {rule}
+    found = read_built(tmp_path)
+    assert found and found.json() == shown.json()
+    change(rule, built)
+    assert read_built(tmp_path) is None
 
 
 def test_the_command_says_which_file_is_no_valid_system(

@@ -33,7 +33,8 @@ import survey
 import theme_pages
 
 from typelattice.explorer.answer_pages import scope
-from typelattice.explorer.document import USUAL, Document, document
+from typelattice.explorer.built_document import read_built
+from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page as explorer
 
 HERE = Path(__file__).parent
@@ -135,7 +136,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
         return status
     theme_pages.mend(html)
     live.serve_beside(html, pyodide)
-    shown = document((), USUAL, processes=os.cpu_count() or 1)
+    shown = read_built() or document(processes=os.cpu_count() or 1)
     on_site = Document(shown.data | {"pages": scope()})
     (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
     answers.write(html, address)

@@ -71,20 +71,26 @@ document.getElementById("find")?.addEventListener("submit", (event) => {
     "No page of these. The command line answers any question: typelattice explain.";
 });
 
-// On the page of search results: the page of answers above them.
+/** A paragraph with a link. */
+function paragraphOf(href, text) {
+  const link = document.createElement("a");
+  link.href = href;
+  link.textContent = text;
+  const shown = document.createElement("p");
+  shown.append(link);
+  return shown;
+}
+
+// On the page of search results: the page of answers above them, or the box that computes.
 const asked = new URLSearchParams(location.search).get("q");
 const results = document.getElementById("search-results");
 if (asked && results && typeof ANSWER_PAGES !== "undefined") {
   const found = answerPage(asked);
-  if (found) {
-    const link = document.createElement("a");
-    link.href = `answers/${found.path}`;
-    link.textContent = `${found.title}: what every library answers`;
-    const shown = document.createElement("p");
-    shown.id = "answer-page";
-    shown.append(link);
-    results.before(shown);
-  }
+  const shown = found
+    ? paragraphOf(`answers/${found.path}`, `${found.title}: what every library answers`)
+    : paragraphOf("live.html", "Paste your function: the dtype of each line, and where libraries differ");
+  shown.id = "answer-page";
+  results.before(shown);
 }
 
 // Beside the box that computes: the page of an expression of two operands.
@@ -95,11 +101,7 @@ box?.addEventListener("submit", () => {
   const bound = new Map(names.value.split(/\s+/).map((one) => one.replace(/\[.*\]$/, "").split("=")));
   const found = answerPage(code.value.replace(/[A-Za-z_]\w*/g, (word) => bound.get(word) ?? word));
   if (!found) return;
-  const link = document.createElement("a");
-  link.href = `answers/${found.path}`;
-  link.textContent = `${found.title}: every library, release by release`;
-  const shown = document.createElement("p");
+  const shown = paragraphOf(`answers/${found.path}`, `${found.title}: every library, release by release`);
   shown.id = "answer-page";
-  shown.append(link);
   document.getElementById("live-answer").after(shown);
 });

@@ -30,10 +30,9 @@ TESTS_OF_PYTHON = tests/tracing tests/programs tests/operands tests/namespaces t
 	src/typelattice/tracing src/typelattice/programs src/typelattice/operands src/typelattice/namespaces
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest test-3.14-chroot recordings lint package installed docs pages tools browser \
-	environments emitted conform imitations survey everyday patches widenings known-fixes npbench releases \
-	fuzz bench array-api-tests programs \
-	mutants clean
+.PHONY: help demo test test-newest test-3.14-chroot recordings lint package installed docs pages \
+	tools browser environments emitted conform imitations survey everyday patches widenings known-fixes \
+	npbench releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24

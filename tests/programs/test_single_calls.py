@@ -34,6 +34,12 @@ ANSWERS = (  # the system, a call, the dtypes of x, y and c, and the library's a
         ("mlx", "float32"), ("ndonnx", "float32"),
     )),
     ("tensorflow", "meshgrid(x, y)[1]", {"x": "float32[3]", "y": "float32[3]"}, "float32"),
+    *((name, f"meshgrid(x, y)[{i}]", {"x": "int32[3]", "y": "bool[2]"}, said) for name, i, said in (
+        ("tensorflow", 0, "int32"), ("tensorflow", 1, "bool"), ("tensorflow-function", 1, "bool"),
+        ("keras", 0, "bool"), ("keras-jax", 0, "bool"), ("keras-jax-computed", 0, "int32"),
+        ("keras-tensorflow-computed", 1, "bool"), ("keras-torch-computed", 0, "refused"),
+    )),
+    ("tensorflow", "meshgrid(y, x)[1]", {"x": "int32[3]", "y": "bool[2]"}, "bool"),
     ("numpy", "x.conj()", {"x": "bool"}, "bool"),
     ("numpy", "np.conj(x)", {"x": "bool"}, "int8"),
     ("numpy", "np.clip(2, x, 5)", {"x": "int32"}, "int64"),

@@ -282,7 +282,7 @@ def _result_dtype(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
     """Return the dtype of the result; if the left operand is to hold it, still that of the arithmetic."""
     made = _accumulator(rules, op, compute) or compute
     match _said_to_give(op, compute):
-        case None | "left":
+        case None | "left" | "last array":
             return made
         case "joined":
             return joined

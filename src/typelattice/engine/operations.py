@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
-PARTS = ("real", "complex", "left", "joined", NUMBER_OF_ALL)  # what `gives` may say beside a dtype or a kind
+OF_LAST = "last array"  # of several arrays that are handed on together
+# What `gives` may say beside a dtype or a kind.
+PARTS = ("real", "complex", "left", "joined", OF_LAST, NUMBER_OF_ALL)
 PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # what else `gives` may say: a Python number, and of which kind
     "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
 }  # fmt: skip

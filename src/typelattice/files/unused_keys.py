@@ -14,6 +14,7 @@ from typelattice.engine.operations import (
     CASTS,
     ITSELF,
     NEVER,
+    OF_LAST,
     REBOUND,
     Domain,
     Op,
@@ -307,7 +308,9 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "overrides": (
         "overrides say nothing of one operand, or of what is so already; leave them out",
-        _differs("overrides"),
+        lambda o, op, without, rules: (
+            (o.most != 1 or o.form == "separate") and op.overrides != without.overrides
+        ),
     ),
     "refusals": (
         "refusals say nothing of one operand, or of what is so already; leave them out",
@@ -330,9 +333,11 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: op.adopts == without.adopts or bool(op.computes or op.loops),
     ),
     "gives": (
-        'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`',
+        'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`;'
+        ' "last array" says nothing of one',
         lambda o, op, without, rules: (
-            op.gives != "joined" or bool(op.computes or op.loops or op.accumulates)
+            (op.gives != "joined" or bool(op.computes or op.loops or op.accumulates))
+            and (op.gives != OF_LAST or o.form == "separate")
         ),
     ),
     "gives of each": (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from typelattice.calls.call_tables import meaning, system_of_mode, system_of_module
-from typelattice.calls.multiple_results import STANDS_FOR
+from typelattice.calls.multiple_results import STANDS_FOR, arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.step import (
@@ -33,8 +33,9 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
+from typelattice.engine.operand_checks import dtype_of_pair
 from typelattice.engine.operate import op_of, written_into
-from typelattice.engine.operations import COPY_CAST, SAME_DTYPE
+from typelattice.engine.operations import COPY_CAST, OF_LAST, SAME_DTYPE
 from typelattice.engine.system import System
 from typelattice.facts.cast_rules import PLAIN
 from typelattice.facts.dtypes import DType, Kind, dtype
@@ -202,10 +203,10 @@ class _Evaluator:
                 made = tuple([o for i in operands if (o := found[i].operand)])
                 foreign_arrays = self.foreign_arrays(step, made)
                 if foreign_arrays:
-                    beside = zip(operands, made, strict=True)
-                    made = tuple([replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in beside])
-                if why := self.refused_beside(step, made, found):
-                    return Outcome(None, None, why)
+                    pairs = zip(operands, made, strict=True)
+                    made = tuple([replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in pairs])
+                if beside := self.outcome_beside(step, found):
+                    return beside
                 asked = None if step.dtype is None else self.dtype(step.dtype, found)
                 number = step.keywords[-1] if step.keywords else step.rebinds
                 key = name, made, step.operator, asked, number, _tier(step, made)
@@ -247,15 +248,28 @@ class _Evaluator:
         made = made_dtype(self.system, library, o.dtype) if o.dtype else None
         return dtype(made) if made else self.system.explain(o).dtype
 
-    def refused_beside(self, step: Call, made: Sequence[Operand], found: EarlierOutcomes) -> str | None:
-        """Return the reason why arrays handed on together need one dtype, as in PyTorch's meshgrid."""
-        is_apart = step.name not in WRITES and step.operation.form == "separate"
-        if not is_apart or op_of(self.system, step.name).meet != SAME_DTYPE:
+    def outcome_beside(self, step: Call, found: EarlierOutcomes) -> Outcome | None:
+        """Return the outcome of one of several arrays in whose dtypes the others have a say, else None.
+
+        PyTorch's meshgrid takes one dtype only. TensorFlow's multiplies each array by ones of the first one's
+        dtype, which are cast to a bool. Each array of symbolic Keras has the dtype of the last.
+        """
+        if step.name in WRITES or step.operation.form != "separate":
             return None
-        others = (found[x.step].operand for x in step.args if isinstance(x, Ref))
-        different = next((o for o in others if o is not None and o.dtype is not made[0].dtype), None)
-        what = f"{step.name} does not promote: operands have to be of one dtype"
-        return None if different is None else f"{what}, and these are {made[0]} and {different}"
+        op = op_of(self.system, step.name)
+        if op.gives != OF_LAST and op.meet != SAME_DTYPE:
+            return None
+        args, _, number = arguments(step)
+        operands = [o for x in args if isinstance(x, Ref) and (o := found[x.step].operand)]
+        own = operands[number or 0]
+        if op.gives == OF_LAST:
+            return Outcome(replace(own, dtype=operands[-1].dtype, kind=operands[-1].kind, value=None))
+        for o in operands:
+            if o.dtype is not operands[0].dtype and not dtype_of_pair(op.overrides, (operands[0], o)):
+                what = f"{step.name} does not promote: operands have to be of one dtype"
+                return Outcome(None, None, f"{what}, and these are {operands[0]} and {o}")
+        to = dtype_of_pair(op.overrides, (operands[0], own))
+        return Outcome(operand_of(to, tier=own.tier)) if to else None
 
     def out_refusal(self, output: Operand, result: Operand) -> str | None:
         """Return the reason why the library does not write a result into the array that `out=` names."""

@@ -36,7 +36,7 @@ from typelattice.facts.order import OrderError
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.system_without_lines import LineRemoval, Lines
-from typelattice.files.text import FormatError, Text
+from typelattice.files.text import Text
 from typelattice.operands.operand import SCALAR
 
 TYPE_CHECKING = False
@@ -107,10 +107,7 @@ class Blame:
         rules = self.line_removal.without(p.system, rule)
         if rule.lines and rules is None and rule.key in VALUES_IF_ABSENT:
             rules = replace(p.system, **{rule.key: VALUES_IF_ABSENT[rule.key]})
-        try:
-            return rules is not None and comparable_result(self._ask_again(rules, p)) != comparable_result(p)
-        except FormatError:  # in the entry of the operation
-            return False
+        return rules is not None and comparable_result(self._ask_again(rules, p)) != comparable_result(p)
 
     def _depends_on_defaults(self, p: Promotion) -> bool:
         """Return True if changing a default dtype changes the answer.

@@ -100,8 +100,7 @@ def build(definition: SystemDefinition, shipped: bool = False) -> System:
     """The System that a definition describes, everything in it checked. Raise FormatError.
 
     The operations of files that come with typelattice are read on demand, since they take half of the time
-    for all systems. The tests read these files whole. So are those of a definition that lacks lines: only one
-    question is asked of it.
+    for all systems. The tests read these files whole.
     """
     reader = KeyReader(definition)
     found: System | None = None
@@ -114,7 +113,6 @@ def build(definition: SystemDefinition, shipped: bool = False) -> System:
 
 def _system(reader: KeyReader, shipped: bool) -> System:
     """The System: its keys are read in the order in which they build on one another. Raise ValueError."""
-    later = shipped or not reader.definition.whole
     title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
     name = _name(reader)
     words = Words()
@@ -140,7 +138,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     entering: dict[Node, Node] = {d: to for d, to in requested.items() if isinstance(d, DType)}
     before = entering | dict(read_before(reader, words, order, entering))
     after = dict(read_after(reader, words, order))
-    foreign = _entries(reader, "foreign", lambda *entry: _foreign(reader, words, *entry), later)
+    foreign = _entries(reader, "foreign", lambda *entry: _foreign(reader, words, *entry), shipped)
     beside: frozenset[Node] = frozenset()
     stand_in: dict[Kind, DType] = {}
     with reader.noting():
@@ -161,11 +159,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         with reader.noting():
             fit |= operations.fit({word: how})
             joins = joins or operations.joins({word: how}, order.nodes)
-    if not reader.definition.whole:  # a line that is gone may have been the heading of a table
-        for entry, _ in reader.table("ops"):
-            with reader.noting():
-                check_entry(entry, own)
-    ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), later)
+    ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), shipped)
     casts: Mapping[tuple[DType, DType], CastRule] = {}
     if "casts" in reader.definition.values:
         from typelattice.files.cast_entries import read_casts  # most files say nothing of them
@@ -213,9 +207,11 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     return found
 
 
-def _entries(reader: KeyReader, key: str, read: Callable[[str, object], T], later: bool) -> Mapping[str, T]:
-    """Read the entries of a table: at once, or on demand."""
-    if later:
+def _entries(
+    reader: KeyReader, key: str, read: Callable[[str, object], T], shipped: bool
+) -> Mapping[str, T]:
+    """Read the entries of a table: at once, or, of a file that comes with typelattice, on demand."""
+    if shipped:
         given = dict(reader.table(key))
         return Later(given, lambda entry, said: _read_later(reader, key, entry, said, read))
     found: dict[str, T] = {}

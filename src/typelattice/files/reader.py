@@ -28,7 +28,6 @@ from typelattice.files.vocabulary import (
     OrderDependentError,
     UnknownWord,
     Words,
-    check_entry,
     kind_of,
     once,
     one_of,

@@ -25,8 +25,10 @@ PROGRAMS = 100
 JOBS = 2
 SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
 
-# What a release of Python, of NumPy or of ml_dtypes can break.
-TESTS_OF_PYTHON = tests/tracing tests/programs tests/operands tests/namespaces tests/fixing \
+# What a release of Python can break, and what one of NumPy or ml_dtypes can.
+TESTS_OF_PYTHON = tests/tracing tests/programs/test_programs.py tests/operands/test_operand_numpy.py \
+	src/typelattice/tracing src/typelattice/programs
+TESTS_OF_NUMPY = tests/tracing tests/programs tests/operands tests/namespaces \
 	src/typelattice/tracing src/typelattice/programs src/typelattice/operands src/typelattice/namespaces
 
 .NOTPARALLEL:
@@ -48,9 +50,7 @@ test-3.%:  ## the same on another Python that is installed: make test-3.13 TESTS
 
 test-3.14-chroot:  ## tests of tracing on Debian's Python 3.14: needs root and debootstrap
 	@mkdir -p build
-	tools/chroot-3.14 build/py314 $(FLAGS) tests/tracing tests/programs/test_programs.py \
-		tests/operands/test_operand_numpy.py \
-		src/typelattice/tracing src/typelattice/programs
+	tools/chroot-3.14 build/py314 $(FLAGS) $(TESTS_OF_PYTHON)
 
 test-newest: | .venv-newest  ## the same with the newest releases that pip finds
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'

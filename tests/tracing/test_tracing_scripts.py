@@ -172,7 +172,7 @@ work = queue.Queue()
 def end(): print("end\\n", end=""); work.put(None)
 def wait():
     while (x := work.get()) is not None: print(f"{(x * np.float64(2)).dtype}\\n", end="")
-threading._register_atexit(print, "last")
+threading._register_atexit(lambda: print("last\\n", end=""))
 threading._register_atexit(end)
 threading.Thread(target=wait).start()
 work.put(np.ones(2, np.float32))

@@ -34,9 +34,10 @@ GENERATED = [ROOT / "docs" / page for page in MADE]  # when the site is built
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_console_examples_print_what_the_page_says(page: Path) -> None:
+def test_console_examples_print_what_the_page_says(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = page.read_text(encoding="utf-8")
     assert pages.with_console_outputs(text) == text, "run make pages"
+    assert capsys.readouterr().err == ""  # an output with `...` is stale
 
 
 def test_outputs_that_changed_are_written_into_a_page() -> None:

@@ -24,7 +24,7 @@ def packages(environment: str) -> Iterator[str]:
 def asked(environment: str) -> Iterator[str]:
     """The recordings of an environment that are of a system; others can be made, and compared by hand."""
     for name, entry in recordings().items():
-        if entry.environment == environment and name in systems(versions=True):
+        if entry.environment == environment and name in systems(versions=True, functions=True):
             yield name if entry.most_calls is None else f"{name} {entry.most_calls}"
 
 

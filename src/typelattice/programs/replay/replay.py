@@ -261,6 +261,8 @@ class _Evaluator:
             return None
         args, _, number = arguments(step)
         operands = [o for x in args if isinstance(x, Ref) and (o := found[x.step].operand)]
+        if (number or 0) >= len(operands):  # a run knows each array without the others
+            return None
         own = operands[number or 0]
         if op.gives == OF_LAST:
             return Outcome(replace(own, dtype=operands[-1].dtype, kind=operands[-1].kind, value=None))

@@ -30,6 +30,11 @@ def widened(x: Any) -> Any:
     return x * np.ones(3, np.float64)
 
 
+def crossed(x: Any) -> Any:
+    _, y = np.meshgrid(x[0], x[0])
+    return y
+
+
 def squared(n: Any) -> Any:
     return n**2
 
@@ -87,3 +92,8 @@ def test_of_several_results_one_that_is_no_out_has_its_own_dtype() -> None:
     run = tl.trace(diverging, np.arange(3), np.ones(3), np.zeros(3, np.complex128)).run
     (seen,) = [seen for step, seen in run if step.op == "divmod" and seen.count]
     assert str(seen.operand.dtype) == "float64" and not run.mismatches
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "tensorflow", "keras"])
+def test_a_run_knows_an_array_of_a_grid_without_the_others(name: str) -> None:
+    assert str(tl.trace(crossed, X).run.under(name).outcomes[-1].operand) == "float32"

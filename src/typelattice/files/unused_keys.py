@@ -334,7 +334,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives": (
         'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`;'
-        ' "last array" says nothing of one',
+        ' "last array" is for operations that give several arrays, such as meshgrid',
         lambda o, op, without, rules: (
             (op.gives != "joined" or bool(op.computes or op.loops or op.accumulates))
             and (op.gives != OF_LAST or o.form == "separate")

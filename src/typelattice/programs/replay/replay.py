@@ -251,8 +251,9 @@ class _Evaluator:
     def outcome_beside(self, step: Call, found: EarlierOutcomes) -> Outcome | None:
         """Return the outcome of one of several arrays in whose dtypes the others have a say, else None.
 
-        PyTorch's meshgrid takes one dtype only. TensorFlow's multiplies each array by ones of the first one's
-        dtype, which are cast to a bool. Each array of symbolic Keras has the dtype of the last.
+        PyTorch's meshgrid takes one dtype only. TensorFlow's takes a bool array beside any other: each result
+        is a product with ones of the first array's dtype, so a bool one is bool. Under symbolic Keras each
+        result has the dtype of the last array.
         """
         if step.name in WRITES or step.operation.form != "separate":
             return None

@@ -22,8 +22,9 @@ PAUSE = 0.02  # seconds
 class RepeatedSignal:
     """A thread that sends a signal to the main thread again, for as long as `is_unhandled()` is true.
 
-    Python tells it of signals by the file of `signal.set_wakeup_fd`. If the program has set one of its own,
-    which wakes the program up just as well, there is no thread. `threading` does not list the thread.
+    Python tells it of signals by the file of `signal.set_wakeup_fd`. A file that the program has set itself
+    stays, and the thread hears nothing: that file wakes the program up just as well. `threading` does not
+    list the thread.
     """
 
     def __init__(self, number: int, is_unhandled: Callable[[], bool]) -> None:

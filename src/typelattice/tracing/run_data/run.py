@@ -195,6 +195,13 @@ def agrees(outcome: Outcome, observed: Operand) -> bool:
 
 
 def known_reason(outcome: Outcome, observed: Operand) -> str | None:
-    """Return why a library departs from its rule if a known departure gives the observed dtype; else None."""
-    known = outcome.recorded_departure
-    return known.reason if known is not None and known.dtype is observed.dtype else None
+    """Return why a library departs from its rule if a known departure explains the observed dtype; else None.
+
+    A recorded departure has to give this dtype. A call that the library answers in several ways may give any.
+    """
+    known = outcome.observed
+    if known is None:
+        return None
+    if not known.departs:
+        return known.caution
+    return known.reason if known.dtype is observed.dtype else None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeGuard
 
-from typelattice.facts.dtypes import DTypeError
+from typelattice.facts.dtypes import DTYPES, DTypeError
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import short
@@ -14,6 +14,8 @@ from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand, OperandError
 
 SHAPED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\](:weak)?")
+OWN = re.compile(r"[a-z][a-z0-9_]*\b")  # a name that a system file may give to a dtype
+MEMBER = re.compile(rf"{OWN.pattern}\([-+.,\de ]+\)")
 MOST_AXES = 64
 
 
@@ -41,14 +43,27 @@ def read_input(x: object) -> tuple[Operand | str, Shape | None]:
 def is_operand(text: str) -> bool:
     """Return True if a text describes an operand, and False for any other annotation.
 
-    >>> is_operand("float32[3]"), is_operand("np.ndarray")
-    (True, False)
+    A dtype of a file's own is told by a shape or by parameters.
+
+    >>> [is_operand(text) for text in ("float32[3]", "np.ndarray", "posit8[3]", "decimal(4,1)")]
+    [True, False, True, True]
     """
     try:
-        what, _ = read_input(text)
-        return isinstance(what, Operand) or parse(what) is not None
+        what, shape = read_input(text)
+        if isinstance(what, Operand) or MEMBER.match(what) or (shape is not None and OWN.match(what)):
+            return True
+        return parse(what) is not None
     except TypelatticeError:
         return False
+
+
+def names_dtype(annotation: object) -> TypeGuard[str]:
+    """Return True if an annotation names a dtype: one that is known here, or one with parameters.
+
+    >>> names_dtype("int8"), names_dtype("decimal(4,1)"), names_dtype("np.ndarray"), names_dtype(3)
+    (True, True, False, False)
+    """
+    return isinstance(annotation, str) and (annotation in DTYPES or bool(MEMBER.fullmatch(annotation)))
 
 
 def _operand(text: str) -> tuple[Operand | str, Shape | None]:

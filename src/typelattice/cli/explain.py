@@ -109,6 +109,9 @@ def _of_module(op: str, found: list[tl.System]) -> tuple[str, list[tl.System]]:
 
 def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
     """Tell whether an argument is a program without inputs, and not an operand."""
+    family = own.get(text.partition("(")[0])
+    if family is not None and family.parameters:
+        return False
     try:
         parse(text, own)
     except tl.TypelatticeError:

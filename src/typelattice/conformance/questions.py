@@ -47,8 +47,8 @@ MANY = 110
 """Operands beyond which operators, which double the calls, are asked of the usual dtypes only. PyTorch has
 102, and is asked all: its `*` differs from `multiply` in float8, as its list of departures says."""
 
-USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)")
-"""The dtypes that most libraries have kernels for."""
+USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)|\w+\(.*\)")
+"""The dtypes that most libraries have kernels for, and those with parameters, as a decimal's digits."""
 
 TAKE_SEVERAL = tuple(name for name, op in OPERATIONS.items() if op.form != "choice" and (op.most or 3) > 2)
 """Operations that three operands and more may take part in; a condition does not."""

@@ -124,10 +124,22 @@ class Promotion(Viewed):
     @property
     def casts(self) -> tuple[Cast, ...]:
         """The implicit casts, one for each operand that is not of the dtype computed in already."""
-        if self.compute is None:
-            return ()
-        changed = [o for o in self.promoting if o.dtype is not self.compute]
-        return tuple(_cast(o, self.compute) for o in changed)
+        targets = ((o, self.cast_target(o)) for o in self.promoting)
+        return tuple(_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
+
+    def cast_target(self, o: Operand) -> DType | None:
+        """The dtype that an operand is cast to before the operation computes; None if it is cast to none.
+
+        Where the operation does not make the parameters of a dtype alike, each operand has its own: int32
+        beside a decimal is decimal(10,0).
+        """
+        if self.compute is None or not self.compute.parameters:
+            return self.compute
+        own = o.dtype or self.system.defaults.get(o.kind)
+        if own is None or own.family is self.compute:
+            return own
+        family = self.system.families.get(self.compute)
+        return (family.members.get(own) if family else None) or self.compute
 
 
 def _cast(o: Operand, target: DType) -> Cast:

@@ -106,6 +106,12 @@ class Outgrown(Decision):
     key = "fit"
 
 
+class Parameterized(Decision):
+    """The parameters of a dtype, computed from those of the operands; None if there is no such dtype."""
+
+    key = "dtypes"
+
+
 class Operated(Decision):
     """The dtype that an operation turns its dtypes into; None if it does not take them."""
 

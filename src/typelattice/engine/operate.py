@@ -39,6 +39,7 @@ from typelattice.engine.operations import (
     ROUNDED,
     SAME_DTYPE,
     STAYS,
+    MemberGiven,
     Op,
     find,
     said_of,
@@ -106,7 +107,7 @@ def _with_join(
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
     compute, result = _apply_rule(rules, op, dtypes, trail, is_constant)
-    if op.writes or _said_to_give(op, compute) == "left":
+    if op.writes or said_to_give(op, compute) == "left":
         result = written_into(rules, op, result, operands[0], trail)
     adopted = dtypes[0] if op.adopts == JOINED and len(dtypes) == 1 else compute
     values = () if is_constant else tuple(check_values(rules, operands, adopted, op))
@@ -281,7 +282,7 @@ def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | Non
 def _result_dtype(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
     """Return the dtype of the result; if the left operand is to hold it, still that of the arithmetic."""
     made = _accumulator(rules, op, compute) or compute
-    match _said_to_give(op, compute):
+    match said_to_give(op, compute):
         case None | "left" | "last array":
             return made
         case "joined":
@@ -292,6 +293,8 @@ def _result_dtype(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
             return complex_of(made)
         case DType() | Kind() as target:
             return default_of(rules, target)
+        case MemberGiven() as member:
+            return member.family
         case word if word == NUMBER_OF_ALL:
             return default_of(rules, Kind.SIGNED)
         case word:
@@ -307,12 +310,12 @@ def gives_number(rules: Rules, name: str) -> bool:
 
 def _number(op: Op, compute: DType, result: DType) -> Kind | None:
     """Return the kind of the Python number that a result is; None if it is an array."""
-    if _said_to_give(op, compute) not in PYTHON_NUMBERS:
+    if said_to_give(op, compute) not in PYTHON_NUMBERS:
         return None
     return Kind.SIGNED if result.kind is Kind.UNSIGNED else result.kind
 
 
-def _said_to_give(op: Op, compute: DType) -> Given:
+def said_to_give(op: Op, compute: DType) -> Given:
     """Return the value of `gives` for a result that was computed in a dtype."""
     return said_of(op.gives_of, compute) or op.gives
 

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     Words = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
-    Given = Target | Words | None
+
+    from typelattice.engine.formulas import Formula
 
 TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
 NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
@@ -67,6 +68,18 @@ CASTS = (LEFT_CAST, COPY_CAST)  # those that need no dtype at which the two join
 REBINDS = (REBOUND, ROUNDED)  # those by which nothing is written into the left operand itself
 
 OF_ACCUMULATORS = ("accumulates", "unjoined", "gives_of_pairs")  # fields of operations that add up
+
+
+@frozen()
+class MemberGiven:
+    """A result of a family of dtypes, with the formulas of its parameters: `decimal(sum(p), sum(s))`."""
+
+    family: DType
+    formulas: tuple[Formula, ...]
+
+
+if TYPE_CHECKING:
+    Given = Target | Words | MemberGiven | None
 
 
 @frozen()

@@ -29,6 +29,11 @@ def promote_operands(
         check_operands(known, operands)
         op, promoting = known.name, operands[known.promoting]
         behaviour = op_of(rules, op)
+    own = promoting
+    if rules.families:
+        from typelattice.engine.families import without_arguments  # few systems have dtypes with parameters
+
+        promoting = without_arguments(promoting)
     try:
         if any(o.foreign for o in promoting):
             from typelattice.engine.foreign_arrays import (
@@ -41,6 +46,10 @@ def promote_operands(
             if behaviour is None
             else evaluate_operation(rules, behaviour, promoting, trail)
         )
+        if rules.families:
+            from typelattice.engine.families import add_arguments
+
+            found = add_arguments(rules, behaviour, own, found, trail)
     except RefusalError as e:
         steps = (*trail, e.step)
         return Promotion(rules, operands, op, steps, find_rule, reason=e.reason, remedy=e.remedy)

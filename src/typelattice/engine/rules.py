@@ -9,6 +9,10 @@ from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import Operation, operation
 from typelattice.facts.order import Order
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typelattice.engine.formulas import Family
+
 Pair = frozenset[Node]
 
 
@@ -27,7 +31,7 @@ class Rules:
     `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file
     wrote a tie, an override or a refusal, so that an explanation can quote it. `absent` has the operations
     that no function of the library is, as looked up there. `operations` are those that the file defines,
-    `casts` what it says of explicit casts, by source and target.
+    `casts` what it says of explicit casts, by source and target, and `families` of dtypes with parameters.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Rules:
     absent: frozenset[str]
     operations: Mapping[str, Operation]
     casts: Mapping[tuple[DType, DType], CastRule]
+    families: Mapping[DType, Family]
 
     def cast_rule(self, source: DType, target: DType) -> CastRule:
         """Return what the system says of an explicit cast; by default, what the formats define."""

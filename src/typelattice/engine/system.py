@@ -145,6 +145,8 @@ class System(Rules, Viewed):
         """
         match operands:
             case (DType() as a, DType() as b):
+                if a.family or b.family:  # of which there may be any number
+                    return
                 self._pairs.setdefault(a, {})[b] = found
             case (a, b) if (known := self._known_of(a, b)) is not None:
                 known.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = found

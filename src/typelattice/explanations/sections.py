@@ -17,6 +17,7 @@ from typelattice.engine.decisions import (
     Lowered,
     Outgrown,
     Overridden,
+    Parameterized,
     Replaced,
     Tied,
     Widened,
@@ -139,6 +140,12 @@ def _step(p: Promotion, step: Decision) -> Iterator[Section]:
             yield "foreign array", [step.entry]
         case Entered():
             yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
+        case Parameterized() if isinstance(node, DType):
+            from typelattice.explanations.family_description import (
+                explain_parameters,  # few answers have parameters
+            )
+
+            yield "parameters", explain_parameters(p, node)
         case Replaced():
             yield "on the answer", [f"{nodes[0]} becomes {node}"]
         case Outgrown() if node:

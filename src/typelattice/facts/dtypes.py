@@ -47,6 +47,19 @@ class DTypeError(TypelatticeError, ValueError):
     """A text or an object that names no dtype, or more than one."""
 
 
+@frozen()
+class Parameter:
+    """A parameter of a dtype, such as the digits of a decimal, and its limits; None where it has none.
+
+    `most` may be the name of a parameter before it: a decimal has no more digits after the point than in all.
+    """
+
+    name: str
+    is_whole: bool
+    least: int | None
+    most: int | str | None
+
+
 @frozen(eq=False, repr=False, weakref_slot=True)
 class DType:
     """An element type and its facts; equal facts are the same object.
@@ -62,6 +75,9 @@ class DType:
 
     `specials` has a letter for each that it has: s(ign), z(ero), m(inus zero), i(nf), n(an). The facts of a
     complex dtype are those of its parts, except its bits.
+
+    A dtype with `parameters` is a family, such as `decimal`. `decimal(10,2)` is a member: `family` is that
+    dtype, and `arguments` are the values of its parameters.
 
     A DType equals itself alone, as its hash says, so it may stand beside anything in a set or a dict.
     A comparison with a name or a library's class, such as `x.dtype == np.float32`, is False and warns.
@@ -79,6 +95,9 @@ class DType:
     step: int | float | None
     values: tuple[int | float, ...]
     specials: str
+    parameters: tuple[Parameter, ...]
+    family: DType | None
+    arguments: tuple[int | float, ...]
 
     @property
     def smallest(self) -> int | float | None:
@@ -141,7 +160,12 @@ _LOCK = allocate_lock()
 
 
 def intern_dtype(*facts: Any) -> DType:
-    """The DType with these facts, in the order of its fields; always the same object."""
+    """The DType with these facts, in the order of its fields; always the same object.
+
+    The last three are left out for a dtype that is no family, and no member of one.
+    """
+    if len(facts) < len(DType.__match_args__):
+        facts = (*facts, (), None, ())
     # 1 and 1.0 are equal, and yet different facts.
     key = (*facts, *map(type, facts))
     with _LOCK:

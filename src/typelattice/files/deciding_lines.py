@@ -21,6 +21,7 @@ from typelattice.engine.decisions import (
     Misfit,
     Operated,
     Outgrown,
+    Parameterized,
     Replaced,
     Shaped,
     Widened,
@@ -127,6 +128,9 @@ class Blame:
         step, last = p.decision, p.steps[-1]
         names = entries(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
+        if isinstance(last, Parameterized):
+            computed = self._rules_of_parameters(last, names)
+            yield from (rule for rule in computed if last.node is None or self.decides(rule, p))
         if isinstance(last, Operated) and len(last.nodes) == 1 and last.node not in (None, *last.nodes):
             yield from (rule for rule in self._rules_of_step(last) if self.decides(rule, p))
             standard = standard_rule(last)
@@ -171,6 +175,13 @@ class Blame:
         if any(fit.outcome not in ("fits", "unsaid") for fit in p.fits):
             for op in names:
                 yield from self._rules_of_part("ops", op, "fit")
+
+    def _rules_of_parameters(self, step: Parameterized, names: Sequence[str]) -> Iterator[Rule]:
+        """Yield the rules by which the parameters of a result are computed, or refused."""
+        for op in names if step.node else ():
+            yield from self._rules_of_part("ops", op, "gives")
+        for part in ("joins", "from", "parameters"):
+            yield from self._rules_of_part("dtypes", step.entry, part)
 
     def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[Rule]:
         """Yield a rule for each line that states an entry of the table `key`, or a part of the entry."""

@@ -32,7 +32,7 @@ from typelattice.operands.operand import WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     T = TypeVar("T")
 
@@ -289,10 +289,13 @@ class OperationEntries:
             into = {word for word in said.values() if word in ops.INTO and word != ops.LEFT}
             table: dict[str, object] = {
                 names: ops.LEFT if word in into else word for names, word in said.items()}
-            fields = self._of_each("gives", table, self._read_given)
+            given_of = self._mapping(table, self._read_given)
+            _check_members(given_of)
+            fields: Fields = {"gives_of": given_of}
             return {"into": into.pop(), **fields} if len(into) == 1 else fields
         if said not in ops.INTO:
-            return self._of_each("gives", said, self._read_given) | {"gives_of_pairs": ()}
+            _check_members({None: (given := self._read_given(said))})
+            return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
         return {"into": said} if writes else {"into": said, "gives": ops.LEFT, "gives_of": {}}
 
@@ -312,6 +315,10 @@ class OperationEntries:
     def _read_given(self, code: object) -> ops.Given:
         """A dtype, the default dtype of a kind, or a word for what operands or parts have."""
         words = (*ops.PARTS, *ops.PYTHON_NUMBERS)
+        if isinstance(code, str) and "(" in code:
+            from typelattice.files.family_entries import read_given_member  # few files have such dtypes
+
+            return read_given_member(code, self.words)
         if (
             isinstance(code, str)
             and code not in (*words, *self.words.known)
@@ -342,6 +349,18 @@ class OperationEntries:
                     raise ValueError(f"{source} is mapped twice")
                 found[source] = target
         return found
+
+
+def _check_members(given: Mapping[Any, object]) -> None:
+    """Raise ValueError for formulas that name parameters which the dtype computed in does not have."""
+    for source, member in given.items():
+        if isinstance(member, ops.MemberGiven):
+            own = {p.name for p in source.parameters} if isinstance(source, DType) else set[str]()
+            for formula in member.formulas:
+                if unknown := sorted(formula.names - own):
+                    whose = f"{source} has no parameter {unknown[0]}" if source else "it is not said whose"
+                    advice = f'name a dtype that has: {{ {member.family} = "..." }}'
+                    raise UnknownWord(f"{short(formula.text)}: {whose}; {advice}", formula.text)
 
 
 def read_own_operations(reader: KeyReader) -> dict[str, Operation]:

@@ -9,6 +9,7 @@ from sys import float_info
 from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float, numpy_reading
 from typelattice.facts.finite_values import significant_bits, values
 from typelattice.facts.suggestions import short
+from typelattice.files.family_entries import read_parameters
 from typelattice.files.text import article
 from typelattice.files.vocabulary import Consequence, UnknownWord, Words, items, one_of, text, unknown
 
@@ -17,9 +18,13 @@ Noting = Callable[[str], AbstractContextManager[None]]  # of what is wrong with 
 FACTS: dict[str, str] = {  # what each should be
     "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number",
     "min": "a number", "max": "a number", "precision": "a whole number", "min_exponent": "a whole number",
-    "step": "a number", "values": "a list", "specials": "a string",
+    "step": "a number", "values": "a list", "specials": "a string", "parameters": "a table",
+    "joins": "a table", "from": "a table",
 }  # fmt: skip
-KNOWN_AS = {str: ["a string"], int: ["a whole number", "a number"], float: ["a number"], list: ["a list"]}
+KNOWN_AS = {
+    str: ["a string"], int: ["a whole number", "a number"], float: ["a number"], list: ["a list"],
+    dict: ["a table"],
+}
 BETWEEN = {  # the least and the greatest that a fact may be
     "bits": (1, 512), "storage_bits": (1, 4096), "precision": (1, 1024), "min_exponent": (-1074, 1023),
     "min": (-float_info.max, float_info.max), "max": (-float_info.max, float_info.max),
@@ -33,6 +38,7 @@ FORMS = {  # ways to say which values a dtype has: the facts that each takes, be
     "fixed point": ("min", "max", "step", "specials"),
     "a list of values": ("values", "specials"),
     "a dtype of unknown values": ("values", "min", "max", "specials"),
+    "a dtype with parameters": ("specials", "parameters", "joins", "from"),
 }
 LIMIT_VALUES = 256
 UNKNOWN = "unknown"
@@ -63,7 +69,9 @@ def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
     low, high, precision, exponent, step, listed = _values(form, kind, bits, given)
     specials = _specials(form, kind, low, given)
     storage = storage if storage or kind is Kind.BOOL else bits
-    d = intern_dtype(name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
+    facts = (name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
+    parameters = read_parameters(given["parameters"]) if "parameters" in given else ()
+    d = intern_dtype(*facts, parameters, None, ())
     _check_count(d)
     words.known[name] = words.known[code] = d
     return d
@@ -133,6 +141,8 @@ def _form(kind: Kind, given: Mapping[str, object]) -> str:
     """The way in which the facts state the values of the dtype."""
     if kind is Kind.BOOL:
         return "a bool"
+    if "parameters" in given:
+        return "a dtype with parameters"
     if "values" in given:
         return "a dtype of unknown values" if given["values"] == UNKNOWN else "a list of values"
     if kind.rank < Kind.FLOAT.rank:

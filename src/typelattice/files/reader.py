@@ -40,6 +40,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from typelattice.engine.formulas import Family
+
     T = TypeVar("T")
 
 COMBINE = ("join", "fold", "comparable", "value")
@@ -119,6 +121,11 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     dtypes = _own_dtypes(reader, words)
     _read_sets(reader, words)
     order, covers = read_order(reader, words)
+    families: Mapping[DType, Family] = {}
+    if any(d.parameters for d in dtypes.values()):
+        from typelattice.files.family_entries import read_families  # few files have such dtypes
+
+        families = read_families(reader, words, order, dtypes)
     combine = _word(reader, "combine", COMBINE)
     weak_join = _word(reader, "weak-join", ("kind", "width"))
     tiers = _tiers(reader)
@@ -197,6 +204,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         absent=absent(name) if shipped else frozenset(),
         operations=operations.own,
         casts=Frozen(casts),
+        families=families,
         origin=SystemOrigin(reader.definition, covers, build),
     )
     if not shipped:

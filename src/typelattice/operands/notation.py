@@ -40,7 +40,7 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
         return number(literal(text))
     described, _, value = text.partition("=")
     name, *marks = described.split(":")
-    found = own.get(name) or dtype(name)
+    found = read_dtype(name, own)
     tiers = [TIERS[mark] for mark in marks if mark in TIERS]
     further = [mark for mark in marks if mark not in TIERS and mark != "weak"]
     foreign = further.pop() if further and _is_foreign(further[-1]) else ""
@@ -57,6 +57,21 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
         cannot = f"{found} cannot hold {short_number(held)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
     return replace(operand_of(found, weak, tier, held), foreign=foreign)
+
+
+def read_dtype(name: str, own: Mapping[str, DType] = {}) -> DType:
+    """The dtype that a name means; `own` are dtypes that a system file defines. Raise DTypeError.
+
+    >>> read_dtype("int8")
+    int8
+    """
+    if name in own:
+        return own[name]
+    if "(" in name:
+        from typelattice.facts.dtype_members import read_member  # few dtypes have parameters
+
+        return read_member(name, own)
+    return dtype(name)
 
 
 def _is_foreign(mark: str) -> bool:

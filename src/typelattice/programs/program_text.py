@@ -108,7 +108,8 @@ def _annotation(step: Call, names: Sequence[str]) -> str:
     """The dtype of a call that its function does not take: an annotation, as an input has it."""
     if step.dtype is None or step.operation.takes_dtype:
         return ""
-    return f': "{_argument(step.dtype, names)}"'
+    said = step.dtype.name if isinstance(step.dtype, NamedDType) else _argument(step.dtype, names)
+    return f': "{said}"'
 
 
 def _call_text(step: Call, names: Sequence[str]) -> str:
@@ -132,7 +133,7 @@ def _argument(x: Argument, names: Sequence[str]) -> str:
         case DTypeOf(step):
             return f"{names[step]}.dtype"
         case NamedDType(name):
-            return name
+            return name if name.replace(".", "").isidentifier() else repr(name)  # decimal(10,2)
         case tuple():
             return f"({', '.join(_argument(each, names) for each in x)}{',' * (len(x) == 1)})"
         case bool() | int() | float() | complex():

@@ -16,6 +16,8 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import SIGN
 from typelattice.facts.suggestions import nearest, short
+from typelattice.files.reader import system
+from typelattice.files.text import systems
 from typelattice.files.vocabulary import Words, items, text
 from typelattice.recorded.departure import Departure, DepartureError
 from typelattice.recorded.read_departures import DepartureEntries
@@ -40,9 +42,10 @@ def departures(
         return tuple(_of_recording(recording, os.path.basename(path), _values(path), own))
     if recording not in recordings():
         return ()
-    kept = _read_files(recordings()[recording].library).items()
-    found = tuple(each for file, values in kept for each in _of_recording(recording, file, values))
     newest, _, older = recording.partition(SIGN)
+    own = system(newest).own_dtypes if newest in systems(functions=True) else {}
+    kept = _read_files(recordings()[recording].library).items()
+    found = tuple(each for file, values in kept for each in _of_recording(recording, file, values, own))
     return (*found, *departures(newest)) if older else found
 
 

@@ -51,7 +51,8 @@ class Dtypes:
     mark: str = ""
 
     def __contains__(self, asked: AskedOperand) -> bool:
-        if asked.dtype not in self.listed and (asked.dtype is None or asked.kind not in self.listed):
+        d = asked.dtype
+        if d is None or not {d, d.family, asked.kind} & self.listed:
             return False
         return self.mark in ("", asked.mark) or (self.mark == STRONG and asked.mark != "weak")
 

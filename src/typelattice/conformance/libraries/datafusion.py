@@ -14,6 +14,8 @@ DTYPES = {
     "uint8": "UInt8", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
     "int8": "Int8", "int16": "Int16", "int32": "Int32", "int64": "Int64",
     "float16": "Float16", "float32": "Float32", "float64": "Float64",
+    "decimal(4,1)": "Decimal128(4, 1)", "decimal(10,2)": "Decimal128(10, 2)",
+    "decimal(38,10)": "Decimal128(38, 10)",
 }
 
 OPERATORS = {
@@ -77,7 +79,7 @@ class DataFusion(SQL):
         except Exception as e:  # DataFusion has no class of its own for its errors
             raise TypeError(str(e).partition("\n")[0]) from None
         decimal = DECIMAL.fullmatch(found)
-        return "_".join(["decimal", *decimal.groups()]) if decimal else NAMES.get(found, found)
+        return f"decimal({decimal[1]},{decimal[2]})" if decimal else NAMES.get(found, found)
 
 
 LIBRARIES = {DataFusion.name: DataFusion}

@@ -15,6 +15,8 @@ DTYPES = {
     "uint128": "UHUGEINT",
     "int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT", "int128": "HUGEINT",
     "float32": "FLOAT", "float64": "DOUBLE",
+    "decimal(4,1)": "DECIMAL(4,1)", "decimal(10,2)": "DECIMAL(10,2)", "decimal(18,3)": "DECIMAL(18,3)",
+    "decimal(38,10)": "DECIMAL(38,10)",
 }
 
 OPERATORS = {
@@ -66,7 +68,7 @@ class DuckDB(SQL):
             found: Any = self.connection.execute(f"SELECT typeof(x) FROM ({query})").fetchone()
         except duckdb.Error as e:
             raise type(e)(str(e).partition(" the given name")[0].partition("\n")[0]) from None
-        return str(found[0])
+        return str(found[0]).lower() if str(found[0]).startswith("DECIMAL(") else str(found[0])
 
 
 LIBRARIES = {DuckDB.name: DuckDB}

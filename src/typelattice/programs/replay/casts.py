@@ -47,8 +47,9 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
                 continue  # one call gives them all
             cast.add(call)
         for part, o in promoting_inputs(step, p):
-            if o.dtype is not p.compute:
-                yield _cast(i, steps, part, o.dtype or o.kind, p.compute)
+            to = p.cast_target(o)
+            if to is not None and o.dtype is not to:
+                yield _cast(i, steps, part, o.dtype or o.kind, to)
         given = outcome.operand.dtype
         computed = p.compute if p.op and p.system.operation(p.op).in_place else p.dtype
         if any(key == RESULT for key, _ in step.keywords):

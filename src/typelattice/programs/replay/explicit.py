@@ -152,8 +152,9 @@ class _Writer:
         """Map the operands of a call to new steps, cast to the dtype computed in or to the requested one."""
         moved = {part: self.new[part] for part in step.operands}
         if p is not None and p.compute is not None:
-            to = self.compared_in(step, p) or p.compute
+            compared = self.compared_in(step, p)
             for part, o in promoting_inputs(step, p):
+                to = compared or p.cast_target(o) or p.compute
                 moved[part] = self.cast(step, part, o, to, p)
         elif step.dtype is not None and requested is not None and not _keeps_operands(step):
             moved = {part: self.cast(step, part, self.operand(part), requested, None) for part in moved}
@@ -223,7 +224,7 @@ def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:
 
     Indices and counts are not cast: `argmax`, and the second result of `sort`, have a dtype of their own.
     """
-    if p is None or p.compute is None or result is None or p.compute is result:
+    if p is None or p.compute is None or result is None or p.compute in (result, result.family):
         return False
     of_values = STANDARD[step.operation.of_class].gives in (None, "real")
     return p.compute.kind is result.kind and of_values and all(key != RESULT for key, _ in step.keywords)
@@ -260,7 +261,8 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
         joined = joined[:1]
     accumulates = step.operation.adds_up and _requested_text(step) not in joined
     keep_their_own = step.own is not None or accumulates
-    if None in joined or (len({*joined}) > 1 and not keep_their_own):
+    families = {d.partition("(")[0] for d in joined if d}  # decimals of other lengths may stand side by side
+    if None in joined or (len(families) > 1 and not keep_their_own):
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
     return _requested_text(step)

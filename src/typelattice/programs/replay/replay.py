@@ -45,6 +45,7 @@ from typelattice.facts.range_checks import exceeds_int32, represent
 from typelattice.facts.releases import SIGN
 from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
+from typelattice.operands.notation import read_dtype
 from typelattice.operands.operand import BOOL, LISTS, SCALAR, WORDS, Operand, Tier, operand_of, scalar
 from typelattice.programs.replay.call_results import result_of
 from typelattice.programs.replay.outcome import NOT_REACHED, EarlierOutcomes, ExplicitCast, Outcome
@@ -326,7 +327,7 @@ class _Evaluator:
             return BOOL
         if asked.name in WORDS:
             return scalar(WORDS[asked.name])
-        return self.system.own_dtypes.get(asked.name) or dtype(asked.name)
+        return read_dtype(asked.name, self.system.own_dtypes)
 
     def cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
         """An operand of another dtype; the value of one without dimensions is kept where it fits."""

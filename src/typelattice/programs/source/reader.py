@@ -24,6 +24,7 @@ from typelattice.calls.creation_and_casts import MAKERS, PYTHONS, cast_to
 from typelattice.calls.methods import METHODS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
+from typelattice.calls.program_inputs import names_dtype
 from typelattice.calls.step import (
     KIND_KEPT,
     LONGEST,
@@ -40,7 +41,6 @@ from typelattice.calls.step import (
 )
 from typelattice.calls.ufuncs import changes_array, is_ufunc_method, ufunc_method
 from typelattice.engine.foreign_arrays import INDICES
-from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.operands.notation import WIDEST
@@ -811,7 +811,7 @@ class Reader:
                 self.share([each.id for each in (*targets, x) if isinstance(each, ast.Name)])
             case ast.AnnAssign(target=target, annotation=said, value=x) if x is not None:
                 value = yield self.expression(x, scope)
-                if isinstance(said, ast.Constant) and isinstance(value, Ref) and said.value in DTYPES:
+                if isinstance(said, ast.Constant) and isinstance(value, Ref) and names_dtype(said.value):
                     self.builder.state_dtype(value, NamedDType(said.value))
                 yield self.read_assignment(target, value, scope)
             case ast.AugAssign(target=target, op=op, value=x):

@@ -1,0 +1,97 @@
+"""Formulas over the parameters of dtypes, such as a decimal's `max(p - s) + s`: a closed set of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
+from typelattice.facts.dtypes import DType
+from typelattice.facts.frozen_classes import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+Number = int | float
+Arguments = Mapping[str, Number]  # the values of a dtype's parameters, by their names
+SAME = "same"
+OF_EACH, OF_TERMS = "of each operand", "of its terms"
+MAX_MEMBER = "max_member"
+OF_OPERANDS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
+    "max": max, "min": min, "sum": sum, "prod": prod, "left": lambda each: each[0],
+    "right": lambda each: each[-1], MAX_MEMBER: max,
+}  # fmt: skip
+OF_NUMBERS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
+    "+": sum, "*": prod, "-": lambda each: each[0] - each[1], "max": max, "min": min,
+    "round_up": lambda each: next((limit for limit in each[1:] if each[0] <= limit), each[-1]),
+}  # fmt: skip
+
+
+@frozen()
+class Formula:
+    """The value of one parameter of a result.
+
+    `max(p)`, with one term, is the greatest of the operands; so are `min`, `sum`, `prod`, and `left` and
+    `right`, the first and the last operand's. `max_member` leaves out the operands of other dtypes. Outside
+    of these a name is the parameter of the join. With several terms `max` and `min` are those of the terms;
+    `round_up(x, 18, 38)` is the first limit not less than x, or else the last. `same` says that the operands
+    have to agree.
+
+    `tree` is a number, a name, or a function and its terms: a tuple that begins with OF_EACH or OF_TERMS.
+    """
+
+    text: str
+    tree: Any
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The parameters that the formula names, those of operands and those of their join."""
+        return frozenset(_names(self.tree))
+
+    @property
+    def names_join(self) -> bool:
+        """Return True if the value depends on the parameters of the join."""
+        return _names_join(self.tree)
+
+    def value(self, operands: Sequence[Arguments], members: Sequence[Arguments], joined: Arguments) -> Number:
+        """The value for the arguments of all operands, of those of the family itself, and of their join."""
+        return _value(self.tree, (operands, members), joined)
+
+
+def _names(tree: Any) -> list[str]:
+    if isinstance(tree, tuple):
+        return [name for term in tree[2:] for name in _names(term)]
+    return [tree] if isinstance(tree, str) and tree != SAME else []
+
+
+def _names_join(tree: Any) -> bool:
+    if isinstance(tree, tuple):
+        of, _, *terms = tree
+        return of != OF_EACH and any(map(_names_join, terms))
+    return isinstance(tree, str)
+
+
+def _value(tree: Any, operands: tuple[Sequence[Arguments], ...], joined: Arguments) -> Number:
+    match tree:
+        case str() as name:
+            return joined[name]
+        case ("of each operand", function, term):
+            asked = operands[function == MAX_MEMBER] or operands[0]
+            return OF_OPERANDS[function]([_value(term, operands, each) for each in asked])
+        case ("of its terms", function, *terms):
+            return OF_NUMBERS[function]([_value(term, operands, joined) for term in terms])
+    number: Number = tree
+    return number
+
+
+@frozen()
+class Family:
+    """What a system says of a dtype with parameters.
+
+    `joins` has the formula of each parameter where operands meet, in the order in which they are computed.
+    `members` are the members that other dtypes count as when they join this one: int32 is `decimal(10,0)`.
+    """
+
+    dtype: DType
+    joins: Mapping[str, Formula]
+    members: Mapping[DType, DType]

@@ -1,0 +1,34 @@
+"""The parameters of a result in English: the formulas, their values, and what other dtypes counted as."""
+
+from __future__ import annotations
+
+from typelattice.engine.answer import Promotion
+from typelattice.engine.joining import own_dtype
+from typelattice.engine.operate import op_of, said_to_give
+from typelattice.engine.operations import MemberGiven
+from typelattice.facts.dtype_members import arguments_of
+from typelattice.facts.dtypes import DType
+
+
+def explain_parameters(p: Promotion, member: DType) -> list[str]:
+    """Explain how the parameters of a dtype were computed, and what other dtypes counted as."""
+    assert member.family is not None
+    given = said_to_give(op_of(p.system, p.op), p.compute) if p.op and p.compute else None
+    if isinstance(given, MemberGiven) and member is p.dtype:
+        names = [parameter.name for parameter in member.family.parameters]
+        formulas = dict(zip(names, given.formulas, strict=True))
+    else:
+        formulas = {**p.system.families[member.family].joins}
+    counted = (
+        {
+            str(o): p.system.families[member.family].members.get(d) if (d := own_dtype(p.system, o)) else None
+            for o in p.promoting
+        }
+        if member.family in p.system.families
+        else {}
+    )
+    values = arguments_of(member)
+    return [
+        *(f"{o} counts as {other}" for o, other in counted.items() if other),
+        *(f"{name} = {formula.text} = {values[name]}" for name, formula in formulas.items()),
+    ]

@@ -1,0 +1,115 @@
+"""What a system file says of its dtypes with parameters: what they are, and how they join."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType as Frozen
+from typing import Any
+
+from typelattice.engine.formulas import SAME, Family, Formula
+from typelattice.engine.operations import MemberGiven
+from typelattice.facts.dtype_members import member_of, read_arguments, spelling
+from typelattice.facts.dtypes import DType, DTypeError, Parameter
+from typelattice.facts.order import Order
+from typelattice.facts.suggestions import nearest, short
+from typelattice.files.formula_reader import FUNCTIONS, read_formula, split_call
+from typelattice.files.key_reader import KeyReader
+from typelattice.files.vocabulary import OrderDependentError, UnknownWord, Words, items, text
+
+MOST = 8  # parameters of a dtype
+LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)")
+WORDS = {"number": (False, None, None), "whole number": (True, None, None)}
+
+
+def read_parameters(table: object) -> tuple[Parameter, ...]:
+    """Read `{ p = "1 to 38", s = "0 to p", scale = "number" }`. Raise ValueError."""
+    found: dict[str, Parameter] = {}
+    for name, limits in items(table):
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FUNCTIONS, SAME):
+            raise UnknownWord(f"{short(name)} is no name for a parameter: a word of lower-case letters", name)
+        found[name] = Parameter(name, *_limits(text(limits), found))
+    if not 1 <= len(found) <= MOST:
+        raise UnknownWord(f"a dtype has from 1 to {MOST} parameters", "parameters")
+    return tuple(found.values())
+
+
+def _limits(limits: str, before: Mapping[str, Parameter]) -> tuple[bool, int | None, int | str | None]:
+    """Whether a parameter is whole, its least and its greatest value."""
+    if limits in WORDS:
+        return WORDS[limits]
+    matched = LIMITS.fullmatch(limits)
+    if not matched:
+        cause = f'{short(limits)} should be "1 to 38", "0 to p", "number" or "whole number"'
+        raise UnknownWord(cause + nearest(limits, WORDS), limits)
+    least, most = int(matched[1]), matched[2]
+    if most.lstrip("-").isdecimal():
+        if int(most) < least:
+            raise UnknownWord(f"{short(limits)} leaves no value", limits)
+        return True, least, int(most)
+    if most not in before:
+        cause = f"{short(most)} is no parameter that stands before{nearest(most, before)}"
+        raise UnknownWord(cause, most)
+    return True, least, most
+
+
+def read_families(
+    reader: KeyReader, words: Words, order: Order[Any], dtypes: Mapping[str, DType]
+) -> Mapping[DType, Family]:
+    """How the dtypes with parameters join, and what other dtypes count as when they join them."""
+    found: dict[DType, Family] = {}
+    for word, facts in reader.table("dtypes"):
+        family = dtypes.get(word)
+        if family is None or not family.parameters or not isinstance(facts, Mapping):
+            continue
+        joins: dict[str, Formula] = {}
+        members: dict[DType, DType] = {}
+        with reader.noting_part("dtypes", word, "joins"):
+            joins = _read_joins(family, facts.get("joins", {}))
+        with reader.noting_part("dtypes", word, "from"):
+            members = _read_members(family, facts.get("from", {}), words, order)
+        found[family] = Family(family, Frozen(joins), Frozen(members))
+    return Frozen(found)
+
+
+def _read_joins(family: DType, table: object) -> dict[str, Formula]:
+    """The formula of each parameter. A parameter of which nothing is said has to be the same."""
+    names = [parameter.name for parameter in family.parameters]
+    found: dict[str, Formula] = {}
+    for name, formula in items(table):
+        if name not in names:
+            raise UnknownWord(
+                f"{short(name)} is no parameter of {spelling(family)}{nearest(name, names)}", name
+            )
+        found[name] = read_formula(text(formula), names, known=(*found,))
+    return {**{name: Formula(SAME, SAME) for name in names if name not in found}, **found}
+
+
+def _read_members(family: DType, table: object, words: Words, order: Order[Any]) -> dict[DType, DType]:
+    """The members that other dtypes count as: `{ "u8, i8" = "3, 0" }`."""
+    found: dict[DType, DType] = {}
+    for names, arguments in items(table):
+        try:
+            member = member_of(family, read_arguments(text(arguments), family))
+        except DTypeError as e:
+            raise UnknownWord(str(e), text(arguments)) from None
+        for d in map(words.dtype, words.nodes(names)):
+            if d not in order or family not in order or order.join(d, family) is not family:
+                raise OrderDependentError(f"{d} is not below {family} in the order, and so never joins it")
+            if d in found:
+                raise ValueError(f"{d} is mapped twice")
+            found[d] = member
+    return found
+
+
+def read_given_member(code: str, words: Words) -> MemberGiven:
+    """Read `decimal(p + 1, s)`: a member of a family, by formulas. Raise ValueError."""
+    name, formulas = split_call(code)
+    family = words.known.get(name)
+    if family is None or not family.parameters:
+        near = nearest(name, [word for word, d in words.known.items() if d.parameters])
+        raise UnknownWord(f"{short(name)} is no dtype with parameters{near}", name)
+    if len(formulas) != len(family.parameters):
+        raise UnknownWord(f"{family} has {len(family.parameters)} parameters: {spelling(family)}", code)
+    every = [parameter.name for d in words.known.values() for parameter in d.parameters]
+    return MemberGiven(family, tuple(read_formula(formula, every, known=every) for formula in formulas))

@@ -1,0 +1,94 @@
+"""Formulas of a system file, read from text: nothing in them is executed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from typing import Any
+
+from typelattice.engine.formulas import OF_EACH, OF_NUMBERS, OF_OPERANDS, OF_TERMS, SAME, Formula
+from typelattice.facts.frozen_classes import frozen
+from typelattice.facts.suggestions import nearest, short
+from typelattice.files.vocabulary import UnknownWord
+
+LONGEST = 200  # characters: many times what the formulas of SQL's decimals have
+SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+FUNCTIONS = (*OF_OPERANDS, "round_up")
+
+
+def read_formula(text: str, names: Collection[str], known: Collection[str]) -> Formula:
+    """The formula that a text is. Raise ValueError.
+
+    `names` are those of the operands' parameters, `known` those of the join that are computed already.
+
+    >>> decimals = [{"p": 10, "s": 2}, {"p": 5, "s": 4}]
+    >>> read_formula("max(p - s) + s", ["p", "s"], ["s"]).value(decimals, decimals, {"s": 4})
+    12
+    """
+    if text == SAME:
+        return Formula(text, text)
+    return Formula(text, _Reading(text, names, known).read(_parse(text)))
+
+
+def split_call(text: str) -> tuple[str, list[str]]:
+    """The name and the arguments of a text such as `decimal(p + 1, s)`. Raise ValueError."""
+    match _parse(text):
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+            return name, [ast.unparse(arg) for arg in args]
+    raise ValueError(f"{short(text)} should be written as in decimal(p + 1, s)")
+
+
+def _parse(text: str) -> ast.expr:
+    """The syntax tree of an expression. Raise ValueError for a text that is none, or too long a one."""
+    try:
+        if len(text) <= LONGEST:
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        pass
+    raise ValueError(f"cannot read {short(text)}; write a formula such as max(p - s) + 1")
+
+
+@frozen()
+class _Reading:
+    """The reading of one formula, whose text every error quotes."""
+
+    text: str
+    names: Collection[str]
+    known: Collection[str]
+
+    def read(self, tree: ast.expr, of_operands: bool = False) -> Any:
+        """The tree of a formula. Raise ValueError for any term that formulas do not have."""
+        match tree:
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+                return value
+            case ast.Name(id=name):
+                return self._name(name, self.names if of_operands else self.known)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as sign, right=right):
+                return OF_TERMS, SIGNS[type(sign)], *(self.read(side, of_operands) for side in (left, right))
+            case ast.Call(func=ast.Name(id=function), args=[_, *_] as terms, keywords=[]):
+                table = OF_OPERANDS if len(terms) == 1 else OF_NUMBERS
+                if function not in FUNCTIONS or function not in table:
+                    raise self._no_function(function, len(terms))
+                asks = table is OF_OPERANDS
+                if asks and of_operands:
+                    raise ValueError(f"{short(self.text)} asks the operands twice, within {function}")
+                return (
+                    OF_EACH if asks else OF_TERMS,
+                    function,
+                    *(self.read(term, asks or of_operands) for term in terms),
+                )
+        raise ValueError(f"{short(self.text)} should have numbers, parameters, + - * and functions only")
+
+    def _name(self, name: str, known: Collection[str]) -> str:
+        if name not in known:
+            listed = f"; known there: {', '.join(known) or 'none'}"
+            near = "; state it before" if name in self.names else nearest(name, known) or listed
+            raise UnknownWord(f"{short(self.text)} names {short(name)}, which is not known there{near}", name)
+        return name
+
+    def _no_function(self, function: str, count: int) -> UnknownWord:
+        """The error for a call of what is no function of so many terms."""
+        near = nearest(function, FUNCTIONS) if function not in FUNCTIONS else ""
+        terms = "one term" if count == 1 else f"{count} terms"
+        listed = near or f"; functions are {', '.join(FUNCTIONS)}"
+        return UnknownWord(f"{short(self.text)} calls {short(function)} with {terms}{listed}", function)

@@ -286,6 +286,7 @@ def _ask(
         if p.dtype is None:
             tables.reasons.setdefault(function, {})[", ".join(str(o) for _, o in given)] = str(p.reason)
         elif found is not None:
+            found = found.family or found
             if found not in tables.indices:
                 raise EmitError(f"{system.name}: {function} gives {found}, which no operand may have")
             rows[row][given[-1][0]] = tables.indices[found]

@@ -13,7 +13,7 @@ from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.libraries import recordings
 from typelattice.facts.range_checks import Value
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse, read_dtype
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.recording_files import FOREIGN, open_recording
@@ -56,7 +56,9 @@ class Observed:
     def dtype(self) -> DType | None:
         """The dtype of the library's result; None if it refused, or if the result has none (a Python int)."""
         name = self.call.answer.removesuffix("*")
-        return DTYPES.get(name) or self.own_dtypes.get(name)
+        if name.partition("(")[0] in self.own_dtypes:
+            return read_dtype(name, self.own_dtypes)
+        return DTYPES.get(name)
 
     @property
     def weak(self) -> bool:

@@ -18,14 +18,14 @@ from typelattice.operands.operand import Operand, operand_of
 
 
 def without_arguments(operands: Sequence[Operand]) -> tuple[Operand, ...]:
-    """The same operands, those of a member of a family as of the family, which has a place in the order."""
+    """Replace each member of a family by the family, which has a place in the order."""
     return tuple(replace(o, dtype=o.dtype.family) if o.dtype and o.dtype.family else o for o in operands)
 
 
 def add_arguments(
     rules: Rules, op: Op | None, operands: Sequence[Operand], found: Evaluation, trail: list[Decision]
 ) -> Evaluation:
-    """An outcome whose families have become members of them; those of unknown parameters stay families.
+    """Replace the families of an outcome by members; those of unknown parameters stay families.
 
     Raise RefusalError for operands that differ in what has to be the same, and for a member that cannot be.
     """
@@ -51,7 +51,7 @@ def add_arguments(
 
 
 def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> Sequence[Operand]:
-    """The operands whose parameters count: those of the highest tier, if they have any of the family."""
+    """Return the operands whose parameters count: those of the highest tier, if one is of the family."""
     tiers = [o.tier if o.tier in rules.tiers else rules.tiers[0] for o in operands]
     highest = min(tiers, key=list(rules.tiers).index)
     found = [o for o, tier in zip(operands, tiers, strict=True) if tier == highest]
@@ -59,14 +59,14 @@ def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> S
 
 
 def _member(rules: Rules, family: DType, d: DType | None) -> DType | None:
-    """The member of a family that a dtype is or counts as; None if it is unknown."""
+    """Return the member of a family that a dtype is or counts as; None if it is unknown."""
     if d is None or d.family is family:
         return d
     return rules.families[family].members.get(d)
 
 
 def _members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
-    """The members of a family that dtypes are or count as; none if that of a dtype is unknown."""
+    """Return the members of a family that dtypes are or count as; none if one is unknown."""
     found = tuple(_member(rules, family, d) for d in dtypes)
     return tuple(member for member in found if member) if all(found) else ()
 
@@ -74,7 +74,7 @@ def _members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tup
 def _join_operands(
     rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: list[Decision]
 ) -> DType | None:
-    """The member of a family at which dtypes join; None if their parameters are unknown.
+    """Return the member of a family at which dtypes join; None if their parameters are unknown.
 
     Where a system joins in pairs, two of other dtypes become the dtype of their join first.
     """
@@ -87,7 +87,7 @@ def _join_operands(
 
 
 def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) -> DType | None:
-    """The dtype of two operands, which may be a member of a family; None if it is unknown."""
+    """Return the dtype of two operands, which may be a member of a family; None if it is unknown."""
     if a is None or b is None:
         return None
     _, d, _ = combine(rules, without_arguments([operand_of(a), operand_of(b)]), [])
@@ -95,7 +95,7 @@ def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) ->
 
 
 def _join(rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: list[Decision]) -> DType | None:
-    """The member of a family at which dtypes join all at once; None if their parameters are unknown."""
+    """Join dtypes all at once to a member of a family; None if their parameters are unknown."""
     members = _members(rules, family, dtypes)
     distinct = tuple(dict.fromkeys(members))
     if len(distinct) < 2:
@@ -115,7 +115,7 @@ def _join(rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: li
 def _arguments(
     family: DType, members: Sequence[DType], dtypes: Sequence[DType | None]
 ) -> tuple[list[Arguments], list[Arguments]]:
-    """The arguments of all members, and of those that were of the family before they met."""
+    """Return the arguments of all members, and of those that were of the family before they met."""
     each: list[Arguments] = [arguments_of(member) for member in members]
     return each, [arguments for arguments, d in zip(each, dtypes, strict=True) if d and d.family is family]
 
@@ -123,7 +123,7 @@ def _arguments(
 def _compute(
     rules: Rules, met: DType, dtypes: Sequence[DType | None], given: MemberGiven, trail: list[Decision]
 ) -> DType:
-    """The result of an operation that states its parameters; the family itself if some are unknown.
+    """Compute the result of an operation that states its parameters; the family if some are unknown.
 
     If no operand is a member of the family, all are cast to their join first.
     """
@@ -148,7 +148,7 @@ def _compute(
 def _make_member(
     family: DType, values: Sequence[Number], nodes: Sequence[DType], trail: list[Decision]
 ) -> DType:
-    """A member of a family that was computed from others. Raise RefusalError if it is none."""
+    """Return a member that was computed from others. Raise RefusalError if there is none such."""
     try:
         member = member_of(family, values)
     except DTypeError as e:

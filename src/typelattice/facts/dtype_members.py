@@ -12,7 +12,7 @@ LONGEST = 40  # characters of a number: more than any parameter needs
 
 
 def read_member(text: str, known: Mapping[str, DType]) -> DType:
-    """The dtype that `decimal(10,2)` names; `known` are the dtypes of a system file.
+    """Find the dtype that `decimal(10,2)` names; `known` are the dtypes of a system file.
 
     Raise DTypeError if there is no such family, or no such member of it.
     """
@@ -27,12 +27,12 @@ def read_member(text: str, known: Mapping[str, DType]) -> DType:
 
 
 def read_arguments(text: str, family: DType) -> list[Number]:
-    """The values of a family's parameters that a text lists: `10,2`. Raise DTypeError for no numbers."""
+    """Read the values of a family's parameters from a text such as `10,2`. Raise DTypeError for no numbers."""
     return [_number(part.strip(), family) for part in text.split(",")]
 
 
 def member_of(family: DType, arguments: Sequence[Number]) -> DType:
-    """The member of a family with these values of its parameters. Raise DTypeError if there is none."""
+    """Find the member of a family with these values of its parameters. Raise DTypeError if there is none."""
     if len(arguments) != len(family.parameters):
         raise DTypeError(f"{family} has {len(family.parameters)} parameters; write {spelling(family)}")
     given: dict[str, Number] = {}
@@ -55,14 +55,14 @@ def member_of(family: DType, arguments: Sequence[Number]) -> DType:
 
 
 def arguments_of(member: DType) -> dict[str, Number]:
-    """The values of a member's parameters, by their names."""
+    """Return the values of a member's parameters, by their names."""
     assert member.family is not None
     names = (parameter.name for parameter in member.family.parameters)
     return dict(zip(names, member.arguments, strict=True))
 
 
 def spelling(family: DType) -> str:
-    """How a member of a family is written: `decimal(p,s)`."""
+    """Write a member of a family with the names of its parameters: `decimal(p,s)`."""
     return f"{family}({','.join(parameter.name for parameter in family.parameters)})"
 
 
@@ -71,7 +71,7 @@ def _listed(arguments: Sequence[Number]) -> str:
 
 
 def _number(text: str, family: DType) -> Number:
-    """A finite number that a text is."""
+    """Read a finite number. Raise DTypeError."""
     for read in (int, float) if len(text) <= LONGEST else ():
         try:
             value = read(text)

@@ -35,7 +35,7 @@ def read_parameters(table: object) -> tuple[Parameter, ...]:
 
 
 def _limits(limits: str, before: Mapping[str, Parameter]) -> tuple[bool, int | None, int | str | None]:
-    """Whether a parameter is whole, its least and its greatest value."""
+    """Read whether a parameter is whole, its least and its greatest value."""
     if limits in WORDS:
         return WORDS[limits]
     matched = LIMITS.fullmatch(limits)
@@ -56,7 +56,7 @@ def _limits(limits: str, before: Mapping[str, Parameter]) -> tuple[bool, int | N
 def read_families(
     reader: KeyReader, words: Words, order: Order[Any], dtypes: Mapping[str, DType]
 ) -> Mapping[DType, Family]:
-    """How the dtypes with parameters join, and what other dtypes count as when they join them."""
+    """Read how dtypes with parameters join, and what other dtypes count as when they join them."""
     found: dict[DType, Family] = {}
     for word, facts in reader.table("dtypes"):
         family = dtypes.get(word)
@@ -73,7 +73,7 @@ def read_families(
 
 
 def _read_joins(family: DType, table: object) -> dict[str, Formula]:
-    """The formula of each parameter. A parameter of which nothing is said has to be the same."""
+    """Read the formula of each parameter. One without a formula has to be the same in all operands."""
     names = [parameter.name for parameter in family.parameters]
     found: dict[str, Formula] = {}
     for name, formula in items(table):
@@ -86,7 +86,7 @@ def _read_joins(family: DType, table: object) -> dict[str, Formula]:
 
 
 def _read_members(family: DType, table: object, words: Words, order: Order[Any]) -> dict[DType, DType]:
-    """The members that other dtypes count as: `{ "u8, i8" = "3, 0" }`."""
+    """Read the members that other dtypes count as: `{ "u8, i8" = "3, 0" }`."""
     found: dict[DType, DType] = {}
     for names, arguments in items(table):
         try:

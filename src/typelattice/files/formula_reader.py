@@ -17,7 +17,7 @@ FUNCTIONS = (*OF_OPERANDS, "round_up")
 
 
 def read_formula(text: str, names: Collection[str], known: Collection[str]) -> Formula:
-    """The formula that a text is. Raise ValueError.
+    """Read a formula. Raise ValueError.
 
     `names` are those of the operands' parameters, `known` those of the join that are computed already.
 
@@ -31,7 +31,7 @@ def read_formula(text: str, names: Collection[str], known: Collection[str]) -> F
 
 
 def split_call(text: str) -> tuple[str, list[str]]:
-    """The name and the arguments of a text such as `decimal(p + 1, s)`. Raise ValueError."""
+    """Split `decimal(p + 1, s)` into its name and its arguments. Raise ValueError."""
     match _parse(text):
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return name, [ast.unparse(arg) for arg in args]
@@ -39,7 +39,7 @@ def split_call(text: str) -> tuple[str, list[str]]:
 
 
 def _parse(text: str) -> ast.expr:
-    """The syntax tree of an expression. Raise ValueError for a text that is none, or too long a one."""
+    """Parse an expression. Raise ValueError for a text that is none, or that is too long."""
     try:
         if len(text) <= LONGEST:
             return ast.parse(text.strip(), mode="eval").body
@@ -57,7 +57,7 @@ class _Reading:
     known: Collection[str]
 
     def read(self, tree: ast.expr, of_operands: bool = False) -> Any:
-        """The tree of a formula. Raise ValueError for any term that formulas do not have."""
+        """Build the tree of a formula. Raise ValueError for any term that formulas do not have."""
         match tree:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 return value
@@ -87,7 +87,7 @@ class _Reading:
         return name
 
     def _no_function(self, function: str, count: int) -> UnknownWord:
-        """The error for a call of what is no function of so many terms."""
+        """Return the error for a call of what is no function of so many terms."""
         near = nearest(function, FUNCTIONS) if function not in FUNCTIONS else ""
         terms = "one term" if count == 1 else f"{count} terms"
         listed = near or f"; functions are {', '.join(FUNCTIONS)}"

@@ -27,7 +27,7 @@ def read_member(text: str, known: Mapping[str, DType]) -> DType:
 
 
 def read_arguments(text: str, family: DType) -> list[Number]:
-    """Read the values of a family's parameters from a text such as `10,2`. Raise DTypeError for no numbers."""
+    """Read the values of a family's parameters: `10,2`. Raise DTypeError for what is no number."""
     return [_number(part.strip(), family) for part in text.split(",")]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from typelattice.conformance.functions import first, functions
 from typelattice.conformance.libraries.framework import Framework, Operations
 from typelattice.conformance.library import NoSuchOperandError, NotAskedError, Scalar, versions_of
-from typelattice.facts.operations import OPERATORS
+from typelattice.facts.operations import OPERATIONS, OPERATORS
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -238,6 +238,43 @@ class ComputedNumPy(Computed, NumPy):
         return np.diag(x)
 
 
+class MixedFloat16(ComputedJax):
+    """Layers under the policy mixed_float16, which cast their floats before they compute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keras.config.set_dtype_policy("mixed_float16")
+        self.name = "keras-mixed-float16"
+        self.how = "layers such as Add, Dot and Activation under the policy mixed_float16; jax backend"
+
+    def zero_d(self, dtype: Any, value: Scalar) -> Any:
+        raise NoSuchOperandError("a layer takes batches")
+
+    def operations(self) -> Operations:
+        layers = self.keras.layers
+        merging = {
+            "add": layers.Add, "subtract": layers.Subtract, "multiply": layers.Multiply,
+            "maximum": layers.Maximum, "minimum": layers.Minimum,
+        }  # fmt: skip
+        activations = [name for name in OPERATIONS if hasattr(self.keras.activations, name)]
+        return {
+            **{op: self.merged_by(layer) for op, layer in merging.items()},
+            **{op: layers.Activation(op) for op in activations},
+            "concat": lambda *arrays: layers.Concatenate(axis=0)(list(arrays)),
+            "matmul": self.dot,
+        }
+
+    def merged_by(self, layer: Callable[[], Any]) -> Callable[..., object]:
+        """Return a function of arrays for a layer that takes a list of them."""
+        return lambda *arrays: layer()(list(arrays))
+
+    def dot(self, *arrays: Any) -> object:
+        """Multiply matrices by the layer Dot, which wants batches of them."""
+        shape = (1, 2, 2)
+        batches = [self.keras.ops.broadcast_to(x, shape) if hasattr(x, "dtype") else x for x in arrays]
+        return self.keras.layers.Dot(axes=(2, 1))(batches)
+
+
 LIBRARIES = {
     "keras": Lattice,
     "keras-jax": Jax,
@@ -248,4 +285,5 @@ LIBRARIES = {
     "keras-tensorflow-computed": ComputedTensorFlow,
     "keras-torch-computed": ComputedTorch,
     "keras-numpy-computed": ComputedNumPy,
+    "keras-mixed-float16": MixedFloat16,
 }

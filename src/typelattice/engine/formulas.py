@@ -84,9 +84,9 @@ def _value(tree: Any, operands: tuple[Sequence[Arguments], ...], joined: Argumen
     return number
 
 
-@frozen()
+@frozen(eq=False)
 class Family:
-    """What a system says of a dtype with parameters.
+    """The rules of a system for a dtype with parameters.
 
     `joins` has the formula of each parameter where operands meet, in the order in which they are computed.
     `members` are the members that other dtypes count as when they join this one: int32 is `decimal(10,0)`.

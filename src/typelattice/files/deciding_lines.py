@@ -128,9 +128,7 @@ class Blame:
         step, last = p.decision, p.steps[-1]
         names = entries(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
-        if isinstance(last, Parameterized):
-            computed = self._rules_of_parameters(last, names)
-            yield from (rule for rule in computed if last.node is None or self.decides(rule, p))
+        yield from self._rules_of_parameters(p, names)
         if isinstance(last, Operated) and len(last.nodes) == 1 and last.node not in (None, *last.nodes):
             yield from (rule for rule in self._rules_of_step(last) if self.decides(rule, p))
             standard = standard_rule(last)
@@ -176,12 +174,15 @@ class Blame:
             for op in names:
                 yield from self._rules_of_part("ops", op, "fit")
 
-    def _rules_of_parameters(self, step: Parameterized, names: Sequence[str]) -> Iterator[Rule]:
+    def _rules_of_parameters(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
         """Yield the rules by which the parameters of a result are computed, or refused."""
-        for op in names if step.node else ():
-            yield from self._rules_of_part("ops", op, "gives")
-        for part in ("joins", "from", "parameters"):
-            yield from self._rules_of_part("dtypes", step.entry, part)
+        step = p.steps[-1]
+        if not isinstance(step, Parameterized):
+            return
+        given = [rule for op in names for rule in self._rules_of_part("ops", op, "gives") if step.node]
+        parts = ("joins", "from", "parameters")
+        stated = [rule for part in parts for rule in self._rules_of_part("dtypes", step.entry, part)]
+        yield from (rule for rule in (*given, *stated) if step.node is None or self.decides(rule, p))
 
     def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[Rule]:
         """Yield a rule for each line that states an entry of the table `key`, or a part of the entry."""

@@ -1,4 +1,4 @@
-"""What a system file says of its dtypes with parameters: what they are, and how they join."""
+"""The entries of a system file for dtypes with parameters: their limits, and how they join."""
 
 from __future__ import annotations
 

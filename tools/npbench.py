@@ -37,6 +37,7 @@ from time import perf_counter
 import numpy as np
 from {module} import {function}
 {imported}
+np.random.seed(0)
 KINDS = {{"f": np.float32, "c": np.complex64}}
 
 

@@ -148,8 +148,8 @@ class Source:
             return []
         given = [a.arg for a in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
         known = self.names_before(node)
-        calls = [n for n in ast.walk(scope) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "range"]
-        counts = {n.id for call in (node, *calls) for n in ast.walk(call) if isinstance(n, ast.Name)}
+        ranges = [n for n in ast.walk(scope) if isinstance(n, ast.Call) and self.text(n.func) == "range"]
+        counts = {n.id for call in (node, *ranges) for n in ast.walk(call) if isinstance(n, ast.Name)}
         others = sorted((name for name in given if name not in OWN), key=counts.__contains__)
         found = [*arrays_at_hand(scope, node.lineno), *others]
         return [name for name in dict.fromkeys(found) if name in known][:MOST_NAMES]

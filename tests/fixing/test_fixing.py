@@ -267,6 +267,21 @@ def test_a_change_beyond_the_tolerance_is_taken_back(folder: Path) -> None:
     assert not patch.fixed and "beyond the tolerance of 1e-12" in patch.unfixed[0].reason
 
 
+def test_one_line_is_fixed_and_the_steps_whose_values_differ_are_named(folder: Path) -> None:
+    code = """
+        import numpy as np
+        x = np.ones(3, "f4")
+        y = x * (np.ones(3) / 3)
+        z = y.sum()
+        w = x + np.ones(3)
+    """
+    patch, after = fixed(folder, code, only="4", steps=True)
+    assert [each.line for each in patch.fixed] == [4] and "w = x + np.ones(3)" in after
+    assert {(each.line, each.operation) for each in patch.steps or ()} == {(4, "divide"), (4, "multiply")}
+    with pytest.raises(FixError, match=r"nothing is to be fixed at line 5; but at s.py:4, s.py:6"):
+        fixed(folder, code, only="5")
+
+
 def test_what_is_meant_and_what_is_not_the_users_stays(folder: Path) -> None:
     meant = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * np.ones(3)  # typelattice: meant\n"
     assert str(fixed(folder, meant)[0]) == "nothing to do: no float is widened"

@@ -175,7 +175,7 @@ def judge(kernel: Kernel) -> Row:
             return Row(kernel.name, f"refused: {e}")
         for path, (_, after) in patch.contents.items():
             path.write_bytes(after)
-        lines = ", ".join(str(each.line) for each in patch.fixed)
+        lines = ", ".join(map(str, sorted(each.line for each in patch.fixed)))
         said = f"line{'s' * (len(patch.fixed) > 1)} {lines}" if patch.fixed else "not needed"
         if patch.unfixed:
             left = "; ".join(f"line {each.line}" for each in patch.unfixed)

@@ -57,6 +57,7 @@ class Case:
     script: str
     package: str
     requires: str
+    python: str = "3.11"
     narrow: str = "float32"
     tests: str = ""
     apart: bool = False
@@ -90,7 +91,7 @@ def environment(case: Case, folder: Path) -> Path:
     place = folder / case.environment
     python, ready = place / "bin" / "python", place / "ready"
     if not ready.is_file() or ready.read_text(encoding="utf-8") != case.requires:
-        base = subprocess.run([ROOT / "tools" / "find-python", "3.11"], capture_output=True, text=True)
+        base = subprocess.run([ROOT / "tools" / "find-python", case.python], capture_output=True, text=True)
         words = ["-m", "pip", "install", "-q", "--prefer-binary", "pytest", *case.requires.split()]
         make = [base.stdout.strip() or sys.executable, "-m", "venv", "--clear", str(place)]
         for command in (make, [str(python), *words]):

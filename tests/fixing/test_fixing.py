@@ -75,6 +75,7 @@ PLANTED = {  # a widening, and what keeps it narrow
     "y = x - [0.5] * 8": "y = x - np.asarray([0.5] * 8, dtype=x.dtype)",
     "y = x / np.arange(1, 9)": "y = x / np.arange(1, 9).astype(x.dtype)",
     "y = as_array(x)": "y = as_array(x, dtype=x.dtype)",
+    "y = np.cov(x)": "y = np.cov(x, dtype=x.dtype)",
 }
 BEFORE = """# -*- coding: utf-8 -*-
 import numpy as np
@@ -239,13 +240,20 @@ def test_the_dtype_of_a_parameter_is_tried_and_taken_only_if_it_is_a_narrow_floa
             return np.ones(len(a))
         def ramp(n):
             return np.linspace(0, 1, n)
+        def filled(n, m, k, a):
+            out = np.zeros((n, m), dtype=np.float64)
+            for i in range(k):
+                out[i] = a
+            return out
         x = np.ones(3, "f4")
         y = x * ones(x)
         z = x - ramp(np.int8(3))
+        w = filled(2, 3, 2, x)
     """
     patch, after = fixed(folder, code)
     assert not patch.unfixed, str(patch)
     changed = {"np.ones(len(a))": "np.ones(len(a), dtype=a.dtype)"}
+    changed |= {"dtype=np.float64": "dtype=a.dtype"}  # and not that of a count
     changed |= {"ramp(np.int8(3))": "ramp(np.int8(3)).astype(x.dtype)"}
     expected = dedent(code)
     for before, now in changed.items():
@@ -257,6 +265,21 @@ def test_a_change_beyond_the_tolerance_is_taken_back(folder: Path) -> None:
     code = "import numpy as np\nx = np.ones(3, np.float32)\ny = x * (np.ones(3) / 3)\n"
     patch, _ = fixed(folder, code, tolerance=1e-12)
     assert not patch.fixed and "beyond the tolerance of 1e-12" in patch.unfixed[0].reason
+
+
+def test_one_line_is_fixed_and_the_steps_whose_values_differ_are_named(folder: Path) -> None:
+    code = """
+        import numpy as np
+        x = np.ones(3, "f4")
+        y = x * (np.ones(3) / 3)
+        z = y.sum()
+        w = x + np.ones(3)
+    """
+    patch, after = fixed(folder, code, only="4", steps=True)
+    assert [each.line for each in patch.fixed] == [4] and "w = x + np.ones(3)" in after
+    assert {(each.line, each.operation) for each in patch.steps or ()} == {(4, "divide"), (4, "multiply")}
+    with pytest.raises(FixError, match=r"nothing is to be fixed at line 5; but at s.py:4, s.py:6"):
+        fixed(folder, code, only="5")
 
 
 def test_what_is_meant_and_what_is_not_the_users_stays(folder: Path) -> None:

@@ -63,6 +63,12 @@ def test_a_patch_of_which_no_value_was_compared_is_unverified_and_never_written(
     assert (folder / "s.py").read_text() == code
 
 
+def test_a_value_of_another_dtype_proves_a_patch_though_no_step_leads_to_it(folder: Path) -> None:
+    into = "y = np.ones(3, np.float32) * np.ones(3)\nz = np.frombuffer(y.tobytes(), y.dtype)\ndel y\n"
+    (folder / "s.py").write_text(f"import numpy as np\n{into}")
+    assert fix_script("s.py").grade == "safe"
+
+
 def test_an_array_into_which_wide_floats_were_written_proves_a_patch(folder: Path) -> None:
     into = "y = np.zeros(4, np.float32)\nv = y[:2]\nv[:] = np.ones(2, np.float32) * np.ones(2)\n"
     (folder / "s.py").write_text(f"import numpy as np\n{into}")

@@ -20,6 +20,7 @@ SCRIPT = "import numpy as np\ny = np.ones(3, np.float32) * np.ones(3)\n"
 
 def test_the_hook_has_the_keys_that_pre_commit_needs() -> None:
     assert {"id", "name", "entry", "language"} <= {*re.findall(r"(?m)^[- ] (\w+): \S", HOOKS)}
+    assert re.search(r"(?m)^  verbose: true\b", HOOKS)  # else it hides the report of a script that succeeds
 
 
 @pytest.fixture

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
 
@@ -325,7 +329,7 @@ HOSTILE = """
 """
 
 
-def test_pages_hold_no_scripts_and_the_source_stays_text(tmp_path: Path) -> None:
+def test_pages_hold_no_script_but_ours_and_the_source_stays_text(tmp_path: Path) -> None:
     run = run_of(tmp_path, HOSTILE, x="float32[9]", y="float64[9]")
     hostile = replace(
         run,
@@ -338,7 +342,12 @@ def test_pages_hold_no_scripts_and_the_source_stays_text(tmp_path: Path) -> None
     pages = sorted((tmp_path / "pages").iterdir())
     assert [page.name for page in pages] == ["001_code.html", "index.html"]
     for page in pages:
-        told = page.read_text(encoding="utf-8")
+        told, *scripts = re.split("<script>(.*)</script>", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for script, _ in pairwise(scripts):
+            allowed = b64encode(sha256(script.encode()).digest()).decode()
+            assert f"script-src 'sha256-{allowed}'" in told
+        told += "".join(scripts[1::2])
+        assert len(scripts) == 2 * (page.name != "index.html")
         for markup in ("<script", "<img", "<b>", "\u202e", "http:", "https:", "//"):
             assert markup not in told, markup
         assert "default-src 'none'" in told
@@ -364,7 +373,9 @@ def test_the_line_of_a_cause_is_marked_and_those_that_follow_are(tmp_path: Path)
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
     write(run, [], tmp_path / "pages")
     told = (tmp_path / "pages" / "001_code.html").read_text(encoding="utf-8")
-    assert '<details id="L5" class="line cause">' in told
+    assert '<details id="L5" class="line cause change flagged">' in told
+    plain = html.unescape(re.sub("<[^>]*>", "", told.partition('<div class="line added">')[2]))
+    assert plain.startswith("+    y = x - mean.astype(np.float32)saves up to ")
     assert '<details id="L6" class="line later">' in told
     assert '<details id="L4" class="line">' in told
 
@@ -381,7 +392,7 @@ def test_the_line_that_makes_the_wide_float_is_marked_and_each_that_it_widens(tm
     """
     write(run_of(tmp_path, source, x="float32[8]"), [], tmp_path / "pages")
     told = (tmp_path / "pages" / "001_code.html").read_text(encoding="utf-8")
-    marks = dict(re.findall(r'id="L(\d+)" class="line ?(\w*)"', told))
+    marks = dict(re.findall(r'id="L(\d+)" class="line ?(\w*)', told))
     assert [marks[n] for n in "45678"] == ["made", "made", "cause", "cause", "later"]
     assert "a float was widened here, as at " in told
 

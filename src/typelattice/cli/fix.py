@@ -15,7 +15,7 @@ from typelattice.cli.command import (
     note_passed_on,
 )
 
-VALUED = ("--package", "--to", "--like", "--tolerance", "--format")
+VALUED = ("--package", "--to", "--like", "--tolerance", "--only", "--format")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -38,6 +38,10 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="X",
         help="undo a change if a value's relative error is larger",
     )
+    parser.add_argument(
+        "--only", metavar="LINE", help="fix what one line widens, such as 12 or file.py:12, and nothing else"
+    )
+    parser.add_argument("--steps", action="store_true", help="compare the values of each step, too")
     format_argument(parser)
     parser.add_argument("--write", action="store_true", help="write the changes into the sources")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
@@ -61,9 +65,11 @@ def run(args: Namespace) -> Paragraphs:
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance
     goal = args.to or settings.to, tolerance, like
     if target == "pytest":
-        patch = fix_tests(argv, packages, *goal)
+        if args.steps:
+            raise UsageError("fix: --steps compares runs of a script; of tests the outcomes are compared")
+        patch = fix_tests(argv, packages, *goal, only=args.only)
     else:
-        patch = fix_script(target, argv, packages, args.module is not None, *goal)
+        patch = fix_script(target, argv, packages, args.module is not None, *goal, args.only, args.steps)
     if args.format == "json":
         from typelattice.rendering.json import document
 

@@ -206,6 +206,9 @@ def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[C
     literal = at.literal(checked, cause)
     if isinstance(at.node, ast.Call) and (step.op in JOINED or len(checked.inputs[at.step]) > len(wide)):
         yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
+    elif isinstance(at.node, ast.Call) and isinstance(step, Call) and cause.first[0] == cause.at:
+        for dtype in [*dtypes, literal]:  # a function that widens by itself, such as `numpy.cov`
+            yield at.change(at.source.with_keyword(at.node, f"dtype={dtype}"))
     for dtype in [*dtypes, literal]:
         for node in wide:
             is_number = isinstance(node, ast.Constant)  # which widens nothing
@@ -240,16 +243,18 @@ def _at_origin(
     near = widening is not None and widening.scope is at.scope
     at_hand = _narrow_names(checked, cause, widening) if near and widening else []
     dtypes = [f"{name}.dtype" for name in at_hand if name.partition(".")[0] in known]
+    created = isinstance(step, Created) or (isinstance(node, ast.Call) and _creates_default(node, step))
+    if created:
+        dtypes += [f"{name}.dtype" for name in at.source.arrays_at_hand(node)]
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
-    if isinstance(node, ast.Call) and _creates_default(node, step):
-        given = [f"{name}.dtype" for name in at.source.arrays_at_hand(node)]
-        for dtype in dict.fromkeys([*dtypes, *given, literal]):
+    if isinstance(node, ast.Call) and created and _creates_default(node, step):
+        for dtype in dict.fromkeys([*dtypes, literal]):
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
         yield from _unwrap_scalar(at, node, literal)
     elif asked is not None and isinstance(node, ast.Call):
-        yield from _other_dtype(at, node, asked, literal, dtypes, sources)
+        yield from _other_dtype(at, node, asked, literal, dtypes, created, sources)
     if not isinstance(step, Created):
         inner = [] if cause.first[0] != cause.at else _names(at, _operands(at))
         names = [*inner, *at.source.arrays_at_hand(node)]
@@ -327,6 +332,7 @@ def _other_dtype(
     asked: ast.expr,
     literal: str,
     dtypes: Sequence[str],
+    created: bool,
     sources: Mapping[str, Source],
 ) -> Iterator[Change]:
     """List the changes of an argument that asks for a wide dtype: at the caller, if it comes from there."""
@@ -339,8 +345,8 @@ def _other_dtype(
     alias = at.alias()
     if source is not None and alias and isinstance(source, (ast.Name, ast.Attribute)):
         joined = f"{alias}.result_type({at.source.text(source)}, {literal})"
-        yield at.change(at.source.replace_expression(asked, joined))
-    for dtype in [*dtypes, literal]:
+        dtypes = [*dtypes, joined] if created else [joined, *dtypes]
+    for dtype in dict.fromkeys([*dtypes, literal]):
         yield at.change(at.source.replace_expression(asked, dtype))
 
 

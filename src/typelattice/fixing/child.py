@@ -14,8 +14,9 @@ from typing import Any
 
 from typelattice.fixing.kept_values import Kept, file_states, saved_values, values_of
 from typelattice.fixing.program import Program, function_of, read_program
+from typelattice.fixing.step_values import Steps, StepValues
 from typelattice.operands.adapters import native
-from typelattice.tracing.front.function import trace
+from typelattice.tracing.front.function import trace_call
 from typelattice.tracing.front.script import Ended, run_script
 from typelattice.tracing.run_data.run import Run
 
@@ -37,6 +38,7 @@ class RunInChild:
     tests: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    steps: Steps = field(default_factory=dict)
 
 
 def main(program: str, out: str) -> None:
@@ -44,10 +46,12 @@ def main(program: str, out: str) -> None:
     todo = read_program(program)
     cache = Path(out).parent / "compiled"
     files = file_states(todo.root)
+    steps = StepValues() if todo.steps else None
 
     def leave(ended: Ended) -> None:
         values = {**values_of(ended.names), **saved_values(todo.root, files)}
-        Path(out).write_bytes(pickle.dumps(RunInChild(ended.run, ended.status, values)))
+        ran = RunInChild(ended.run, ended.status, values, steps=steps.kept if steps else {})
+        Path(out).write_bytes(pickle.dumps(ran))
 
     if todo.tests:
         from typelattice.tracing.front.pytest_run import run_tests  # which needs pytest
@@ -58,12 +62,12 @@ def main(program: str, out: str) -> None:
         Path(out).write_bytes(pickle.dumps(ran))
     elif todo.function:
         function, args, named = _function(todo)
-        traced = trace(function, *args, **named)
+        traced = trace_call(function, args, named, values=steps or False)
         leave(Ended(traced.run, 0, names={"result": traced.result}))
     else:
         patched = {**todo.patched, **(_wide_script(todo.target) if todo.widen else {})}
         given = todo.target, todo.argv, todo.packages, todo.as_module, cache
-        leave(run_script(*given, leaving=leave, patched=patched))
+        leave(run_script(*given, leaving=leave, patched=patched, values=steps or False))
 
 
 def serve() -> None:

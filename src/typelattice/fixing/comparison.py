@@ -43,7 +43,8 @@ def difference(
 ) -> Difference:
     """Compare values by name; units in the last place are those of `to`, or of a narrower dtype.
 
-    The values of `unreached` names are equal whatever a patch does. They prove nothing.
+    The values of `unreached` names are equal whatever a patch does. They prove nothing, unless
+    their dtype is another.
     """
     worst, compared = Difference(), 0
     if {*before} != {*after}:
@@ -53,7 +54,7 @@ def difference(
         new = after[name]
         if len(old.numbers) != len(new.numbers):
             return Difference(reason=f"{name} has another shape")
-        compared += 0 if name in unreached else len(old.numbers)
+        compared += 0 if name in unreached and new.dtype == old.dtype else len(old.numbers)
         precision = min(_precision(new.dtype), _precision(to.name))
         for a, b in zip(old.numbers, new.numbers, strict=True):
             if a == b or (isnan(a) and isnan(b)):

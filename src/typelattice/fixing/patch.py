@@ -16,6 +16,7 @@ from typelattice.fixing.workspace import Cost
 from typelattice.tracing.report.words import count_text, package_path, size
 
 MOST = 1 << 24  # bytes of a source
+MOST_STEPS = 12  # that are printed, those with the largest errors
 ASSERTIONS_HOLD = "they hold"
 UNVERIFIED = (
     "the program binds, prints and saves no number that the changes reach; print its results, or bind them "
@@ -70,6 +71,21 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True)
+class StepDifference:
+    """An operation at a line of the program whose values the patch changes, and their difference."""
+
+    file: Path
+    line: int
+    operation: str
+    difference: Difference
+
+    def __str__(self) -> str:
+        each = self.difference
+        words = each.reason or f"the largest relative error is {each.relative:.1e}, {each.ulp:.3g} ulp"
+        return f"{path_text(self.file)}:{self.line}: {self.operation}: {words}"
+
+
+@dataclass(frozen=True, slots=True)
 class Patch:
     """The changes of a program after which it reaches a goal.
 
@@ -77,7 +93,7 @@ class Patch:
     the goal before and after. `difference` compares the values of both runs. `asserts` says what
     the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
     time and memory of plain runs, without the tracer; None if one of them failed. `tests` is the number of
-    tests, if it is a pytest run.
+    tests, if it is a pytest run. `steps` are the steps whose values differ; None if nobody asked for them.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", Difference()))
     nothing to do: no float is widened
@@ -91,6 +107,7 @@ class Patch:
     asserts: str = ""
     costs: Costs | None = None
     tests: int = 0
+    steps: tuple[StepDifference, ...] | None = None
 
     @property
     def grade(self) -> str:
@@ -141,6 +158,10 @@ class Patch:
             "safe": self.safe,
             "progress": self.progress,
             "difference": str(self.difference),
+            "steps": [
+                {"file": str(s.file), "line": s.line, "operation": s.operation, "difference": str(s)}
+                for s in self.steps or ()
+            ],
             "diff": self.diff,
             "files": {
                 str(path): {"before": before.decode("utf-8"), "after": after.decode("utf-8")}
@@ -178,6 +199,9 @@ class Patch:
             yield str(self.costs) if self.costs else "time and memory: a plain run of the program fails"
         if self.asserts:
             yield f"its assertions failed before; with the changes: {self.asserts}"
+        if self.fixed and self.steps is not None:
+            yield f"{count_text(len(self.steps), 'step changes its values', 'steps change their values')}"
+            yield from (f"  {each}" for each in self.steps[:MOST_STEPS])
         if self.unfixed:
             yield f"not fixed: {count_text(len(self.unfixed), 'place')}"
             yield from (f"  {each}" for each in self.unfixed)

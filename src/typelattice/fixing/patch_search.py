@@ -6,6 +6,7 @@ import inspect
 import os
 import pickle
 from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from types import FunctionType
@@ -13,6 +14,7 @@ from typing import Any
 
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.dtypes import DType, dtype
+from typelattice.facts.suggestions import clip_text
 from typelattice.fixing.changes import Change
 from typelattice.fixing.child import has_wide_form
 from typelattice.fixing.comparison import (
@@ -23,14 +25,25 @@ from typelattice.fixing.comparison import (
     printed_difference,
 )
 from typelattice.fixing.goals import Goal, Lines, Narrow, SameDtypesAs
-from typelattice.fixing.patch import ASSERTIONS_HOLD, MOST, Costs, Fixed, Patch, Unfixed, path_text
+from typelattice.fixing.patch import (
+    ASSERTIONS_HOLD,
+    MOST,
+    Costs,
+    Fixed,
+    Patch,
+    StepDifference,
+    Unfixed,
+    path_text,
+)
 from typelattice.fixing.program import Program
 from typelattice.fixing.source import Edit, FixError, Source
+from typelattice.fixing.step_values import step_differences
 from typelattice.fixing.workspace import Cost, Result, Workspace, workspace
 from typelattice.operands.operand import Operand
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import reached_steps
 from typelattice.tracing.front.script import check_package
+from typelattice.tracing.report.why import LINE
 from typelattice.tracing.run_data.float_widths import is_integer, width, width_of
 
 TRIES = 24  # changes that are tried for one cause
@@ -47,12 +60,16 @@ def fix(
     to: object = "float32",
     like: str | None = None,
     tolerance: float | None = None,
+    only: str | None = None,
+    steps: bool = False,
     **named: Any,
 ) -> Patch:
     """Find the changes of a function's file after which its floats stay as narrow as a dtype.
 
     The function is called with copies of its arguments, in a process of its own and on a copy of its folder.
-    A change after which wide arguments give a narrower result is not kept. Raises FixError, FileError.
+    A change after which wide arguments give a narrower result is not kept. `only` names one line, such as
+    `12` or `file.py:12`: nothing else is fixed. `steps` compares the values of each step. Raises FixError,
+    FileError.
 
     >>> fix(lambda x: x * 2.0, 1.0)
     Traceback (most recent call last):
@@ -74,7 +91,7 @@ def fix(
         ) from None
     folder = file.parents[inner.__module__.count(".") if inner.__module__ != "__main__" else 0]
     program = Program(str(file), (), (), False, folder, folder, inner.__qualname__, inner.__module__, given)
-    return fix_program(program, goal(to, like), tolerance)
+    return fix_program(program, goal(to, like), tolerance, only, steps)
 
 
 def fix_script(
@@ -85,6 +102,8 @@ def fix_script(
     to: object = "float32",
     tolerance: float | None = None,
     like: str | None = None,
+    only: str | None = None,
+    steps: bool = False,
 ) -> Patch:
     """Find the changes of a script, or a module, after which its floats stay as narrow as a dtype.
 
@@ -99,7 +118,7 @@ def fix_script(
     program = Program(
         target if as_module else str(path), tuple(argv), tuple(packages), as_module, folder, folder
     )
-    return fix_program(program, goal(to, like), tolerance)
+    return fix_program(program, goal(to, like), tolerance, only, steps)
 
 
 def fix_tests(
@@ -108,6 +127,7 @@ def fix_tests(
     to: object = "float32",
     tolerance: float | None = None,
     like: str | None = None,
+    only: str | None = None,
 ) -> Patch:
     """Find the changes of packages after which floats in their tests stay as narrow as a dtype.
 
@@ -119,7 +139,7 @@ def fix_tests(
         raise FixError("name the package whose sources may change with --package: tests are not changed")
     here = Path(os.path.realpath(os.curdir))
     program = Program("pytest", tuple(argv), tuple(packages), False, here, here, tests=True)
-    return fix_program(program, goal(to, like), tolerance)
+    return fix_program(program, goal(to, like), tolerance, only)
 
 
 def goal(to: object, like: str | None) -> Goal:
@@ -127,17 +147,30 @@ def goal(to: object, like: str | None) -> Goal:
     return SameDtypesAs(like) if like is not None else Narrow(dtype(to))
 
 
-def fix_program(program: Program, goal: Goal, tolerance: float | None = None) -> Patch:
+def fix_program(
+    program: Program,
+    goal: Goal,
+    tolerance: float | None = None,
+    only: str | None = None,
+    steps: bool = False,
+) -> Patch:
     """Patch a program in a copy of its folder until no change helps any more. Raises FixError."""
+    if only is not None and LINE.fullmatch(only) is None:
+        raise FixError(f"{clip_text(only, 80)!r} is no line; give one such as 12 or file.py:12")
     with workspace(program) as copy:
-        return _Fixing(copy, goal, tolerance).patch()
+        fixing = _Fixing(copy, goal, tolerance, only)
+        patch = fixing.patch()
+        return replace(patch, steps=fixing.step_differences()) if steps and patch.fixed else patch
 
 
 class _Fixing:
     """The search for a patch: the sources as they are by now, and the run of them."""
 
-    def __init__(self, workspace: Workspace, goal: Goal, tolerance: float | None) -> None:
+    def __init__(
+        self, workspace: Workspace, goal: Goal, tolerance: float | None, only: str | None
+    ) -> None:
         self.workspace, self.goal, self.to, self.tolerance = workspace, goal, goal.to, tolerance
+        self.only = LINE.fullmatch(only) if only is not None else None
         self.root, self.original = workspace.program.root, workspace.program.original
         self.before = self.check()
         self.now = self.before
@@ -178,7 +211,10 @@ class _Fixing:
         unfixed: dict[tuple[str, int, str], Unfixed] = {}
         for _ in range(ROUNDS):
             found = self.read_sources(self.goal.findings(self.now.run))
-            todo = [(i, each) for i, each in self.goal.forbidden(found) if self.key(found, i) not in unfixed]
+            asked = self.asked(found)
+            if not asked and not fixed:
+                self.refuse_line(found)
+            todo = [(i, each) for i, each in asked if self.key(found, i) not in unfixed]
             if not todo:
                 break
             kept = self.try_changes(found, *todo[0])
@@ -192,7 +228,7 @@ class _Fixing:
             for file, before in self.contents.items()
             if file in self.sources and self.sources[file].content != before
         }
-        left = {self.key(found, i) for i, _ in self.goal.forbidden(found)}
+        left = {self.key(found, i) for i, _ in self.asked(found)}
         costs = self.costs() if smallest else None
         asserts = ""
         if not self.workspace.asserts and fixed:
@@ -205,6 +241,38 @@ class _Fixing:
         unreached = _unreached_names(self.goal, self.before)
         worse = _worse(self.before, self.now, self.to, unreached)
         return Patch(smallest, rest, contents, words, worse, asserts, costs, len(self.before.tests))
+
+    def asked(self, found: Findings) -> Sequence[tuple[int, Any]]:
+        """List the findings that are to be fixed: all that the goal forbids, or those of one line."""
+        those = self.goal.forbidden(found)
+        if self.only is None:
+            return those
+        file, line = self.only["file"] or "", int(self.only["line"])
+        return [
+            (i, each) for i, each in those
+            if (at := found.checked.steps[i].location) is not None and at.line == line
+            and str(self.origin(at.file)).endswith(file)
+        ]  # fmt: skip
+
+    def refuse_line(self, found: Findings) -> None:
+        """Raise FixError if one line was asked for, and the findings are at others."""
+        keys = [self.key(found, i) for i, _ in self.goal.forbidden(found)]
+        if self.only is not None and keys:
+            places = dict.fromkeys(f"{path_text(self.origin(file))}:{line}" for file, line, _ in keys)
+            raise FixError(f"nothing is to be fixed at line {self.only[0]}; but at {', '.join(places)}")
+
+    def step_differences(self) -> tuple[StepDifference, ...]:
+        """Run the program as it was and with the changes; compare the values of each step."""
+        ran = []
+        for contents in (self.contents, {file: self.sources[file].content for file in self.sources}):
+            for file, content in contents.items():
+                self.workspace.put_content(file, content)
+            ran.append(self.workspace.run(steps=True))
+        before, after = ran
+        if isinstance(before, str) or isinstance(after, str):
+            raise FixError(f"the program fails while the values of its steps are kept: {before or after}")
+        found = step_differences(before.steps, after.steps, self.to)
+        return tuple(StepDifference(self.origin(file), line, name, each) for file, line, name, each in found)
 
     def costs(self) -> Costs | None:
         """Run the program plainly, as it was and with the changes in turn; return the least of each."""

@@ -24,7 +24,7 @@ class Program:
 
     `root` is the copied folder and `original` the folder that it is a copy of. `patched` has other contents
     for files that are not in the copy. `widen` asks for wide input: the arguments of the function, or the
-    dtypes that the script itself names.
+    dtypes that the script itself names. `steps` asks for the values of each step.
     """
 
     target: str
@@ -37,6 +37,7 @@ class Program:
     module: str = ""
     args: bytes = b""
     widen: bool = False
+    steps: bool = False
     tests: bool = False
     patched: Mapping[str, bytes] = field(default_factory=dict)
 

@@ -140,14 +140,18 @@ class Source:
     def arrays_at_hand(self, node: ast.expr | ast.stmt) -> list[str]:
         """List the names that may be arrays in the function around a node, the likeliest first.
 
-        Those that the function has asked for a shape or the like come before its other parameters.
+        Those that the function has asked for a shape or the like come before its other parameters. Those that
+        count something come last: arguments of the node itself, such as a shape, and those of `range`.
         """
         scope = self.scope(node)
         if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return []
         given = [a.arg for a in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
         known = self.names_before(node)
-        found = [*arrays_at_hand(scope, node.lineno), *(name for name in given if name not in OWN)]
+        ranges = [n for n in ast.walk(scope) if isinstance(n, ast.Call) and self.text(n.func) == "range"]
+        counts = {n.id for call in (node, *ranges) for n in ast.walk(call) if isinstance(n, ast.Name)}
+        others = sorted((name for name in given if name not in OWN), key=counts.__contains__)
+        found = [*arrays_at_hand(scope, node.lineno), *others]
         return [name for name in dict.fromkeys(found) if name in known][:MOST_NAMES]
 
     def aliases(self) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from typelattice.fixing.child import RunInChild
 from typelattice.fixing.kept_values import Kept, file_state, file_states, left_out
 from typelattice.fixing.program import Program
 from typelattice.fixing.source import FixError
+from typelattice.fixing.step_values import Steps
 from typelattice.tracing.libraries import may_be_forked
 from typelattice.tracing.run_data.run import Run
 
@@ -48,6 +49,7 @@ class Result:
     warnings: tuple[str, ...]
     tests: Mapping[str, str]
     failures: Mapping[str, str]
+    steps: Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,10 @@ class Workspace:
     server: subprocess.Popen[bytes] | None = None
     asserts: bool = True
 
-    def run(self, widen: bool = False) -> Result | str:
+    def run(self, widen: bool = False, steps: bool = False) -> Result | str:
         """Run the program in a process of its own; return the reason where it fails."""
         todo, out, printed, errors = files = self.files("ran.pickle")
-        todo.write_bytes(pickle.dumps(replace(self.program, widen=widen, patched=self.patched)))
+        todo.write_bytes(pickle.dumps(replace(self.program, widen=widen, steps=steps, patched=self.patched)))
         out.unlink(missing_ok=True)
         try:
             status = self.in_fork(files) if self.forked else self.in_process(files)
@@ -98,7 +100,8 @@ class Workspace:
         warnings = [line.partition("Warning: ") for line in text.splitlines() if "Warning: " in line]
         told = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
         said_out = "" if self.program.tests else printed.read_text(encoding="utf-8", errors="replace")
-        return Result(ran.run, ran.values, said_out, ran.warnings or told, ran.tests, ran.failures)
+        warned = ran.warnings or told
+        return Result(ran.run, ran.values, said_out, warned, ran.tests, ran.failures, ran.steps)
 
     def cost(self) -> Cost | None:
         """Run the program without the tracer; return None where it fails, or is ended before its end."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import marshal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any, overload
 
@@ -21,6 +21,7 @@ from typelattice.tracing.front.followed_block import FollowedBlock
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
+from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.report.why import Why, explain_result
 
@@ -66,6 +67,17 @@ def trace(
     if function is None and not args and {*named} <= {"package"}:
         packages = named.get("package", ())
         return FollowedBlock((packages,) if isinstance(packages, str) else tuple(packages), tuple(systems))
+    return trace_call(function, args, named, systems)
+
+
+def trace_call(
+    function: Callable[..., Any] | None,
+    args: Sequence[Any],
+    named: Mapping[str, Any],
+    systems: Sequence[AnySystem] = (),
+    values: bool | ValueChecks = False,
+) -> Traced:
+    """Call a function and follow it, as `trace` does, and check values if asked to. Raises TraceError."""
     inner = inspect.unwrap(function) if callable(function) else function
     if isinstance(inner, MethodType):
         inner = inner.__func__
@@ -78,7 +90,7 @@ def trace(
     if inspect.iscoroutinefunction(inner):
         what = f"{inner.__qualname__} is a coroutine, which runs after it was called"
         raise TraceError(f"{what}; give a function that runs it with asyncio.run")
-    recorder, switches = Recorder(), Switches()
+    recorder, switches = Recorder(values), Switches()
     module = inner.__module__
     child_runs = ChildRuns(recorder, ChildSettings(() if module == "__main__" else (module,)))
     cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)

@@ -25,6 +25,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clip_text, short
 from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
 
 MOST = 10_000_000  # bytes of a script
@@ -57,7 +58,7 @@ def run_script(
     leaving: Callable[[Ended], None] | None = None,
     ends_process: bool = False,
     patched: Mapping[str, bytes] = {},
-    values: bool = False,
+    values: bool | ValueChecks = False,
     child_of: str = "",
     as_code: bool = False,
 ) -> Ended:

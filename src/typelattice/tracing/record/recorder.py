@@ -61,8 +61,8 @@ UNREADABLE = "our reading of it failed ({}); please report it"
 class Recorder:
     """The steps so far. A witness calls it when it sees something for the first time."""
 
-    def __init__(self, values: bool = False) -> None:
-        self.values = ValueChecks() if values else None
+    def __init__(self, values: bool | ValueChecks = False) -> None:
+        self.values = ValueChecks() if values is True else values or None
         self.witness_class: type[Witness] = ValueWitness if values else Witness
         self.notes: list[Note] = []
         self.builder = ProgramBuilder(self.observed)

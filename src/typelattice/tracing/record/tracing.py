@@ -10,6 +10,7 @@ from types import TracebackType
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.importing import Compiler, Finder
 from typelattice.tracing.record.recorder import Recorder
+from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
 
 
@@ -22,17 +23,17 @@ class Tracing:
 
     `cache`: a folder for compiled code; without it nothing is written.
     `patched`: the contents to run instead of those of some files.
-    `values`: check values as well as dtypes.
+    `values`: check values as well as dtypes, or what gets those of this process.
     `folder`: where a child process leaves its run; the first process makes one.
     """
 
     def __init__(
         self, packages: Sequence[str], cache: Path | None = None, patched: Mapping[str, bytes] = {},
-        values: bool = False, folder: str = "",
+        values: bool | ValueChecks = False, folder: str = "",
     ) -> None:
         self.recorder = Recorder(values)
         self.compiler = Compiler(self.recorder, cache, patched)
-        settings = ChildSettings(tuple(packages), cache, patched, values, folder)
+        settings = ChildSettings(tuple(packages), cache, patched, values is True, folder)
         self.child_runs = ChildRuns(self.recorder, settings, self.compiler.witness)
         self.finder = Finder(packages, self.compiler, self.child_runs)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from typelattice.calls.step import Opaque
+from typelattice.calls.step import Opaque, SourceLocation
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.report.proposed_casts import ProposedCast, proposed_casts
 from typelattice.tracing.run_data.run import is_operation
 
 
@@ -20,6 +21,7 @@ class Line:
     - `widens`: causes named by another line, which widened a float here too.
     - `makes`: causes named by another line, whose wide float is made or passed on here, before it widens any.
     - `follows`: causes named by another line, whose widened values the steps of this line use.
+    - `casts`: the casts to write here, each with the cause that it stops.
     - `divergences`: the divergences of other systems here.
     - `wrong`: the steps whose results contradict our rules.
     """
@@ -29,6 +31,7 @@ class Line:
     widens: list[Cause] = field(default_factory=list)
     makes: list[Cause] = field(default_factory=list)
     follows: list[Cause] = field(default_factory=list)
+    casts: list[tuple[ProposedCast, Cause]] = field(default_factory=list)
     divergences: list[Divergence] = field(default_factory=list)
     wrong: list[int] = field(default_factory=list)
 
@@ -57,9 +60,12 @@ def annotated_files(found: Findings) -> list[AnnotatedFile]:
     checked = found.checked
     files: dict[str, dict[int, Line]] = {}
 
+    def line_at(at: SourceLocation) -> Line:
+        return files.setdefault(at.file, {}).setdefault(at.line, Line())
+
     def line(i: int) -> Line | None:
         at = checked.steps[i].location
-        return files.setdefault(at.file, {}).setdefault(at.line, Line()) if at else None
+        return line_at(at) if at else None
 
     for i, step in enumerate(checked.steps):
         if (is_operation(step) or isinstance(step, Opaque)) and (there := line(i)):
@@ -73,6 +79,8 @@ def annotated_files(found: Findings) -> list[AnnotatedFile]:
             if there and not any(cause in known for known in _causes(there)):
                 into = there.widens if i in cause.widening else there.makes if i in before else there.follows
                 into.append(cause)
+        for cast in proposed_casts(checked, cause):
+            line_at(cast.location).casts.append((cast, cause))
     for divergences in found.divergences.values():
         for divergence in divergences:
             if there := line(divergence.steps[0]):

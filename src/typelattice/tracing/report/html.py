@@ -1,7 +1,7 @@
 """The report of a run as pages: an index, and a page for each source file, with dtypes beside its lines.
 
-The pages have no scripts and load nothing. Every text in them is escaped, because source code and names may
-contain anything.
+The pages load nothing, and run one script, by which keys lead from finding to finding. Every text in them
+is escaped, because source code and names may contain anything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.annotated_files import AnnotatedFile, annotated_files
 from typelattice.tracing.report.markup import element, page, text
 from typelattice.tracing.report.model import DIVERGENCE_RULES, WRONG, Chapter, Entry, report_of
-from typelattice.tracing.report.source_page import sections_list, source_page
+from typelattice.tracing.report.source_page import definitions, source_page
 from typelattice.tracing.report.words import file_text, place, size
 from typelattice.tracing.run_data.run import Run
 
@@ -76,7 +76,7 @@ def _chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
         yield element("p", text(note))
     for entry in chapter.entries[:MOST]:
         head = element("h3", _link_entry(entry, names))
-        about = element("p", text(entry.message)) if chapter.brief else sections_list(entry)
+        about = element("p", text(entry.message)) if chapter.brief else definitions(entry.sections(), names)
         yield element("section", head + about, **{"class": f"finding {_sort(entry)}".strip()})
     if len(chapter.entries) > MOST:
         yield element("p", text(f"And {chapter.rest(MOST)}; the pages of the files show them all."))

@@ -1,8 +1,10 @@
-"""Pieces of HTML pages: escaped text, elements, and a page that loads nothing and runs nothing."""
+"""Pieces of HTML pages: escaped text, elements, and a page that loads nothing and runs no script but ours."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 
@@ -31,25 +33,29 @@ def element(tag: str, content: str, **attributes: str) -> str:
     return f"<{tag}{said}>{content}</{tag}>"
 
 
-def page(title: str, body: str) -> str:
-    """A whole page around a body that is markup already."""
+def page(title: str, body: str, script: str = "") -> str:
+    """A whole page around a body that is markup already. A browser runs the given script and no other."""
+    allowed = ALLOWED
+    if script:
+        allowed += f"; script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{ALLOWED}">
+<meta http-equiv="Content-Security-Policy" content="{allowed}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{text(title)}</title>
 <style>
-{_style()}</style>
+{beside("style.css")}</style>
 </head>
 <body>
 {body}
-</body>
+{element("script", script) if script else ""}</body>
 </html>
 """
 
 
 @cache
-def _style() -> str:
-    return (Path(__file__).with_name("style.css")).read_text(encoding="utf-8")
+def beside(name: str) -> str:
+    """Read a file that lies beside this one: styles, or a script."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

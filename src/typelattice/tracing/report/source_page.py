@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -10,8 +11,8 @@ from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, Line
-from typelattice.tracing.report.markup import element, page, text
-from typelattice.tracing.report.model import Entry
+from typelattice.tracing.report.highlight import highlight
+from typelattice.tracing.report.markup import beside, element, page, text
 from typelattice.tracing.report.sentences import cause_sections, divergence_lines, operands_words
 from typelattice.tracing.report.words import count_text, file_text, place, size
 from typelattice.tracing.steps.called_name import name_in_source
@@ -19,10 +20,14 @@ from typelattice.tracing.steps.called_name import name_in_source
 STEPS = 24
 """Steps of a line that are shown, those that ran most."""
 
+PLACE = re.compile(r"(.+?):(\d+)(?=: )")
+"""The place at the beginning of a line of a section, such as `file.py:12`."""
+
 KEY = (
     ("cause", "a float was widened here"),
     ("made", "its wide float comes up here"),
     ("later", "wide by such a line"),
+    ("change", "a cast here keeps floats narrow"),
     ("parts", "another system parts here"),
     ("wrong", "our rules say otherwise"),
 )
@@ -30,7 +35,7 @@ KEY = (
 
 def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) -> str:
     """A file, line by line."""
-    flagged = [n for n, line in sorted(file.lines.items()) if line.causes or line.divergences or line.wrong]
+    flagged = [n for n, line in sorted(file.lines.items()) if _is_finding(line)]
     title = file_text(file.name)
     links = [element("a", text("all files"), href="index.html#files")]
     links += [element("a", text("first finding"), href=f"#L{flagged[0]}")] if flagged else []
@@ -38,8 +43,8 @@ def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) 
     last = max(file.lines, default=0)
     source = [*file.source, *[""] * (last - len(file.source))]
     rows = "\n".join(
-        _row(found, number, code, file.lines.get(number), names, following.get(number))
-        for number, code in enumerate(source, 1)
+        _row(found, number, code, markup, file.lines.get(number), names, following.get(number))
+        for number, (code, markup) in enumerate(zip(source, highlight(source), strict=True), 1)
     )
     operations = count_text(file.operations, "operation")
     missing = "" if file.source else " The text of this file is not known."
@@ -48,7 +53,10 @@ def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) 
         element("nav", "".join(links)),
         element("h1", text(title)),
         element(
-            "p", text(f"{operations} ran here. Open a line for its steps.{missing}"), **{"class": "soft"}
+            "p",
+            text(f"{operations} ran here. Open a line for its steps.{missing}")
+            + " The keys n and p go to the next finding and the one before." * bool(flagged),
+            **{"class": "soft"},
         ),
         element(
             "div",
@@ -57,13 +65,18 @@ def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) 
         ),
         element("main", rows, id="source", **{"class": "source"}),
     ]
-    return page(title, "\n".join(body))
+    return page(title, "\n".join(body), beside("keys.js"))
+
+
+def _is_finding(line: Line) -> bool:
+    return bool(line.causes or line.casts or line.divergences or line.wrong)
 
 
 def _row(
     found: Findings,
     number: int,
     code: str,
+    markup: str,
     line: Line | None,
     names: Mapping[str, str],
     following: int | None,
@@ -71,13 +84,33 @@ def _row(
     """A line of source; one with steps opens to what is known of it."""
     at = f"L{number}"
     link = element("a", text(str(number)), href=f"#{at}", tabindex="-1")
-    cells = element("span", link, **{"class": "number"}) + element("span", text(code), **{"class": "code"})
+    cells = element("span", link, **{"class": "number"}) + element("span", markup, **{"class": "code"})
     if line is None:
         return element("div", cells, id=at, **{"class": "line"})
+    took = sum(found.checked.run.seen[i].bytes for i in line.steps)
     cells += element("span", text(", ".join(_dtypes(found, line))), **{"class": "dtypes"})
+    cells += element("span", text(size(took) if took else ""), **{"class": "bytes"})
     about = element("div", "\n".join(_about(found, line, names, following)), **{"class": "about"})
     marks = " ".join(["line", *_marks(found, line)])
-    return element("details", element("summary", cells) + about, id=at, **{"class": marks})
+    return element("details", element("summary", cells) + about, id=at, **{"class": marks}) + _changed(
+        line, code
+    )
+
+
+def _changed(line: Line, code: str) -> str:
+    """Show a line as it is with its casts, and what they save; nothing if they do not show in it."""
+    changed = code
+    for cast, _ in line.casts:
+        changed = cast.apply(changed)
+    if changed == code:
+        return ""
+    saved = sum({cause.at: cause.bytes for _, cause in line.casts}.values())
+    cells = (
+        element("span", text("+"), **{"class": "number"})
+        + element("span", highlight([changed])[0], **{"class": "code"})
+        + element("span", text(f"saves up to {size(saved)}" if saved else ""), **{"class": "dtypes"})
+    )
+    return element("div", cells, **{"class": "line added"})
 
 
 def _marks(found: Findings, line: Line) -> Iterator[str]:
@@ -87,10 +120,14 @@ def _marks(found: Findings, line: Line) -> Iterator[str]:
         yield "made"
     elif line.follows:
         yield "later"
+    if line.casts:
+        yield "change"
     if line.divergences:
         yield "parts"
     if line.wrong:
         yield "wrong"
+    if _is_finding(line):
+        yield "flagged"
     if line.steps and all(isinstance(found.checked.steps[i], Opaque) for i in line.steps):
         yield "opaque"
 
@@ -105,7 +142,7 @@ def _dtypes(found: Findings, line: Line) -> dict[str, None]:
 def _about(found: Findings, line: Line, names: Mapping[str, str], following: int | None) -> Iterator[str]:
     """All that is known of a line."""
     for cause in line.causes:
-        told = definitions(cause_sections(found.checked, cause))
+        told = definitions(cause_sections(found.checked, cause), names)
         yield element("p", text("a float was widened here"), **{"class": "cause"}) + told
     for cause in line.widens:
         told = "a float was widened here, as at " + _link(found, cause, names)
@@ -115,6 +152,9 @@ def _about(found: Findings, line: Line, names: Mapping[str, str], following: int
         yield element("p", told, **{"class": "made"})
     for cause in line.follows:
         yield element("p", "wide by " + _link(found, cause, names), **{"class": "later"})
+    for cast, cause in line.casts:
+        told = text(f"to change: {cast.before} becomes {cast.after}, for ") + _link(found, cause, names)
+        yield element("p", told, **{"class": "change"})
     for divergence in line.divergences:
         lines = "<br>".join(map(text, divergence_lines(found.checked, divergence)))
         system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
@@ -129,19 +169,28 @@ def _about(found: Findings, line: Line, names: Mapping[str, str], following: int
         yield element("p", element("a", text(f"next finding: line {following}"), href=f"#L{following}"))
 
 
-def sections_list(entry: Entry) -> str:
-    """Show the sections of an entry as a list of terms."""
-    return definitions(entry.sections())
-
-
-def definitions(sections: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """Show headings and their lines as a list of terms."""
+def definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[str, str]) -> str:
+    """Show headings and their lines as a list of terms. A line that begins with a place links to it."""
+    pages = {file_text(file): page for file, page in names.items()}
     told = "".join(
         element("dt", text(heading))
-        + element("dd", "<br>".join(map(text, lines)), **{"class": "rule" if heading == "rule" else ""})
+        + element(
+            "dd",
+            "<br>".join(_link_place(line, pages) for line in lines),
+            **{"class": "rule" if heading == "rule" else ""},
+        )
         for heading, lines in sections
     )
     return element("dl", told)
+
+
+def _link_place(line: str, pages: Mapping[str, str]) -> str:
+    """A line of text; if it begins with a place in a file that has a page, the place is a link."""
+    found = PLACE.match(line)
+    if found is None or found[1] not in pages:
+        return text(line)
+    link = element("a", text(f"{found[1]}:{found[2]}"), href=f"{pages[found[1]]}#L{found[2]}")
+    return link + text(line[found.end() :])
 
 
 def _link(found: Findings, cause: Cause, names: Mapping[str, str]) -> str:

@@ -308,6 +308,13 @@ def _said(newest: Given) -> str:
     return newest.answer if newest.status in (RIGHT, newest.answer) else f"{newest.answer} ({newest.status})"
 
 
+def check_cards() -> None:
+    """Raise DrawingError if no card can be drawn: before a build, which would notice after minutes."""
+    from typelattice.rendering.png import png  # resvg is no part of what a site needs at home
+
+    png('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', 1)
+
+
 def write(html: Path, address: str = "") -> int:
     """Write all pages into the folder of a site; the number of pages.
 
@@ -337,7 +344,7 @@ def _write_page(into: Path, address: str, question: Question) -> dict[str, Given
     found = asked(question)
     text, path = page(question, found), into / question.path
     if address:
-        from typelattice.rendering.png import png  # resvg is no part of what a site needs at home
+        from typelattice.rendering.png import png
 
         path.with_suffix(".png").write_bytes(png(card(question, found), 1))
         here = f"{address}/{FOLDER}/{question.path.removesuffix('.html')}"

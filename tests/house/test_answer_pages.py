@@ -50,6 +50,9 @@ def test_a_page_shows_what_was_recorded_and_marks_what_was_not(question: answers
         assert ("never asked" in newest) == (o is None and is_unasked(p))
         assert ("departs" in newest) == (o is not None and o.departs)
         assert o is None or o.call.question in behind
+        for cast in p.casts:
+            lossy = cast.loss and not (o and o.departs)
+            assert (f"{cast.source} to {cast.target}:" in behind) == bool(lossy)
 
 
 def test_the_sentence_names_the_difference_and_who_was_never_asked() -> None:

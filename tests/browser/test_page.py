@@ -152,6 +152,17 @@ def test_two_systems_differ_where_the_diff_says(visit: Visitor, some: str) -> No
     assert page.locator(".pairs li").count() == differing
 
 
+def test_a_comparison_that_differs_elsewhere_says_so(visit: Visitor, tmp_path: Path) -> None:
+    page = visit.open(f"{page_of(tmp_path, 'numpy', 'numpy1')}#view=compare&system=numpy&with=numpy1")
+    assert "0 of 196 answers differ" in page.locator("h2").first.inner_text()
+    link = page.get_by_role("link", name="Of all operands")
+    differing = int(link.inner_text().split()[3])
+    link.click()
+    wait_until_drawn(page)
+    assert page.locator(".pairs li").count() == differing > 0
+    assert link.count() == 0
+
+
 def test_all_answers_to_a_pair_are_grouped(visit: Visitor, some: str) -> None:
     page = visit.open(f"{some}#view=answers&pair=int64,float16")
     assert page.locator("h3").all_inner_texts() == ["float64 (1)", "float16 (2)"]

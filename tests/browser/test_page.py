@@ -266,11 +266,12 @@ def test_an_expression_is_looked_up_step_by_step(visit: Visitor, some: str) -> N
 def test_the_box_of_the_site_takes_what_the_tables_do_not_hold(visit: Visitor, tmp_path: Path) -> None:
     shown, file = document(["numpy", "torch"], ["add"]), tmp_path / "explore.html"
     file.write_text(written(Document(shown.data | {"pages": scope()})), encoding="utf-8")
-    page = visit.open(f"{file.as_uri()}#view=expression&system=numpy&with=torch&text=log1p(int8:0d)%2Bint8:0d")
+    asked = "view=expression&system=numpy&with=torch&text=log1p(int8:0d)%2Bint8:0d"
+    page = visit.open(f"{file.as_uri()}#{asked}")
     address = urlparse(page.get_by_role("link", name="ask the box").get_attribute("href"))
-    asked = dict(parse_qsl(address.fragment))
+    handed_on = dict(parse_qsl(address.fragment))
     assert address.path == "live.html"
-    assert asked == {"code": "log1p(v1)+v2", "names": "v1=int8:0d v2=int8:0d", "systems": "numpy torch"}
+    assert handed_on == {"code": "log1p(v1)+v2", "names": "v1=int8:0d v2=int8:0d", "systems": "numpy torch"}
 
 
 def test_an_operator_with_a_rule_of_its_own_is_asked_by_the_command(visit: Visitor, tmp_path: Path) -> None:

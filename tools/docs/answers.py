@@ -195,8 +195,9 @@ def _others(question: Question, up: str) -> str:
 
 
 def _mark(newest: Given) -> str:
-    """An answer in a large table, with a question mark if nobody asked the library."""
-    return f"{escape(newest.answer)}{' ?' if newest.status == UNASKED else ''}"
+    """An answer in a large table: a dash for a refusal, a question mark if nobody asked the library."""
+    said = "-" if newest.answer == REFUSED else escape(newest.answer)
+    return f"{said}{' ?' if newest.status == UNASKED else ''}"
 
 
 def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
@@ -212,7 +213,7 @@ def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
     body = (
         f'<div class=scroll tabindex=0 role=region aria-label="{op}"><table><thead><tr><th scope=col>operands'
         f"{head}</thead><tbody>{rows}</tbody></table></div>"
-        "<p>?: predicted by the rule; the library was never asked.</p>"
+        "<p>-: refused. ?: predicted by the rule; the library was never asked.</p>"
     )
     return html_page(op, f"{op}: the dtype of each pair in every library", body, "", "")
 

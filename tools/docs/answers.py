@@ -211,8 +211,8 @@ def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
         if question.op == op
     )
     body = (
-        f'<div class=scroll tabindex=0 role=region aria-label="{op}"><table><thead><tr><th scope=col>operands'
-        f"{head}</thead><tbody>{rows}</tbody></table></div>"
+        f'<div class=scroll tabindex=0 role=region aria-label="{op}"><table class=dense><thead><tr>'
+        f"<th scope=col>operands{head}</thead><tbody>{rows}</tbody></table></div>"
         "<p>-: refused. ?: predicted by the rule; the library was never asked.</p>"
     )
     return html_page(op, f"{op}: the dtype of each pair in every library", body, "", "")

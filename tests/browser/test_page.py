@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlparse
+from urllib.parse import parse_qsl, unquote, urlparse
 
 import pytest
 from visiting import NARROW, WIDE, Visitor, page_of, wait_until_drawn
 
 import typelattice as tl
+from typelattice.explorer.answer_pages import scope
+from typelattice.explorer.document import Document, document
+from typelattice.explorer.page import page as written
 
 pytestmark = pytest.mark.browser
 LIMIT = 1_500_000  # bytes of the page of all systems
@@ -149,6 +152,17 @@ def test_two_systems_differ_where_the_diff_says(visit: Visitor, some: str) -> No
     assert page.locator(".pairs li").count() == differing
 
 
+def test_a_comparison_that_differs_elsewhere_says_so(visit: Visitor, tmp_path: Path) -> None:
+    page = visit.open(f"{page_of(tmp_path, 'numpy', 'numpy1')}#view=compare&system=numpy&with=numpy1")
+    assert "0 of 196 answers differ" in page.locator("h2").first.inner_text()
+    link = page.get_by_role("link", name="Of all operands")
+    differing = int(link.inner_text().split()[3])
+    link.click()
+    wait_until_drawn(page)
+    assert page.locator(".pairs li").count() == differing > 0
+    assert link.count() == 0
+
+
 def test_all_answers_to_a_pair_are_grouped(visit: Visitor, some: str) -> None:
     page = visit.open(f"{some}#view=answers&pair=int64,float16")
     assert page.locator("h3").all_inner_texts() == ["float64 (1)", "float16 (2)"]
@@ -247,6 +261,17 @@ def test_an_expression_is_looked_up_step_by_step(visit: Visitor, some: str) -> N
     page.keyboard.press("Enter")
     page.wait_for_selector("[role=alert]")
     assert page.locator("[role=alert]").inner_text() == "something is missing at the end"
+
+
+def test_the_box_of_the_site_takes_what_the_tables_do_not_hold(visit: Visitor, tmp_path: Path) -> None:
+    shown, file = document(["numpy", "torch"], ["add"]), tmp_path / "explore.html"
+    file.write_text(written(Document(shown.data | {"pages": scope()})), encoding="utf-8")
+    asked = "view=expression&system=numpy&with=torch&text=log1p(int8:0d)%2Bint8:0d"
+    page = visit.open(f"{file.as_uri()}#{asked}")
+    address = urlparse(page.get_by_role("link", name="ask the box").get_attribute("href"))
+    handed_on = dict(parse_qsl(address.fragment))
+    assert address.path == "live.html"
+    assert handed_on == {"code": "log1p(v1)+v2", "names": "v1=int8:0d v2=int8:0d", "systems": "numpy torch"}
 
 
 def test_an_operator_with_a_rule_of_its_own_is_asked_by_the_command(visit: Visitor, tmp_path: Path) -> None:

@@ -50,6 +50,18 @@ def test_scripts_can_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path,
     subprocess.run([shell, "-n", tmp_path / "script"], check=True)
 
 
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_fish_completes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "script").write_text(said(capsys, "completion", "fish"))
+    (tmp_path / "numbers.toml").touch()
+    asked = "source script; complete -C 'typelattice dr'; complete -C 'typelattice table --system num'"
+    shown = subprocess.run(
+        ["fish", "--no-config", "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout  # fmt: skip
+    words = [line.partition("\t")[0] for line in shown.splitlines()]
+    assert words == ["draw", "numpy", "numpy-ml-dtypes", "numpy1", "numbers.toml"]
+
+
 def test_every_argument_completes_to_something_or_is_free_text() -> None:
     for name in COMMANDS:
         metavars = {str(a.metavar) for a in Parser(name)._actions if a.nargs != 0 and a.choices is None}

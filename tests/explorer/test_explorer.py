@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 import typelattice as tl
+import typelattice.explorer.built_document as kept_document
 from typelattice.cli.main import main
 from typelattice.engine.answer import Rule
 from typelattice.explanations.recorded_answer import evidence
 from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS
-from typelattice.explorer.built_document import read_built, write_built
+from typelattice.explorer.built_document import built_document
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page
 from typelattice.files.reader import parse
@@ -191,27 +192,39 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "times"),
     [
-        lambda rule, built: rule.write_text("two"),
-        lambda rule, built: rule.rename(rule.with_name("jax.toml")),
-        lambda rule, built: built.write_bytes(built.read_bytes()[:-40]),
-        lambda rule, built: built.unlink(),
+        (lambda rule, built: None, 1),
+        (lambda rule, built: rule.with_name(".spare").write_text("of an editor"), 1),
+        (lambda rule, built: rule.write_text("two"), 2),
+        (lambda rule, built: rule.rename(rule.with_name("jax.toml")), 2),
+        (lambda rule, built: built.write_bytes(built.read_bytes()[:-40]), 2),
+        (lambda rule, built: built.unlink(), 2),
     ],
 )
-def test_a_built_document_holds_until_a_file_of_the_package_changes(
-    change: Callable[[Path, Path], object], tmp_path: Path
+def test_a_document_is_built_once_and_again_after_a_change_of_the_package(
+    change: Callable[[Path, Path], object], times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rule = tmp_path / "explorer" / "numpy.toml"
     rule.parent.mkdir()
     rule.write_text("one")
-    shown = document(["python"], ops=[])
-    write_built(shown, tmp_path)
-    (built,) = {*rule.parent.iterdir()} - {rule}
-    found = read_built(tmp_path)
-    assert found and found.json() == shown.json()
-    change(rule, built)
-    assert read_built(tmp_path) is None
+    shown, built = document(["python"], ops=[]), []
+    monkeypatch.setattr(kept_document, "document", lambda **_: built.append(shown) or shown)
+    assert built_document(print, package=tmp_path) == shown
+    (kept,) = {*rule.parent.iterdir()} - {rule}
+    change(rule, kept)
+    assert built_document(print, package=tmp_path).json() == shown.json()
+    assert len(built) == times
+
+
+def test_a_package_that_changes_while_its_document_is_built_keeps_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule, shown = tmp_path / "explorer" / "numpy.toml", document(["python"], ops=[])
+    rule.parent.mkdir()
+    monkeypatch.setattr(kept_document, "document", lambda **_: rule.write_text("new") and shown)
+    assert built_document(print, package=tmp_path) == shown
+    assert [*rule.parent.iterdir()] == [rule]
 
 
 def test_the_command_says_which_file_is_no_valid_system(

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from html import unescape
 from pathlib import Path
 from urllib.parse import unquote
@@ -50,6 +51,9 @@ def test_a_page_shows_what_was_recorded_and_marks_what_was_not(question: answers
         assert ("never asked" in newest) == (o is None and is_unasked(p))
         assert ("departs" in newest) == (o is not None and o.departs)
         assert o is None or o.call.question in behind
+        for cast in p.casts:
+            lossy = cast.loss and not (o and o.departs)
+            assert (f"{cast.source} to {cast.target}:" in behind) == bool(lossy)
 
 
 def test_the_sentence_names_the_difference_and_who_was_never_asked() -> None:
@@ -73,6 +77,9 @@ def test_every_page_is_reached_and_is_small() -> None:
     assert len(answers.page(ASKED[0], found)) < 100_000
     overview = answers.overview("add", {ASKED[0]: {name: given[0] for name, given in found.items()}})
     assert "float16 ?" in overview and 'href="int64+float16.html"' in overview
+    assert "<td>-" in overview and "-: refused" in overview
+    rows = Counter(question.op for question in every).most_common(1)[0][1]
+    assert rows * len(overview[overview.index("<tbody>") : overview.index("</tbody>")]) < 100_000
 
 
 def test_text_of_libraries_is_no_markup() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.engine.answer import Promotion
 from typelattice.explanations.recorded_answer import UNKNOWN_REASON, answer_words
-from typelattice.explanations.sections import answer
+from typelattice.explanations.sections import answer, cast_words
 from typelattice.explorer.answer_pages import (
     ALONE,
     FOLDER,
@@ -53,7 +53,7 @@ COLOURS = {RIGHT: "#1a7f37", DEPARTS: "#9a6700", REFUSED: "#b42318", UNASKED: "#
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a release of a library gave: the answer, its status, and the words behind it."""
+    """What a release of a library gave: the answer, its status, the words behind it, what its casts lose."""
 
     release: str
     answer: str
@@ -61,6 +61,7 @@ class Given:
     call: str
     why: str
     rule: str
+    lost: tuple[str, ...] = ()
 
 
 def libraries() -> list[str]:
@@ -70,7 +71,7 @@ def libraries() -> list[str]:
 
 
 def asked(question: Question) -> dict[str, list[Given]]:
-    """The answers of each library, newest release first; only the newest names the line of its rule."""
+    """The answers of each library, newest release first; only the newest names its rule and what it loses."""
     found = {}
     for name in libraries():
         older = [f"{name}{SIGN}{release}" for release in releases(name)[:-1][::-1]]
@@ -85,7 +86,9 @@ def _given(question: Question, name: str, release: str, with_rule: bool = False)
     o = observed(p)
     call = "" if o is None else f"{o.library}: {o.call.question}"
     rule = str(p.rule) if with_rule and p.rule and not lacking_of(p) else ""
-    return Given(release, answer_words(o) if o else answer(p), _status(p, o), call, _why(p, o), rule)
+    lossy = [c for c in p.casts if c.loss] if rule and not (o and o.departs) else []
+    lost = tuple(dict.fromkeys(map(cast_words, lossy)))
+    return Given(release, answer_words(o) if o else answer(p), _status(p, o), call, _why(p, o), rule, lost)
 
 
 def _status(p: Promotion, o: Observed | None) -> str:
@@ -149,9 +152,9 @@ def page(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
     command = f"typelattice explain --op {question.op} {dashes}{operands}"
     body = (
         f"<p class=sum>{escape(sentence(found))}</p>"
-        '<div class=scroll tabindex=0 role=region aria-label="answers"><table><thead><tr>'
+        '<div class=scroll tabindex=0 role=region aria-label="answers"><table class=answers><thead><tr>'
         "<th scope=col>library<th scope=col>newest release<th scope=col>older releases"
-        "<th scope=col>recorded call, reason, rule"
+        "<th scope=col>recorded call, reason, loss, rule"
         f"</thead><tbody>{rows}</tbody></table></div>"
         f"<p>{escape(swapped(question, found))}</p>{_others(question, up)}"
         f"<p>The same on a command line: <code>{escape(command)}</code></p>"
@@ -161,7 +164,7 @@ def page(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
 
 def _row(name: str, found: Sequence[Given], up: str) -> str:
     newest = found[0]
-    parts = [part for part in (newest.call, newest.why, newest.rule) if part]
+    parts = [part for part in (newest.call, newest.why, *newest.lost, newest.rule) if part]
     older = []
     for (said, status), same in groupby(found[1:], key=lambda g: (g.answer, g.status)):
         named = [g.release for g in same]
@@ -192,8 +195,9 @@ def _others(question: Question, up: str) -> str:
 
 
 def _mark(newest: Given) -> str:
-    """An answer in a large table, with a question mark if nobody asked the library."""
-    return f"{escape(newest.answer)}{' ?' if newest.status == UNASKED else ''}"
+    """An answer in a large table: a dash for a refusal, a question mark if nobody asked the library."""
+    said = "-" if newest.answer == REFUSED else escape(newest.answer)
+    return f"{said}{' ?' if newest.status == UNASKED else ''}"
 
 
 def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
@@ -207,9 +211,9 @@ def overview(op: str, newest: Mapping[Question, Mapping[str, Given]]) -> str:
         if question.op == op
     )
     body = (
-        f'<div class=scroll tabindex=0 role=region aria-label="{op}"><table><thead><tr><th scope=col>operands'
-        f"{head}</thead><tbody>{rows}</tbody></table></div>"
-        "<p>?: predicted by the rule; the library was never asked.</p>"
+        f'<div class=scroll tabindex=0 role=region aria-label="{op}"><table class=dense><thead><tr>'
+        f"<th scope=col>operands{head}</thead><tbody>{rows}</tbody></table></div>"
+        "<p>-: refused. ?: predicted by the rule; the library was never asked.</p>"
     )
     return html_page(op, f"{op}: the dtype of each pair in every library", body, "", "")
 
@@ -308,6 +312,13 @@ def _said(newest: Given) -> str:
     return newest.answer if newest.status in (RIGHT, newest.answer) else f"{newest.answer} ({newest.status})"
 
 
+def check_cards() -> None:
+    """Raise DrawingError if no card can be drawn: before a build, which would notice after minutes."""
+    from typelattice.rendering.png import png  # resvg is no part of what a site needs at home
+
+    png('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>', 1)
+
+
 def write(html: Path, address: str = "") -> int:
     """Write all pages into the folder of a site; the number of pages.
 
@@ -337,7 +348,7 @@ def _write_page(into: Path, address: str, question: Question) -> dict[str, Given
     found = asked(question)
     text, path = page(question, found), into / question.path
     if address:
-        from typelattice.rendering.png import png  # resvg is no part of what a site needs at home
+        from typelattice.rendering.png import png
 
         path.with_suffix(".png").write_bytes(png(card(question, found), 1))
         here = f"{address}/{FOLDER}/{question.path.removesuffix('.html')}"

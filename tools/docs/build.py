@@ -33,8 +33,8 @@ import survey
 import theme_pages
 
 from typelattice.explorer.answer_pages import scope
-from typelattice.explorer.built_document import read_built
-from typelattice.explorer.document import Document, document
+from typelattice.explorer.built_document import built_document
+from typelattice.explorer.document import Document
 from typelattice.explorer.page import page as explorer
 
 HERE = Path(__file__).parent
@@ -126,6 +126,8 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
     """Makes the site; the exit status is that of Sphinx, or 1 if a link leads nowhere."""
     from sphinx.cmd.build import main as sphinx  # the tests read the pages without it
 
+    if address:
+        answers.check_cards()
     source, html = into / "source", into / "html"
     lay_out(source, pyodide)
     strict = ["--fail-on-warning", "--keep-going", "--quiet", "--jobs", "auto"]
@@ -136,7 +138,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
         return status
     theme_pages.mend(html)
     live.serve_beside(html, pyodide)
-    shown = read_built() or document(processes=os.cpu_count() or 1)
+    shown = built_document(lambda *_: None, os.cpu_count() or 1)
     on_site = Document(shown.data | {"pages": scope()})
     (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
     answers.write(html, address)

@@ -11,7 +11,7 @@ from typelattice.cli import interrupts
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_writable, write_text
-from typelattice.explorer.built_document import read_built
+from typelattice.explorer.built_document import built_document
 from typelattice.explorer.document import USUAL, document
 from typelattice.explorer.page import page
 from typelattice.explorer.server import serve
@@ -62,8 +62,11 @@ def run(args: Namespace) -> Paragraphs:
     if output != PRINTED:
         check_not_read(output, *args.system)
         check_writable(output)
-    shown = None if args.system or args.op else read_built()
-    shown = shown or document(args.system, args.op or USUAL, progress_bar(), os.cpu_count() or 1)
+    report, processes = progress_bar(), os.cpu_count() or 1
+    if args.system or args.op:
+        shown = document(args.system, args.op or USUAL, report, processes)
+    else:
+        shown = built_document(report, processes)
     text = page(shown)
     if output == PRINTED:
         yield text

@@ -1,39 +1,54 @@
-"""The document of all systems, built with the package: computing it takes half a minute.
+"""The document of all systems, kept beside the sources: computing it takes a minute or two.
 
-`make package` writes it. A clone of the repository has none.
+The wheel has it. In a clone of the repository the first `explore` writes it, and the first after each change.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from typelattice.explorer.document import Document
+from typelattice.disk.write import write_bytes
+from typelattice.explorer.document import Document, Report, document
 
 PACKAGE = Path(__file__).parents[1]
 FILE = "explorer/document.xz"
 
 
-def read_built(package: Path = PACKAGE) -> Document | None:
-    """Read the document; None if there is none, or if a file of the package has changed since."""
+def built_document(report: Report, processes: int = 1, package: Path = PACKAGE) -> Document:
+    """Read the document. If a file of the package has changed since, build and write it.
+
+    A package that is write-protected, or that changes meanwhile, keeps none.
+    """
+    key = _key(package)
+    if kept := _read(package, key):
+        return kept
+    built = document(report=report, processes=processes)
+    if _key(package) == key:
+        with suppress(ImportError, OSError):
+            _write(built, package, key)
+    return built
+
+
+def _read(package: Path, key: bytes) -> Document | None:
     try:
         import lzma
     except ImportError:  # a few Pythons are built without it
         return None
     try:
-        key, _, text = lzma.decompress((package / FILE).read_bytes()).partition(b"\n")
+        written_for, _, text = lzma.decompress((package / FILE).read_bytes()).partition(b"\n")
     except (OSError, lzma.LZMAError):
         return None
-    return Document(json.loads(text)) if key == _key(package) else None
+    return Document(json.loads(text)) if written_for == key else None
 
 
-def write_built(shown: Document, package: Path = PACKAGE) -> None:
-    """Write the document of all systems for the package as it is now."""
+def _write(built: Document, package: Path, key: bytes) -> None:
     import lzma
 
-    (package / FILE).write_bytes(lzma.compress(_key(package) + b"\n" + shown.json().encode()))
+    write_bytes(package / FILE, lzma.compress(key + b"\n" + built.json().encode()))
 
 
 def _key(package: Path) -> bytes:
@@ -45,9 +60,9 @@ def _key(package: Path) -> bytes:
 
 
 def _parts(package: Path) -> Iterator[bytes]:
-    """Yield the name and the bytes of each file, except of the document and of what Python writes."""
+    """Yield the name and the bytes of each file, except of the document, of bytecode and of hidden files."""
     files = {path.relative_to(package).as_posix(): path for path in package.rglob("*") if path.is_file()}
     for name in sorted(files.keys() - {FILE}):
-        if "__pycache__" not in name:
+        if "__pycache__" not in name and "/." not in f"/{name}":
             yield name.encode()
             yield files[name].read_bytes()

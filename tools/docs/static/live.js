@@ -106,6 +106,11 @@ function report(found) {
   const scrolled = element("div", { class: "scrolling", tabindex: "0", role: "region",
     "aria-label": "dtypes of each line" }, table);
   const note = found.note ? [element("p", {}, element("small", {}, found.note))] : [];
+  if (found.lines.some((line) => line.differs)) {
+    const fix = element("a", { href: "howto/fix.html" }, "typelattice fix");
+    note.push(element("p", {}, "A patch has to be run, and this box runs nothing: ", fix,
+      " finds it on your machine."));
+  }
   const said = found.summary.map((text) => element("li", {}, text));
   const summary = element("ul", { class: "summary" }, ...said);
   return [summary, scrolled, ...note];

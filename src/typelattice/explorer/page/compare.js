@@ -10,25 +10,33 @@ function compareView(page) {
   if (!other || other.error) return [element("p", {}, "Choose another system to compare with.")];
   const one = model.table(system, state.op),
     two = model.table(other, state.op);
-  const common = (operands, places, tier) =>
-    shown(operands, system, tier, state.small).filter((i) => places.has(counted(other, operands[i].text)));
-  const rows = common(one.rows, two.rowPlaces, state.rows);
-  const columns = one.columns ? common(one.columns, two.columnPlaces, state.columns) : [0];
-  const theirs = (i, j) => [
-    two.rowPlaces.get(counted(other, one.rows[i].text)),
-    one.columns ? two.columnPlaces.get(counted(other, one.columns[j].text)) : 0,
-  ];
-  const both = (i, j) => [
-    model.answer(one, rows[i], columns[j]),
-    model.answer(two, ...theirs(rows[i], columns[j])),
-  ];
-  const pairs = rows
-    .flatMap((_, i) => columns.map((_, j) => [i, j]))
-    .map(([i, j]) => ({ i, j, answers: both(i, j) }))
-    .filter(({ answers }) => answers[0] && answers[1]);
+  // A system that tells 0-d arrays apart has operands that the other counts as arrays.
+  const teller = [system, other].find(({ tiers }) => tiers.includes("0d")) ?? system;
+  const every = [...new Map([...one.rows, ...two.rows].map((operand) => [operand.text, operand])).values()]
+    .filter(({ text }) => [one, two].every((table) => model.places(table, text)[0] !== undefined));
+  const within = (rowTier, columnTier) => {
+    const common = (tier) => shown(every, teller, tier, state.small).map((i) => every[i]);
+    const rows = common(rowTier);
+    const columns = one.columns ? common(columnTier) : [null];
+    const both = (i, j) =>
+      [one, two].map((table) => model.answer(table, ...model.places(table, rows[i].text, columns[j]?.text)));
+    const pairs = rows
+      .flatMap((_, i) => columns.map((_, j) => ({ i, j, answers: both(i, j) })))
+      .filter(({ answers }) => answers[0] && answers[1]);
+    const differing = pairs.filter(({ answers }) => sortOf(answers) !== "same");
+    return { rows, columns, both, pairs, differing };
+  };
+  const { rows, columns, both, pairs, differing } = within(state.rows, state.columns);
+  const everywhere = within("all", "all").differing.length;
   const counts = new Map(SORTS.map(([name]) => [name, 0]));
   for (const pair of pairs) counts.set(sortOf(pair.answers), counts.get(sortOf(pair.answers)) + 1);
-  const operands = (i, j) => [one.rows[rows[i]], ...(one.columns ? [one.columns[columns[j]]] : [])];
+  const operands = (i, j) => [rows[i], columns[j]].filter(Boolean);
+  const chosen = () => {
+    const [a, b] = pairOf(page.state) ?? [];
+    const i = rows.findIndex(({ text }) => text === a);
+    const j = columns.findIndex((operand) => !operand || operand.text === b);
+    return i < 0 || j < 0 ? null : [i, j];
+  };
   const panel = element("div", { class: "panel two" });
   const link = (cell) =>
     fragmentOf({
@@ -39,7 +47,8 @@ function compareView(page) {
       pair: pairText(cell.operands),
     });
   const show = (i, j) => {
-    const cells = [model.cell(one, rows[i], columns[j]), model.cell(two, ...theirs(rows[i], columns[j]))];
+    const cells = [one, two].map((table) =>
+      model.cell(table, ...model.places(table, rows[i].text, columns[j]?.text)));
     panel.classList.add("answered");
     panel.replaceChildren(
       closing(page),
@@ -47,14 +56,12 @@ function compareView(page) {
     );
     return cells[0];
   };
-  const place = chosenPlace(page, one, rows, columns);
+  const place = chosen();
   const seen = grid({
     caption: `${system.name} and ${other.name}`,
     corner: state.op,
-    rows: rows.map((i) => one.rows[i]),
-    columns: one.columns
-      ? columns.map((j) => one.columns[j])
-      : [{ text: state.op, code: state.op, kind: "" }],
+    rows,
+    columns: one.columns ? columns : [{ text: state.op, code: state.op, kind: "" }],
     fill: (cell, i, j) => compared(cell, both(i, j)),
     chosen: place,
     show: (i, j) => {
@@ -62,7 +69,7 @@ function compareView(page) {
         page.drew(show(i, j));
         return;
       }
-      const kept = chosenPlace(page, one, rows, columns);
+      const kept = chosen();
       if (kept) show(...kept);
       page.drew();
     },
@@ -74,13 +81,17 @@ function compareView(page) {
     },
   });
   if (place) show(...place);
-  const differing = pairs.filter(({ answers }) => sortOf(answers) !== "same");
+  const all = fragmentOf({ ...state, rows: "all", columns: "all", pair: "" });
   return [
     element(
       "h2",
       {},
       `${system.name} and ${other.name}: ${differing.length} of ${pairs.length} answers differ`,
     ),
+    everywhere > differing.length
+      ? element("p", {}, element("a", { href: all }, `Of all operands, ${everywhere} differ`),
+          ": 0-d arrays, weak arrays and Python scalars, too")
+      : "",
     element(
       "ul",
       { class: "counts" },

@@ -140,6 +140,14 @@ function whyNot(model, system, { op }) {
   return `${system.name} answers the operator ${op} by another rule than ${alike.name}, the function`;
 }
 
+/** The address of the site's box that reads any expression; an operand with a tier gets a name there. */
+function boxOf(text, systems) {
+  const names = [];
+  const code = text.replace(/[A-Za-z_]\w*:[\w:]+/g, (operand) => `v${names.push(operand)}`);
+  const bound = names.map((operand, i) => `v${i + 1}=${operand}`).join(" ");
+  return `live.html#${new URLSearchParams({ code, names: bound, systems: systems.join(" ") })}`;
+}
+
 /** A box for an expression, and what each step comes to. */
 function expressionView(page) {
   const { model, state, system } = page;
@@ -175,6 +183,9 @@ function expressionView(page) {
     "Operands are dtypes (int8, float16:0d) and numbers. This page looks each step up; ",
     `it knows ${names}, no values and no shapes. `,
     "For any other expression, and for functions: ",
+    ...(model.data.pages
+      ? [element("a", { href: boxOf(text, asked.map(({ name }) => name)) }, "ask the box"), ", or "]
+      : []),
     element("code", {}, shellWords("typelattice", "explain", "--system", system.asked, "--", text)),
   );
   if (system.error) return [faults(system)];

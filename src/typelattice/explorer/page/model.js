@@ -113,9 +113,14 @@ class Model {
   /** The cell of two operands by their strings; null where the document has none. */
   find(system, op, a, b) {
     const table = this.table(system, op);
-    const i = table?.rowPlaces.get(counted(system, a));
-    const j = table?.columns ? table.columnPlaces.get(counted(system, b)) : 0;
+    const [i, j] = table ? this.places(table, a, b) : [];
     return i === undefined || j === undefined ? null : this.cell(table, i, j);
+  }
+
+  /** The row and the column of two operands; undefined where the table has none. */
+  places(table, a, b) {
+    const column = () => table.columnPlaces.get(counted(table.system, b));
+    return [table.rowPlaces.get(counted(table.system, a)), table.columns ? column() : 0];
   }
 
   /** The nodes above a node, itself included, by the covers that the file states. */

@@ -205,11 +205,12 @@ def _names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     found: dict[str, dict[tuple[str, str], str]] = {what: {} for what in MEANINGS}
     found["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _Stated("names.txt")
-    for row, (library, name, is_a, meaning) in read_rows("names.txt", 4, 4):
+    for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
         _check(is_a, MEANINGS, "names.txt", row, 3)
-        check_library(library, "names.txt", row, 1)
-        stated.add(library, name, is_a, row=row)
-        found[is_a][library, name] = meaning
+        for library in listed.split(","):
+            check_library(library, "names.txt", row, 1)
+            stated.add(library, name, is_a, row=row)
+            found[is_a][library, name] = meaning
     return found
 
 

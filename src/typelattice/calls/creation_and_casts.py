@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.call_tables import meaning
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
-from typelattice.calls.program_builder import RESULT, ProgramBuilder
+from typelattice.calls.program_builder import RESULT, ProgramBuilder, number_like
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import NO_SHAPE, plain_axes
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
@@ -16,6 +16,7 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
 from typelattice.facts.suggestions import short
+from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
 
 LINSPACE = ("endpoint", "retstep", "axis")  # arguments that its step keeps
@@ -119,7 +120,11 @@ def _arange(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argume
     bounds = _bounds(builder, excerpt, "arange", values, ("start", "stop", "step"))
     whole = [x for x in bounds if isinstance(x, int)]
     known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
-    return _make_spaced(builder, excerpt, "arange", values, bounds, {}, len(range(*whole)) if known else None)
+    length = None
+    if known:
+        numbers = range(*whole)  # more than `len` counts, maybe
+        length = max(0, -((numbers.start - numbers.stop) // numbers.step))
+    return _make_spaced(builder, excerpt, "arange", values, bounds, {}, length)
 
 
 def _linspace(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
@@ -155,10 +160,10 @@ def _make_spaced(
     bounds = [x for x in given if isinstance(x, (bool, int, float, complex))]
     if to is None and len(bounds) < len(given):
         return builder.call(excerpt, operation(name), given)
-    kinds = [SCALARS[type(x)] for x in bounds]
-    kind = max((Kind.FLOAT if name == "linspace" else Kind.SIGNED, *kinds), key=lambda k: k.rank)
+    least = scalar(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
+    like = number_like([least, *map(operand, bounds)])
     kept = [*bounds, values["num"]] if name == "linspace" and "num" in values else bounds
-    return builder.create_array(excerpt, name, kept, more, scalar(kind), to, (length,))
+    return builder.create_array(excerpt, name, kept, more, like, to, (length,))
 
 
 def _python(name: str) -> CallHandler:

@@ -351,6 +351,8 @@ def _bind_values(
     for parameter, value in placed:
         if parameter is None or value is None or parameter.name in values:
             continue
+        if parameter.role == "deciding" and value in parameter.words:
+            continue
         if parameter.role == "deciding":
             what = f"{name} is given {parameter.name}"
             raise excerpt.refuse(f"{what}, on which its dtype depends by no rule; leave it out")

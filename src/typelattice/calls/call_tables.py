@@ -52,6 +52,7 @@ MEANINGS = (
     "element",
     "joining",
     "mode",
+    "generator",
 )  # of names.txt
 KINDS = tuple(kind.word for kind in Kind)
 SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt

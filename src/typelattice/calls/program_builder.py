@@ -392,6 +392,9 @@ class ProgramBuilder:
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
         """Elements of an array; `lists` says how lists stand in the key, as of an Index."""
         key = self.static((key,) if lists == INDICES[0] else key)
+        owner = self.owner(excerpt, (x.step,))
+        if type(key) is int and meaning("element", "index", owner):
+            return self.item(excerpt, x)
         arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)]
         kinds = {k: self._index_kind(k) for k in arrays}
         shapes = {k.step: self.shape(k) if kinds[k] else None for k in arrays}
@@ -400,7 +403,6 @@ class ProgramBuilder:
             shape = indexed_shape(self.shape(x), key, shapes, bool(lists), masks)
         except ShapeError as e:
             raise excerpt.refuse(f"{e}; give fewer") from None
-        owner = self.owner(excerpt, (x.step,))
         return self.add(
             Index(
                 x.step, key, lists,

@@ -162,7 +162,8 @@ def arange(context: Context) -> Function:
         kind = max((kind_of(x) or Kind.FLOAT for x in bounds), key=lambda each: each.rank)
         own = dtype
         if own is None and kind is Kind.SIGNED and any(exceeds_int32(number(x)) for x in bounds):
-            own = context.recipes.promote("arange", [*map(operand, bounds)]).result  # np.arange(2**63) is float64
+            large = context.recipes.promote("arange", [*map(operand, bounds)])
+            own = large.result  # np.arange(2**63) is float64
         d, said = _options(context, own, Kind.SIGNED if kind is Kind.BOOL else kind, device)
         data = context.library.xp.arange(start, stop, step, **said)
         return context.wrap(context.library.checked(data, said["dtype"]), d)

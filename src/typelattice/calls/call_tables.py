@@ -52,7 +52,7 @@ MEANINGS = (
     "element",
     "joining",
     "mode",
-    "generator",
+    "generator", "python",
 )  # of names.txt
 KINDS = tuple(kind.word for kind in Kind)
 SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt

@@ -393,7 +393,7 @@ class ProgramBuilder:
         """Elements of an array; `lists` says how lists stand in the key, as of an Index."""
         key = self.static((key,) if lists == INDICES[0] else key)
         owner = self.owner(excerpt, (x.step,))
-        if type(key) is int and meaning("element", "index", owner):
+        if type(key) is int and meaning("python", "index", owner):
             return self.item(excerpt, x)
         arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)]
         kinds = {k: self._index_kind(k) for k in arrays}

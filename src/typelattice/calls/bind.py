@@ -36,7 +36,9 @@ from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import nearest, short
 from typelattice.operands.objects import operand
 
-COMPUTED_IN = ("arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo")
+COMPUTED_IN = (
+    "arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo", "matmul",
+)  # fmt: skip
 CAST_AFTER = "absolute"  # the class whose result is of a dtype that is asked for, and not its operand
 NEED_FLOATS = ("maths", "divide")  # classes of which NumPy has no loop of integers
 ALL_ARE_OPERANDS = ("separate", "promotion", "cases")  # forms that take any number of operands
@@ -257,7 +259,7 @@ def _compute_in(
 ) -> Ref:
     """Add an operation that computes in the dtype asked for, by casts before or after it."""
     op = call.op
-    if op.of_class == CAST_AFTER:
+    if op.of_class == CAST_AFTER or op.form == "list":
         _check_same_kind(builder, excerpt, op, operands, dtype)
         return builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
     if op.of_class not in COMPUTED_IN:
@@ -268,7 +270,7 @@ def _compute_in(
     operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, kept, strict=True)]
     made = builder.call(excerpt, op, operands, call.args, call.keywords)
     asked = builder.dtype(dtype)
-    if op.of_class == "mean" and asked is not None and asked.kind.rank <= Kind.SIGNED.rank:
+    if op.of_class in ("mean", "deviation") and asked is not None and asked.kind.rank <= Kind.SIGNED.rank:
         return builder.cast(excerpt, made, dtype)  # NumPy's mean with dtype=int8 is int8
     return made
 
@@ -350,6 +352,8 @@ def _bind_values(
     values: dict[str, Argument] = {}
     for parameter, value in placed:
         if parameter is None or value is None or parameter.name in values:
+            continue
+        if parameter.role == "deciding" and value in parameter.words:
             continue
         if parameter.role == "deciding":
             what = f"{name} is given {parameter.name}"

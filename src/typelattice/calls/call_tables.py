@@ -52,6 +52,7 @@ MEANINGS = (
     "element",
     "joining",
     "mode",
+    "generator", "python",
 )  # of names.txt
 KINDS = tuple(kind.word for kind in Kind)
 SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
@@ -69,7 +70,8 @@ class Parameter:
     `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
     parameter that means the same everywhere. `spread`: its numbers may be given one by one. `of` is the
     operation that joins an argument with the first operand, and `is_float` is set if it has to be a float.
-    Rows of compositions also say whether it has to be an array, and the default, as Python's text.
+    `words` are its values that decide nothing. Rows of compositions also say whether it has to be an array,
+    or an array or a list, or one of `words`, and the default, as Python's text.
     """
 
     names: tuple[str, ...]
@@ -79,7 +81,9 @@ class Parameter:
     of: str = ""
     is_float: bool = False
     is_array: bool = False
+    is_several: bool = False
     default: str | None = None
+    words: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -205,11 +209,12 @@ def _names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     found: dict[str, dict[tuple[str, str], str]] = {what: {} for what in MEANINGS}
     found["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _Stated("names.txt")
-    for row, (library, name, is_a, meaning) in read_rows("names.txt", 4, 4):
+    for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
         _check(is_a, MEANINGS, "names.txt", row, 3)
-        check_library(library, "names.txt", row, 1)
-        stated.add(library, name, is_a, row=row)
-        found[is_a][library, name] = meaning
+        for library in listed.split(","):
+            check_library(library, "names.txt", row, 1)
+            stated.add(library, name, is_a, row=row)
+            found[is_a][library, name] = meaning
     return found
 
 
@@ -436,7 +441,9 @@ def _parameter(word: str, by_name: bool) -> Parameter:
     role = ROLES.get(word[0]) or ("operand" if "?" in word else names[0] if names[0] in SPECIAL else "name")
     if role == "joined":
         of = of or "result_type"
-    return Parameter(names, role, word.endswith("..."), by_name or word == "~...", of, kind == "float")
+    words = tuple(kind.split(":")) if role == "deciding" and kind else ()
+    spread, by_name = word.endswith("..."), by_name or word == "~..."
+    return Parameter(names, role, spread, by_name, of, kind == "float", words=words)
 
 
 def _result(word: str, row: int, column: int) -> Result:

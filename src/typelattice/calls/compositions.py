@@ -16,7 +16,7 @@ from typelattice.calls.call_tables import Parameter, Signature, TableError, chec
 from typelattice.calls.multiple_results import PART, STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
+from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref, leaves
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.operands.operand import SCALARS, scalar
 
@@ -52,6 +52,10 @@ class Composition:
         for parameter in self.signature.parameters:
             value = found.get(parameter.name)
             if parameter.is_array and not isinstance(value, Ref):
+                return None
+            if parameter.is_several and not isinstance(value, (Ref, tuple)):
+                return None
+            if parameter.words and not {*map(str, leaves(value))} <= {*parameter.words}:
                 return None
             if parameter.role == "ignored" or (value is not None and value is not False):
                 continue
@@ -221,9 +225,13 @@ def _read(words: Sequence[str], number: int) -> Composition:
             parameters.append(Parameter(("",), "ignored", by_name=True))
             continue
         names, has_default, default = part.partition("=")
-        plain, is_array = tuple(names.rstrip("?!").split("|")), names.endswith("!")
+        names, *values = names.split(":")
+        plain, is_array = tuple(names.rstrip("?![]").split("|")), names.endswith("!")
         optional = default if has_default else "None" if names.endswith("?") else None
-        parameters.append(Parameter(plain, "operand", by_name=by_name, is_array=is_array, default=optional))
+        parameters.append(Parameter(
+            plain, "operand", by_name=by_name, is_array=is_array, is_several=names.endswith("[]"),
+            default=optional, words=tuple(values),
+        ))  # fmt: skip
     results, fields, keeps = [], [], []
     for column, word in enumerate(words[1:], 3):
         field, _, expression = word.rpartition(":")

@@ -8,14 +8,15 @@ from typing import Any
 
 from typelattice.calls.call_tables import meaning
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
-from typelattice.calls.program_builder import RESULT, ProgramBuilder
+from typelattice.calls.program_builder import RESULT, ProgramBuilder, number_like
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.shapes import NO_SHAPE, plain_axes
+from typelattice.calls.shapes import NO_SHAPE, plain_axes, result_shape
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
 from typelattice.facts.suggestions import short
+from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
 
 LINSPACE = ("endpoint", "retstep", "axis")  # arguments that its step keeps
@@ -119,7 +120,11 @@ def _arange(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argume
     bounds = _bounds(builder, excerpt, "arange", values, ("start", "stop", "step"))
     whole = [x for x in bounds if isinstance(x, int)]
     known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
-    return _make_spaced(builder, excerpt, "arange", values, bounds, {}, len(range(*whole)) if known else None)
+    length = None
+    if known:
+        numbers = range(*whole)  # more than `len` counts, maybe
+        length = max(0, -((numbers.start - numbers.stop) // numbers.step))
+    return _make_spaced(builder, excerpt, "arange", values, bounds, {}, length)
 
 
 def _linspace(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
@@ -155,10 +160,10 @@ def _make_spaced(
     bounds = [x for x in given if isinstance(x, (bool, int, float, complex))]
     if to is None and len(bounds) < len(given):
         return builder.call(excerpt, operation(name), given)
-    kinds = [SCALARS[type(x)] for x in bounds]
-    kind = max((Kind.FLOAT if name == "linspace" else Kind.SIGNED, *kinds), key=lambda k: k.rank)
+    least = scalar(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
+    like = number_like([least, *map(operand, bounds)])
     kept = [*bounds, values["num"]] if name == "linspace" and "num" in values else bounds
-    return builder.create_array(excerpt, name, kept, more, scalar(kind), to, (length,))
+    return builder.create_array(excerpt, name, kept, more, like, to, (length,))
 
 
 def _python(name: str) -> CallHandler:
@@ -343,27 +348,50 @@ def _extreme(name: str) -> Callable[..., Any]:
 def _einsum(
     builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Any:
-    """PyTorch's `einsum("ij->j", x)` of one array, which is a sum if an index is left out."""
-    if len(args) != 2 or given or not isinstance(args[0], str) or not isinstance(args[1], Ref):
+    """PyTorch's `einsum("ij,jk->k", x, y)`, which sums an index of one array alone, and then multiplies.
+
+    A matrix product takes one dtype: the sum of an int8 is int64, which is no factor beside an int8.
+    """
+    text, *arrays = args
+    if given or not isinstance(text, str) or not all(isinstance(x, Ref) for x in arrays):
         return NotImplemented
-    indices, _, kept = args[0].replace(" ", "").partition("->")
-    once = {i for i in indices if indices.count(i) == 1}
-    if {*indices} <= ({*kept} if "->" in args[0] else once) or "." in indices:
+    indices, arrow, kept = text.replace(" ", "").replace(".", "").partition("->")
+    kept = kept if arrow else "".join(i for i in indices if indices.count(i) == 1)
+    own = indices.split(",")
+    if len(own) != len(arrays) or len(own) > 2:
         return NotImplemented
-    axes = tuple(i for i, letter in enumerate(indices) if letter not in kept)
-    return builder.call(excerpt, operation("sum"), args[1:], (axes,), {STANDS_FOR: "einsum"})
+    elsewhere = [kept + "".join(own[:i] + own[i + 1 :]) for i in range(len(own))]
+    summed = [not {*a} <= {*b} for a, b in zip(own, elsewhere, strict=True)]
+    is_product = len(own) == 2 and not {*own[0]} & {*own[1]} <= {*kept}
+    if not any(summed) and (is_product or len(own) == 1):
+        return NotImplemented
+    shapes = [builder.shape(x) for x in arrays]
+    shape = result_shape(operation("einsum"), shapes, (text,), {})
+    taken = [
+        builder.call(excerpt, operation("sum" if lone else "reshape"), [x], () if lone else ((-1,),))
+        for x, lone in zip(arrays, summed, strict=True)
+    ]
+    for ref in taken:
+        builder.stand_for(ref, (STANDS_FOR, "einsum"))
+    made = taken[0]
+    if len(own) == 2:
+        made = builder.call(excerpt, operation("inner" if is_product else "multiply"), taken)
+    builder.stand_for(made, (STANDS_FOR, "einsum"), shape)
+    return made
 
 
 def _dask_norm(
     builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Any:
-    """Dask's norm of order 1, a sum of absolute values, or of infinite order, the largest of them."""
+    """Dask's norm of order 1, of infinite order, or of order 0: a sum, an extreme, a count of elements."""
     order = given.get("ord", args[1] if len(args) > 1 else None)
-    if order not in (1, math.inf) or not isinstance(args[0], Ref):
+    if order not in (0, 1, math.inf, -math.inf) or not isinstance(args[0], Ref):
         return NotImplemented
-    absolute = builder.call(excerpt, operation("absolute"), args[:1])
     axis = given.get("axis", args[2] if len(args) > 2 else None)
-    name = "sum" if order == 1 else "max"
+    is_matrix = axis is None and len(builder.shape(args[0]) or ()) == 2
+    extreme = "sum" if is_matrix or order == 1 else "max" if order == math.inf else "min"
+    name = "count_nonzero" if order == 0 else extreme
+    absolute = builder.call(excerpt, operation("absolute"), args[:1])
     return builder.call(excerpt, operation(name), [absolute], (axis,), {STANDS_FOR: "norm"})
 
 

@@ -392,6 +392,9 @@ class ProgramBuilder:
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
         """Elements of an array; `lists` says how lists stand in the key, as of an Index."""
         key = self.static((key,) if lists == INDICES[0] else key)
+        owner = self.owner(excerpt, (x.step,))
+        if type(key) is int and meaning("python", "index", owner):
+            return self.item(excerpt, x)
         arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)]
         kinds = {k: self._index_kind(k) for k in arrays}
         shapes = {k.step: self.shape(k) if kinds[k] else None for k in arrays}
@@ -400,7 +403,6 @@ class ProgramBuilder:
             shape = indexed_shape(self.shape(x), key, shapes, bool(lists), masks)
         except ShapeError as e:
             raise excerpt.refuse(f"{e}; give fewer") from None
-        owner = self.owner(excerpt, (x.step,))
         return self.add(
             Index(
                 x.step, key, lists,
@@ -457,12 +459,7 @@ class ProgramBuilder:
         """An array of a list: of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
-            numbers = [operand(self.static(i)) for i in flat]
-            kind = max((x.kind for x in numbers), key=lambda k: k.rank)
-            like = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
-            if kind is Kind.SIGNED:  # the largest int may have a dtype of its own, or be refused
-                large = [x for x in numbers if exceeds_int32(x.value)]
-                like = max(large, key=lambda x: abs(x.value or 0), default=like)
+            like = number_like([operand(self.static(i)) for i in flat])
             return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
         items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
         stacked = self.call(excerpt, operation("stack"), items)
@@ -479,6 +476,17 @@ class ProgramBuilder:
                 name, given, tuple(made_of), text=text, location=excerpt.location, shape=shape, owner=owner
             )
         )
+
+
+def number_like(numbers: Sequence[Operand]) -> Operand:
+    """Return the Python number that decides the dtype of an array of several: one of the highest kind.
+
+    It has a value if it is an int beyond int32, which may have a dtype of its own, or be refused.
+    """
+    kind = max((x.kind for x in numbers), key=lambda k: k.rank)
+    large = [x for x in numbers if kind is Kind.SIGNED and exceeds_int32(x.value)]
+    plain = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
+    return max(large, key=lambda x: abs(x.value or 0), default=plain)
 
 
 def lists_of(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ JOIN = "least dtype"
 OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", JOIN)
 NEGATIVES = "wrap negatives"  # as a C compiler reads -1 as an unsigned number
 OF_DTYPE = ("raise", "wrap", "inf", "saturate", "exact", NEGATIVES)  # what may be said of a single dtype
-BEYOND_FLOATS = 2**1024  # integers that Python's own float cannot hold
+BEYOND_FLOATS = 2**1024 - 2**970  # integers that Python's own float cannot hold: they round to 2**1024
 # Conditions after an outcome: raise first if even the default dtype of the kind cannot hold the value; if so,
 # and each other operand is of a lower kind; or if a float dtype does not count integers one by one up to the
 # value, so that it might round the value, or an integer dtype would truncate it.

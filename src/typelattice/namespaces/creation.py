@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.range_checks import represent
+from typelattice.facts.range_checks import exceeds_int32, represent
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.function_context import Context, class_name
@@ -158,9 +158,13 @@ def arange(context: Context) -> Function:
     def arange(
         start: Any, /, stop: Any = None, step: Any = 1, *, dtype: object = None, device: object = None
     ) -> Array:
-        kinds = [kind_of(x) or Kind.FLOAT for x in (start, stop, step) if x is not None]
-        kind = max(kinds, key=lambda each: each.rank)
-        d, said = _options(context, dtype, Kind.SIGNED if kind is Kind.BOOL else kind, device)
+        bounds = [x for x in (start, stop, step) if x is not None]
+        kind = max((kind_of(x) or Kind.FLOAT for x in bounds), key=lambda each: each.rank)
+        own = dtype
+        if own is None and kind is Kind.SIGNED and any(exceeds_int32(number(x)) for x in bounds):
+            large = context.recipes.promote("arange", [*map(operand, bounds)])
+            own = large.result  # np.arange(2**63) is float64
+        d, said = _options(context, own, Kind.SIGNED if kind is Kind.BOOL else kind, device)
         data = context.library.xp.arange(start, stop, step, **said)
         return context.wrap(context.library.checked(data, said["dtype"]), d)
 

@@ -150,12 +150,14 @@ def choice(context: Context, op: str) -> Function:
         if mask.dtype.kind is not Kind.BOOL:
             what = f"the condition of {op} is {mask.dtype}"
             raise NamespaceError(f"{what}; compare it with zero to make it bool")
-        branches = context.both(op, x1, x2)
-        p = context.recipes.promote(op, context.operands(branches))
+        branches = context.read_operand(op, x1), context.read_operand(op, x2)
         if context.recipes.own:
+            p = context.recipes.promote(op, context.operands(branches))
             out = context.raw(p, context.library.raw(op, zero_d=False), mask, *branches)
             if out is not None:
                 return context.wrap(out, p.result, p.weak)
+        branches = context.both(op, *branches)
+        p = context.recipes.promote(op, context.operands(branches))
         return context.compute(op, p, context.data(p, branches), before=(mask._data,))
 
     return function

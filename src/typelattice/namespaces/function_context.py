@@ -165,7 +165,7 @@ class Context:
         d = self.default(scalar_of(value).kind)
         try:
             data = self.library.xp.asarray(value, dtype=self.library.native(d))
-        except (TypeError, OverflowError) as e:
+        except (TypeError, OverflowError, ValueError, RuntimeError) as e:
             why = f"{self.library.name} makes no array of this {class_name(value)}: {e}"
             raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
         data = self.library.checked(data, self.library.native(d))

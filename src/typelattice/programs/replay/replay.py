@@ -33,7 +33,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
-from typelattice.engine.operand_checks import dtype_of_pair
+from typelattice.engine.operand_checks import check_held, dtype_of_pair
 from typelattice.engine.operate import op_of, written_into
 from typelattice.engine.operations import COPY_CAST, OF_LAST, SAME_DTYPE
 from typelattice.engine.system import System
@@ -214,7 +214,9 @@ class _Evaluator:
                 known = self.outcomes_of_calls.get(key)
                 if known is None:
                     known = self.outcomes_of_calls[key] = self.outcome_of_call(step, made, asked)
-                return known
+                fills = [self.system.operand(x) for x in step.args if isinstance(x, (int, float, complex))]
+                why = self.refused_number("full", fills, known) if name == "full_like" else None
+                return Outcome(None, reason=why) if why else known
             case Number(value=value):
                 return Outcome(self.system.operand(value))
             case Input(given=given) | Opaque(given=given):
@@ -362,15 +364,22 @@ class _Evaluator:
         return replace(made, operand=replace(made.operand, value=None), cast=cast)
 
     def refused_number(self, name: str, numbers: Sequence[Operand], made: Outcome) -> str | None:
-        """Return the reason why the library makes no array of an integer dtype of Python ints.
+        """Return the reason why the library makes no array of a dtype of Python numbers.
 
-        One may be out of range: `np.uint8(300)`. The operation of that name decides, `asarray` or `full`.
+        An int may be out of range: `np.uint8(300)`, `np.float32(10**400)`. The operation of that name
+        decides, `asarray`, `full` or `arange`. Numbers of other kinds are cast, unless its rule names them.
         """
+        known = [x for x in numbers if x.tier == "scalar" and x.value is not None]
         to = made.dtype
-        if to is None or to.kind.rank != Kind.SIGNED.rank:
+        if to is None or to.kind is Kind.BOOL or not known:
             return None
-        ints = [x for x in numbers if x.tier == "scalar" and x.kind is Kind.SIGNED]
-        fits = check_values(self.system, [operand_of(to), *ints], to, op_of(self.system, name))
+        op = op_of(self.system, name)
+        checked = [x for x in known if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
+        try:
+            check_held(self.system.holds if op.holds is None else {}, checked)  # else of its default dtype
+        except RefusalError as e:
+            return e.reason
+        fits = check_values(self.system, [operand_of(to), *checked], to, op)
         return next((f"{fit.value} is out of range for {to}" for fit in fits if fit.outcome == "raise"), None)
 
     def outcome_of_creation(self, step: Created, found: EarlierOutcomes) -> Outcome:
@@ -385,7 +394,7 @@ class _Evaluator:
             made = self.cast(like, self.dtype(step.dtype, found), tier)
             listed = leaves(step.args[0]) if step.name == "asarray" and step.args else ()
             numbers = [self.system.operand(x) for x in listed if isinstance(x, int)]
-            why = self.refused_number("full" if step.name == "full" else "asarray", (like, *numbers), made)
+            why = self.refused_number(step.name, (like, *numbers), made)
             return Outcome(None, reason=why) if why else made
         p = self.promotion_of_new_array(step, like)
         if p.dtype is None:

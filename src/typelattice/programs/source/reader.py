@@ -7,7 +7,7 @@ import operator
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from types import EllipsisType
-from typing import Any
+from typing import Any, TypeGuard
 
 from typelattice.calls.attributes import ATTRIBUTES, attribute_of
 from typelattice.calls.bind import call_function
@@ -373,10 +373,20 @@ class Reader:
             ) and value.count in (None, len(names)):
                 for i, each in enumerate(names):
                     self.assign(each, value[i], scope)
+            case ast.Tuple(elts=names) | ast.List(elts=names) if self.has_rows(value, len(names)):
+                for i, each in enumerate(names):
+                    self.assign(each, self.builder.index(self.excerpt(target), value, i), scope)
             case ast.Tuple() | ast.List():
                 raise self.excerpt(target).refuse("as many names as there are values; give each its own line")
             case _:
                 raise self.excerpt(target).refuse("an attribute that is set; give the value a name")
+
+    def has_rows(self, value: Read, count: int) -> TypeGuard[Ref]:
+        """Return True if a value is an array that may be unpacked into so many rows."""
+        if not isinstance(value, Ref) or self.builder.is_scalar(value):
+            return False
+        shape = self.builder.shape(value)
+        return shape is None or (shape != () and shape[0] in (None, count))
 
     def refusal_of(self, node: ast.expr) -> ProgramError:
         """The error of what no program is made of."""
@@ -411,6 +421,8 @@ class Reader:
             return self.read_method(node, function, args, named, scope)
         if isinstance(function, Dotted) and is_ufunc_method(function.path):
             return self.read_ufunc_method(node, function, owner, args, named, scope)
+        if isinstance(function, Dotted) and meaning("generator", function.path[-1], function.owner):
+            return Dotted(function.path[:-1])
         name, owner, module = self.function_name(node, function, owner)
         if name == APPLYING and len(args) == 3 and not named:
             function, axis, x = args

@@ -349,7 +349,10 @@ class Recorder:
                 self._name_result(inner_name, x)
 
     def _name_result(self, name: str, value: Any) -> None:
-        number = self.links.step_of(value) if self.kinds[type(value)] is not None else None
+        try:
+            number = self.links.step_of(value) if self.kinds[type(value)] is not None else None
+        except Exception:  # a class that cannot be hashed, by a metaclass of the program
+            return
         if number is not None and len(self.results) < MOST_RESULTS:
             self.results[name] = int(number)
 

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import builtins
 import marshal
-from builtins import dict, frozenset, id, isinstance, len, map, tuple, type  # noqa: UP029  # see HELD
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from threading import get_ident
@@ -29,7 +27,7 @@ from typelattice.tracing.run_data.array_links import MANY, MOST_KEPT, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
 
-HELD = (dict, frozenset, id, isinstance, len, map, tuple, type)  # a program may replace those of builtins
+globals()["__builtins__"] = {**vars(builtins)}  # the functions below look here: a program may replace builtins
 OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose source may be followed
 OF_PYTHON = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(SCALARS)
@@ -545,8 +543,10 @@ class Witness(WitnessBase):
 
     def go_on(self, e: Exception, result: Any) -> Any:
         """Record a failure of ours, and return the program's result."""
-        with suppress(Exception):  # the text of the exception may fail
+        try:
             self.recorder.failures[self] = f"{type(e).__name__}: {e}"
+        except Exception:  # the text of the exception may fail
+            return result
         return result
 
     # -- the parts of keys
@@ -647,7 +647,7 @@ class Witness(WitnessBase):
                 return function
             known = self.recorder.is_function[type(owner)]
             return (function.__name__, owner) if known else (UNDESCRIBED, function.__name__)
-        if isinstance(function, type) or self.recorder.is_function[cls]:
+        if issubclass(cls, type) or self.recorder.is_function[cls]:
             owner = getattr(function, "__self__", None)
             if self.kinds[type(owner)] is not None:
                 return function.__name__, self.part(owner, 0)

@@ -27,7 +27,7 @@ from typelattice.tracing.run_data.array_links import MANY, MOST_KEPT, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
 
-globals()["__builtins__"] = {**vars(builtins)}  # the functions below look here: a program may replace builtins
+globals()["__builtins__"] = {**vars(builtins)}  # where the functions below look: a program may replace some
 OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose source may be followed
 OF_PYTHON = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(SCALARS)

@@ -88,6 +88,16 @@ def test_a_python_number_of_an_array_reads_back(text: str, value: float) -> None
     assert again.run(np, x=x) == explicit.run(np, x=x) == value
 
 
+@pytest.mark.parametrize("text", ["x << 1", "x >> y"])
+def test_a_shift_by_another_dtype_is_a_typed_graph(text: str) -> None:
+    bound = {"x": "int32[2]", **({"y": "int64[2]"} if "y" in text else {})}
+    explicit = tl.program(text, **bound).explicit("go")
+    explicit.check()
+    again = tl.program(str(explicit))
+    again.check()
+    assert str(again.under("numpy").dtype) == "int32"
+
+
 @pytest.mark.parametrize(("into", "dtype"), [("float32", "float32"), ("int32", None)])
 def test_out_refuses_the_same_after_reading_back(into: str, dtype: str | None) -> None:
     """np.add writes no float64 into integers, though `z[...] = x` does."""

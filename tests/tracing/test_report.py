@@ -24,6 +24,7 @@ from typelattice.tracing.report.html import write
 from typelattice.tracing.report.markup import text
 from typelattice.tracing.report.model import RULES, report_of
 from typelattice.tracing.report.text_report import report
+from typelattice.tracing.run_data.merged_runs import merged, without_unused
 from typelattice.tracing.run_data.run import LeftAlone, Run, Seen
 from typelattice.tracing.steps.called_name import name_in_source
 
@@ -498,6 +499,15 @@ def test_a_replay_does_not_tell_what_calls_without_a_rule_would_give() -> None:
     told = " ".join("\n".join(report(run, ())).split())
     assert "a replay does not tell what these calls give" in told
     assert "code.py:4: np.piecewise(h, [h > 0], [1.0])" in told
+
+
+def test_a_compiled_function_that_takes_a_narrowed_array_is_named() -> None:
+    given = "import numpy as np\nimport operator\nkept = [None]\nx = np.ones(3, np.float32).astype(float)\n"
+    _, run = followed("operator.setitem(kept, 0, x)", given)
+    for each in (run, merged([run, run]), without_unused(run)):
+        told = " ".join("\n".join(report(each, ())).split())
+        assert "a compiled function takes the array, and may refuse another dtype" in told
+        assert told.count("operator.setitem(kept, 0, x)") == 1
 
 
 def test_a_line_that_is_meant_is_counted_and_not_shown() -> None:

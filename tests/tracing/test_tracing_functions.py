@@ -42,6 +42,14 @@ def test_one_system_may_be_named_alone() -> None:
     assert tl.trace(halved, np.ones(2), systems="torch").systems == ("torch",)
 
 
+def test_a_lambda_is_followed_among_several_on_its_line() -> None:
+    several = (lambda x: x + 1), (lambda x: x * 2.5), (lambda x: np.sqrt(x))  # fmt: skip
+    for function in several:
+        traced = tl.trace(function, np.int8(4))
+        assert traced.result == function(np.int8(4))
+        assert traced.run.seen[-1].operand.dtype == tl.dtype(traced.result.dtype.name)
+
+
 @pytest.mark.parametrize(
     ("what", "why"),
     [

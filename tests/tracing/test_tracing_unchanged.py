@@ -263,6 +263,13 @@ class Asked:
     def __add__(self, other): return Asked()
 class Array(np.ndarray):
     pass
+class Unhashable(type):
+    def __eq__(self, other): asked.append("__eq__")
+class Other(metaclass=Unhashable):
+    def __add__(self, other): return self
+    __class__ = property(lambda self: asked.append("__class__"))
+    def __getattr__(self, name): asked.append(name)
+other = Other() + 1
 for cls in (Asked, Array):
     for name in ("dtype", "shape", "ndim", "nbytes", "base", "size"):
         setattr(cls, name, property(lambda x, name=name: asked.append(name)))
@@ -277,7 +284,8 @@ print(asked, type(z))
 REPLACING = """
 import builtins
 import numpy as np
-before = {name: getattr(builtins, name) for name in ("len", "isinstance", "type", "id", "tuple", "map")}
+NAMES = "len", "isinstance", "type", "id", "tuple", "map", "object", "super", "int"
+before = {name: getattr(builtins, name) for name in NAMES}
 def fail(*given): raise ZeroDivisionError("replaced")
 for name in before: setattr(builtins, name, fail)
 x = np.ones(3, np.float32)
@@ -286,6 +294,7 @@ y += x[0]
 for name, f in before.items(): setattr(builtins, name, f)
 z = y - 1
 print(y, z)
+builtins.len = builtins.isinstance = fail
 """
 DEEP = """
 import sys, traceback
@@ -312,7 +321,7 @@ def test_programs_with_objects_builtins_and_depths_of_their_own(tmp_path: Path, 
             cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path(tl.__file__).parents[1])},
             capture_output=True, text=True, timeout=60, check=False,
         )
-        for words in ((), ("-m", "typelattice", "trace"))
+        for words in ((), ("-m", "typelattice", "trace", "--values"))
     )  # fmt: skip
     assert plain.returncode == traced.returncode == 0, traced.stderr
     assert plain.stdout == traced.stdout

@@ -257,7 +257,7 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     if step.name in WRITES:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
     joined = operands[step.operation.promoting]
-    if step.name == "pow" and len({*joined}) > 1:  # an integer exponent takes no part
+    if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:  # an exponent may take no part
         joined = joined[:1]
     accumulates = step.operation.adds_up and _requested_text(step) not in joined
     keep_their_own = step.own is not None or accumulates

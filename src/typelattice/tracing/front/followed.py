@@ -100,9 +100,17 @@ def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[Non
 
 def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewCode]:
     """Find the functions that the rewritten code of their module has, each with its old and its new code."""
-    by_place = {_place(code): code for code in _inner(module)}
-    found = [(each, each.__code__, by_place.get(_place(each.__code__))) for each in functions]
-    return [(each, old, new) for each, old, new in found if new and new.co_freevars == old.co_freevars]
+    by_place: dict[object, list[CodeType]] = {}
+    for code in _inner(module):
+        by_place.setdefault(_place(code), []).append(code)
+    found: list[NewCode] = []
+    for each in functions:
+        old = each.__code__
+        there = by_place.get(_place(old), [])
+        new = there[0] if len(there) == 1 else next((x for x in there if _start(x) == _start(old)), None)
+        if new is not None and new.co_freevars == old.co_freevars:
+            found.append((each, old, new))
+    return found
 
 
 @contextmanager
@@ -159,3 +167,9 @@ def _place(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
     """By what a function's code is known again."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return code.co_qualname, code.co_firstlineno, parameters
+
+
+def _start(code: CodeType) -> tuple[int, int]:
+    """Return where the body of a function begins, by which the lambdas of a line are told apart."""
+    starts = {(line, column) for line, _, column, _ in code.co_positions() if line and column is not None}
+    return min(starts - {(code.co_firstlineno, 0)}, default=(0, 0))

@@ -75,7 +75,7 @@ def run_script(
     root = target.partition(".")[0]
     if as_module and not packages and not child_of and library_of(root) is None:
         packages = (root,)
-    pid = os.getpid()
+    pid, own_builtins = os.getpid(), {**vars(builtins)}
     module = ModuleType("__main__")
     module.__dict__.update(__builtins__=builtins, __cached__=None)
     if sys.version_info < (3, 14):
@@ -109,14 +109,13 @@ def run_script(
     try:
         with _told_of_exit(tracing, leaving):
             status = _ran(code, module)
-            tracing.recorder.name_results(
-                {name: x for name, x in module.__dict__.items() if not name.startswith("__")}
-            )
             if ends_process:
                 _run_exit_functions()
     finally:
+        vars(builtins).update(own_builtins)  # the script may have replaced some, and never put them back
         if not ends_process:
             sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
+    tracing.recorder.name_results({name: x for name, x in module.__dict__.items() if name[:2] != "__"})
     if os.getpid() != pid or child_of:
         tracing.child_runs.write()
     return Ended(tracing.stop(), status, os.getpid() != pid, module.__dict__)
@@ -126,10 +125,11 @@ def _run_exit_functions() -> None:
     """Do what Python does before it exits, in its order; Python then finds that it is done.
 
     Python first calls what `threading._register_atexit` was given, by which pools learn that their threads
-    have to end. Then it joins threads and calls the functions of `atexit`. An exception in one of these is
-    printed and has no say in the exit status.
+    have to end. Then it joins threads, which may still register functions with `atexit`, and calls those.
+    An exception in one of these is printed and has no say in the exit status.
     """
-    atexit.register(threading._shutdown)  # type: ignore[attr-defined]  # the last one registered runs first
+    with suppress(BaseException):  # Python then tries again, and prints it
+        threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
 
 

@@ -45,7 +45,7 @@ from typelattice.tracing.run_data.array_links import (
     steps_of,
     without_steps,
 )
-from typelattice.tracing.run_data.run import LeftAlone, Run, Seen
+from typelattice.tracing.run_data.run import LeftAlone, Run, Seen, Taken
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.steps import build_step as making
 from typelattice.tracing.steps.arguments import UnknownCallError
@@ -87,6 +87,7 @@ class Recorder:
         self.read_from: dict[int, tuple[Witness, Any]] = {}
         """Of each thread, the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
         self.results: dict[str, int] = {}
+        self.taken: dict[tuple[int, Witness], None] = {}  # by calls that are no steps
 
     def observed(self, step: int) -> Operand | None:
         """Return the operand of a step that was seen; None for one that is being added."""
@@ -349,7 +350,10 @@ class Recorder:
                 self._name_result(inner_name, x)
 
     def _name_result(self, name: str, value: Any) -> None:
-        number = self.links.step_of(value) if self.kinds[type(value)] is not None else None
+        try:
+            number = self.links.step_of(value) if self.kinds[type(value)] is not None else None
+        except Exception:  # a class that cannot be hashed, by a metaclass of the program
+            return
         if number is not None and len(self.results) < MOST_RESULTS:
             self.results[name] = int(number)
 
@@ -377,6 +381,11 @@ class Recorder:
                 tuple(self.values.found.values()) if self.values else None,
                 tuple(self.children.commands),
                 made_weak=tuple(self.weak_arguments.found.values()),
+                taken=tuple(
+                    Taken(int(number), excerpt.location, excerpt.text)
+                    for number, at in [*self.taken]
+                    for excerpt in [self.excerpt(at, "")]
+                ),
             )
 
     def complete(self) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import builtins
+from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType
 from typing import Any
 
 from typelattice.calls.step import LONGEST, SourceLocation
 from typelattice.tracing.libraries import value_losses, value_shadows
 from typelattice.tracing.record.witness import Witness
+from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
 from typelattice.tracing.run_data.run import LostAt, ValueLoss
 
+globals()["__builtins__"] = {**vars(builtins)}  # as in witness.py
 LARGEST = 1 << 27  # bytes of a result that is checked
 
 
@@ -20,27 +23,24 @@ class ValueChecks:
     def __init__(self) -> None:
         self.found: dict[tuple[SourceLocation, str, str], LostAt] = {}
         self.shadows: dict[str, Any] = {}  # of each library
+        self.is_plain = AnswersByClass(is_plain)
 
     def check(
         self, at: ValueWitness, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
     ) -> None:
-        """Check an operation that has run. A failure of ours never reaches the program."""
+        """Check an operation that has run."""
         kind = at.kinds[type(result)]
-        if kind is None:
+        if kind is None or not all(self.is_plain[type(x)] for x in (*operands, result)):
             return
-        try:
-            if kind.size(result) > LARGEST:
-                return
-            if kind.library not in self.shadows:
-                self.shadows[kind.library] = value_shadows(kind.library)
-            shadows = self.shadows[kind.library]
-            losses = [*value_losses(kind.library, name, operands, named, result)]
-            if shadows is not None and name != "put":
-                carried = [*shadows.losses(name, operands, named, result)]
-                losses += [each for each in carried if each.rule not in {one.rule for one in losses}]
-        except Exception as e:
-            at.recorder.failures[at] = f"{type(e).__name__}: {e}"
+        if kind.size(result) > LARGEST:
             return
+        if kind.library not in self.shadows:
+            self.shadows[kind.library] = value_shadows(kind.library)
+        shadows = self.shadows[kind.library]
+        losses = [*value_losses(kind.library, name, operands, named, result)]
+        if shadows is not None and name != "put":
+            carried = [*shadows.losses(name, operands, named, result)]
+            losses += [each for each in carried if each.rule not in {one.rule for one in losses}]
         for loss in losses:
             self.add(at, loss)
 
@@ -53,47 +53,74 @@ class ValueChecks:
         self.found[place, text, loss.rule] = LostAt(place, text, known.loss if known else loss, runs)
 
 
+def is_plain(cls: type) -> bool:
+    """Return True if a class is Python's or a library's own: checks run no code of the program."""
+    return library_class(cls) is cls or type.__getattribute__(cls, "__module__") == "builtins"
+
+
+def check_binary(at: ValueWitness, a: Any, b: Any, result: Any) -> None:
+    """Check an operator of two operands."""
+    at.recorder.values.check(at, at.written.name, (a, b), {}, result)
+
+
+def check_unary(at: ValueWitness, a: Any, result: Any) -> None:
+    """Check an operator of one operand."""
+    at.recorder.values.check(at, at.written.name, (a,), {}, result)
+
+
+def check_in_place(at: ValueWitness, a: Any, b: Any, result: Any) -> None:
+    """Check what an operator such as `+=` was given; what it overwrote is gone."""
+    name = at.written.name
+    if result is a:
+        at.recorder.values.check(at, f"{name}=", (b,), {}, result)
+    else:
+        at.recorder.values.check(at, name, (a, b), {}, result)
+
+
+def check_put(at: ValueWitness, value: Any, a: Any) -> None:
+    """Check a value that is about to be cast to the dtype of elements."""
+    at.recorder.values.check(at, "put", (value,), {}, a)
+
+
+def check_call(at: ValueWitness, function: Any, *given: Any) -> None:
+    """Check a call of a library's function, or of an array's method."""
+    owner = function.__self__ if type(function) is BuiltinFunctionType else None
+    of_array = at.kinds[type(owner)] is not None
+    if not of_array and type(function) is not type and not at.is_of_library(function):
+        return
+    args, names = at.written.all_of(given[:-1]), at.written.keywords
+    if None in names or "*" in names:
+        return
+    split = len(args) - len(names)
+    named = {str(name): x for name, x in zip(names, args[split:], strict=True)}
+    operands = [*([owner] if of_array else ()), *args[:split]]
+    at.recorder.values.check(at, getattr(function, "__name__", ""), operands, named, given[-1])
+
+
+def checked(check: Callable[..., None], record: Callable[..., Any], returned: int = -1) -> Any:
+    """Return a method that checks an operation before it records it. No failure here reaches the program."""
+
+    def check_and_record(at: ValueWitness, *given: Any) -> Any:
+        try:
+            try:
+                check(at, *given)
+            except RecursionError:
+                raise
+            except Exception as e:
+                at.go_on(e, None)
+            return record(at, *given)
+        except RecursionError:  # the program's own depth: what comes next is its affair
+            return given[returned]
+
+    return check_and_record
+
+
 class ValueWitness(Witness):
     """An observer that checks the values of an operation before it records it."""
 
     __slots__ = ()
-
-    def record_binary(self, a: Any, b: Any, result: Any) -> Any:
-        """Check an operator of two operands."""
-        self.recorder.values.check(self, self.written.name, (a, b), {}, result)
-        return super().record_binary(a, b, result)
-
-    def record_unary(self, a: Any, result: Any) -> Any:
-        """Check an operator of one operand."""
-        self.recorder.values.check(self, self.written.name, (a,), {}, result)
-        return super().record_unary(a, result)
-
-    def record_in_place(self, a: Any, b: Any, result: Any) -> Any:
-        """Check what an operator such as `+=` was given; what it overwrote is gone."""
-        name = self.written.name
-        if result is a:
-            self.recorder.values.check(self, f"{name}=", (b,), {}, result)
-        else:
-            self.recorder.values.check(self, name, (a, b), {}, result)
-        return super().record_in_place(a, b, result)
-
-    def record_put(self, value: Any, a: Any) -> Any:
-        """Check a value that is about to be cast to the dtype of elements."""
-        self.recorder.values.check(self, "put", (value,), {}, a)
-        return super().record_put(value, a)
-
-    def record_call(self, function: Any, *given: Any) -> Any:
-        """Check a call of a library's function, or of an array's method."""
-        owner = getattr(function, "__self__", None) if type(function) is BuiltinFunctionType else None
-        if self.kinds[type(owner)] is not None or self.is_of_library(function) or isinstance(function, type):
-            args = self.written.all_of(given[:-1])
-            names = self.written.keywords
-            split = len(args) - len(names)
-            if all(type(name) is str and name != "*" for name in names):
-                named = {str(name): x for name, x in zip(names, args[split:], strict=True)}
-                operands = [*([] if self.kinds[type(owner)] is None else [owner]), *args[:split]]
-                name = getattr(function, "__name__", "")
-                self.recorder.values.check(self, name, operands, named, given[-1])
-        return super().record_call(function, *given)
-
-    record_call_0 = record_call_1 = record_call_2 = record_call  # type: ignore[assignment]
+    record_binary = checked(check_binary, Witness.record_binary)
+    record_unary = checked(check_unary, Witness.record_unary)
+    record_in_place = checked(check_in_place, Witness.record_in_place)
+    record_put = checked(check_put, Witness.record_put, 0)
+    record_call_0 = record_call_1 = record_call_2 = record_call = checked(check_call, Witness.record_call)

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import builtins
 import marshal
-from builtins import dict, frozenset, id, isinstance, len, map, tuple, type  # noqa: UP029  # see HELD
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from threading import get_ident
@@ -29,7 +27,7 @@ from typelattice.tracing.run_data.array_links import MANY, MOST_KEPT, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
 
-HELD = (dict, frozenset, id, isinstance, len, map, tuple, type)  # a program may replace those of builtins
+globals()["__builtins__"] = {**vars(builtins)}  # where the functions below look: a program may replace some
 OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose source may be followed
 OF_PYTHON = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(SCALARS)
@@ -305,6 +303,8 @@ class Witness(WitnessBase):
                 if self.compiles[type(function)] is None:
                     if self.many[type(result)]:
                         self.record_several(function, (a, result))
+                    elif result is None:
+                        self.note_taken(function, (a,))
                     return result
             elif function is self.function or type(function) is BuiltinFunctionType:
                 live, own = self.live, id(result)
@@ -346,6 +346,8 @@ class Witness(WitnessBase):
                 if self.compiles[type(function)] is None:
                     if self.many[type(result)]:
                         self.record_several(function, (a, b, result))
+                    elif result is None:
+                        self.note_taken(function, (a, b))
                     return result
             elif function is self.function or type(function) is BuiltinFunctionType:
                 live, own = self.live, id(result)
@@ -398,6 +400,8 @@ class Witness(WitnessBase):
             if kind is None:
                 if self.many[type(result)]:
                     self.record_several(function, given)
+                elif result is None:
+                    self.note_taken(function, given[:-1])
                 return result
             live = self.live
             found = live.get(id(result))
@@ -417,6 +421,21 @@ class Witness(WitnessBase):
             return given[-1]
         except Exception as e:  # whatever we make of it, the program goes on
             return self.go_on(e, given[-1])
+
+    def note_taken(self, function: Any, given: tuple[Any, ...]) -> None:
+        """Note the arrays that a compiled function takes which returns None; it may write into others."""
+        cls = type(function)
+        if cls is BuiltinFunctionType:
+            home = function.__self__
+            known = type(home) is not ModuleType or home is builtins or is_of_library(home.__name__)
+        else:
+            known = not self.recorder.is_function[cls] or is_of_library(cls.__module__)
+        for x in () if known else given:
+            found = self.live.get(id(x))
+            if found is None or found[0]() is not x or type(found[1]) is not StepNumber:
+                continue
+            if len(self.recorder.taken) < MOST_KEPT:
+                self.recorder.taken[found[1], self] = None
 
     def is_step(self, function: Any, given: tuple[Any, ...], result: Any) -> bool:
         """Decide whether a call that gave back an array that it was given is a step all the same.
@@ -545,8 +564,10 @@ class Witness(WitnessBase):
 
     def go_on(self, e: Exception, result: Any) -> Any:
         """Record a failure of ours, and return the program's result."""
-        with suppress(Exception):  # the text of the exception may fail
+        try:
             self.recorder.failures[self] = f"{type(e).__name__}: {e}"
+        except Exception:  # the text of the exception may fail
+            return result
         return result
 
     # -- the parts of keys
@@ -647,7 +668,7 @@ class Witness(WitnessBase):
                 return function
             known = self.recorder.is_function[type(owner)]
             return (function.__name__, owner) if known else (UNDESCRIBED, function.__name__)
-        if isinstance(function, type) or self.recorder.is_function[cls]:
+        if issubclass(cls, type) or self.recorder.is_function[cls]:
             owner = getattr(function, "__self__", None)
             if self.kinds[type(owner)] is not None:
                 return function.__name__, self.part(owner, 0)
@@ -660,7 +681,7 @@ class Witness(WitnessBase):
         """Return True if a function belongs to a library. This runs no code of the program's objects."""
         cls = type(function)
         if cls is FunctionType or cls is BuiltinFunctionType:
-            return library_of((function.__module__ or "").partition(".")[0]) is not None
+            return is_of_library(function.__module__ or "")
         known: bool = self.recorder.is_function[cls]
         return known
 
@@ -689,6 +710,11 @@ def give_first(*given: Any) -> Any:
 def give_last(*given: Any) -> Any:
     """Return the last argument, as the witness methods do that get the operands and the result."""
     return given[-1]
+
+
+def is_of_library(module: str) -> bool:
+    """Return True if a module belongs to a library with rules."""
+    return library_of(module.partition(".")[0]) is not None
 
 
 def is_described(who: Any) -> bool:

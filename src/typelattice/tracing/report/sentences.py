@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ast import BinOp, parse, unparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from typelattice.calls.step import Call, Cast, Created, Input, Opaque, Step
 from typelattice.engine.answer import Promotion
@@ -166,7 +166,16 @@ def _stop_lines(checked: CheckedRun, cause: Cause) -> list[str]:
         f"cast {what} to {found.target}, and {_kept_words(checked, cause, found)}:",
         *casts,
         *_unknown_lines(checked, found),
+        *_taken_lines(checked, {c.of for c in found.casts if c.at is None} | {*found.kept}),
     ]
+
+
+def _taken_lines(checked: CheckedRun, narrowed: Set[int]) -> list[str]:
+    """Name the calls of compiled functions that take an array which the casts make narrow."""
+    calls = [f"{place(t.location)}: {t.text}" for t in checked.run.taken if t.step in narrowed]
+    if not calls:
+        return []
+    return ["a compiled function takes the array, and may refuse another dtype:", *dict.fromkeys(calls)]
 
 
 def _kept_words(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from typelattice.calls.step import Argument, DTypeOf, Ref, Step
 from typelattice.programs.program import Program
-from typelattice.tracing.run_data.run import LostAt, Run, Seen
+from typelattice.tracing.run_data.run import LostAt, Run, Seen, Taken
 
 
 def merged(runs: Sequence[Run]) -> Run:
@@ -20,13 +20,13 @@ def merged(runs: Sequence[Run]) -> Run:
     results = steps.add(first, range(len(first.seen)))
     left_alone, summaries = dict.fromkeys(first.left_alone), dict.fromkeys(first.summaries)
     sources, systems, values = dict(first.sources), dict(first.systems), _Values(first)
-    made_weak = dict.fromkeys(first.made_weak)
+    made_weak, taken = dict.fromkeys(first.made_weak), dict.fromkeys(_renumbered(first, results))
     for each in runs[1:]:
         others = [name for name, system in each.systems.items() if systems.get(name, system) != system]
         if others:
             summaries[f"a child process had another mode of {others[0]}: its run is left out"] = None
             continue
-        steps.add(each, needed(each))
+        taken |= dict.fromkeys(_renumbered(each, steps.add(each, needed(each))))
         left_alone |= dict.fromkeys(each.left_alone)
         summaries |= dict.fromkeys(each.summaries)
         sources, systems = {**each.sources, **sources}, {**each.systems, **systems}
@@ -46,7 +46,13 @@ def merged(runs: Sequence[Run]) -> Run:
         tuple(dict.fromkeys(name for run in runs for name in run.commands)),
         sum(run.followed for run in runs) + len(runs) - 1,
         tuple(made_weak),
+        tuple(taken),
     )
+
+
+def _renumbered(run: Run, new: Mapping[int, int]) -> tuple[Taken, ...]:
+    """Return the calls of a run that take arrays, by the new numbers of its steps."""
+    return tuple(replace(each, step=new[each.step]) for each in run.taken if each.step in new)
 
 
 def needed(run: Run) -> list[int]:
@@ -61,9 +67,9 @@ def needed(run: Run) -> list[int]:
 def without_unused(run: Run) -> Run:
     """Leave out the steps that did not run in a process, such as those of its parent before a fork."""
     steps = _Steps()
-    steps.add(run, needed(run))
+    taken = _renumbered(run, steps.add(run, needed(run)))
     program = Program(tuple(steps.steps), (), run.program.source)
-    return replace(run, program=program, seen=tuple(steps.seen), results={})
+    return replace(run, program=program, seen=tuple(steps.seen), results={}, taken=taken)
 
 
 class _Steps:

@@ -71,6 +71,15 @@ class LostAt:
 
 
 @dataclass(frozen=True, slots=True)
+class Taken:
+    """A call of a compiled function that takes the array of a step and returns None, so it is no step."""
+
+    step: int
+    location: SourceLocation | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class MadeWeak:
     """An argument that is weak in one call of a compiled function and strong in another.
 
@@ -97,7 +106,8 @@ class Run:
     started and that were not followed; `followed` is that of the others. `commands` has the names of the
     programs that ran in processes, if Python reports them. `results` maps names to the steps of
     the arrays that they were bound to in the end. `values` are the losses of values, or None if they were not
-    checked. `made_weak` are the arguments for which compiled functions are compiled anew.
+    checked. `made_weak` are the arguments for which compiled functions are compiled anew. `taken` are calls
+    that are no steps, of compiled functions that take arrays.
     """
 
     program: Program
@@ -112,6 +122,7 @@ class Run:
     commands: tuple[str, ...] = ()
     followed: int = 0
     made_weak: tuple[MadeWeak, ...] = ()
+    taken: tuple[Taken, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[Step, Seen]]:
         """Iterate over the steps, each with its observation."""

@@ -30,6 +30,13 @@ def test_operands_may_stay_apart_where_the_result_has_a_dtype_of_its_own() -> No
         xp.equal(xp.ones(2, dtype="uint8"), xp.ones(2, dtype="int8"))
 
 
+def test_a_pair_that_never_joins_is_compared_as_it_is() -> None:
+    s = make("u64, i64 -> f64", ops={"ordering": {"joins": {"u64 + signed": "never"}}})
+    apart, together = s.explain("uint64", "int64", op="less"), s.explain("uint64", "uint64", op="less")
+    assert (apart.compute, str(apart.dtype), apart.casts) == (None, "bool", ())
+    assert str(together.compute) == "uint64" and str(s.explain("uint64", "int64", op="equal").compute) == "float64"
+
+
 def test_an_array_of_a_dtype_that_absorbs_decides_alone() -> None:
     ops = {"*": {"takes": "all", "overrides": {"bool + any": "b"}}, "*=": {"gives": "new array"}}
     s = make("b -> u8; f32", tiers=["array", "scalar"], ops=ops)

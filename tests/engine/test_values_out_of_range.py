@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from small_systems import CHAIN, NUMPYLIKE, VALUES, fate, make, said
 
 import typelattice as tl
@@ -119,9 +120,14 @@ def test_a_value_beyond_the_default_dtype_raises_first_where_the_policy_says_so(
 
 
 def test_an_int_that_is_no_float_of_pythons_raises_among_floats() -> None:
-    """float(2**1024) is an OverflowError, and of the integers below an infinity is made."""
+    """float(2**1024 - 1), rounded to 2**1024, is an OverflowError; of smaller integers an infinity is made."""
     s = make(CHAIN, **VALUES, fit={"int": "wrap", "float": "inf"})
-    assert fate(s, "float32", 2**1024 - 1) == [("inf", math.inf, "float32")]
+    largest = 2**1024 - 2**970 - 1
+    assert float(largest) < math.inf
+    with pytest.raises(OverflowError):
+        float(largest + 1)
+    assert fate(s, "float32", largest) == [("inf", math.inf, "float32")]
+    assert fate(s, "float32", largest + 1) == [("raise", None, "float32")]
     assert fate(s, "float32", 2**1024) == fate(s, "float32", -(2**1024)) == [("raise", None, "float32")]
     assert fate(s, "int8", 2**1024) == [("wrap", 0, "int8")]
 

@@ -176,14 +176,21 @@ def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
 
 def dtype_of_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> DType | None:
     """Return the dtype that an operation's table of pairs has for its operands; None if it has none."""
-    for override in pairs:
-        for i, o in enumerate(operands):
-            others = [*operands[:i], *operands[i + 1 :]] if not override.ordered else operands[1:]
-            if others and all(_stands(o, other, override) for other in others):
-                return override.dtype
-            if override.ordered:
-                break
-    return None
+    return next((pair.dtype for pair in pairs if _match(pair, operands)), None)
+
+
+def has_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> bool:
+    """Return True if an operation's table of pairs names these operands."""
+    return any(_match(pair, operands) for pair in pairs)
+
+
+def _match(pair: Override, operands: Sequence[Operand]) -> bool:
+    """Return True if one operand is of a pair's left side and all others are of its right side."""
+    for i, o in enumerate(operands[:1] if pair.ordered else operands):
+        others = [*operands[:i], *operands[i + 1 :]]
+        if others and all(_stands(o, other, pair) for other in others):
+            return True
+    return False
 
 
 def _stands(a: Operand, b: Operand, pair: Override) -> bool:

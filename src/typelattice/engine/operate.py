@@ -18,6 +18,7 @@ from typelattice.engine.operand_checks import (
     default_of,
     dtype_of_pair,
     entry,
+    has_pair,
 )  # fmt: skip
 from typelattice.engine.operation_join import check_alike, check_weak, join_operands, make_arrays
 from typelattice.engine.operations import (
@@ -145,6 +146,8 @@ def _without_join(
     if op.into in CASTS and op.gives == "left" and into is not None:
         return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), trail)
     if op.meet == NEVER and not _have_join(rules, op, operands):
+        return _apart(rules, op, operands, trail)
+    if op.apart and has_pair(op.apart, operands):
         return _apart(rules, op, operands, trail)
     if op.unjoined and (found := dtype_of_pair(op.unjoined, operands)):
         return _accumulate_unjoined(rules, op, operands, found, trail)

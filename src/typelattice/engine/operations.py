@@ -135,7 +135,8 @@ class Op:
       leaves the left operand its dtype; `ignores_of` says so of single dtypes and kinds, and counts more.
     - `arrays` says which operands without dimensions count as arrays of their own dtype, `before` the dtype
       that an operand counts as.
-    - `meet` is one of JOINS; `order` has the covers of an order of the operation's own.
+    - `meet` is one of JOINS; `order` has the covers of an order of the operation's own. `apart` are pairs of
+      operands that never join, though they have a join.
     - `loops` are the dtypes that a search for a loop tries; `own` come first where an operand has them.
     - `accumulates` has the dtype in which it adds up for dtypes and kinds that are computed in; the operands
       keep theirs. `unjoined` are pairs of operands that keep their own dtypes, with their accumulators.
@@ -162,6 +163,7 @@ class Op:
     before: Mapping[Target, Target] = field(default_factory=dict)
     meet: str = BY_THE_ORDER
     order: Covers = ()
+    apart: tuple[Override, ...] = ()
     loops: tuple[DType, ...] = ()
     own: tuple[DType, ...] = ()
     computes: Mapping[Target, Target] = field(default_factory=dict)

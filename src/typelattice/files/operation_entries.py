@@ -237,7 +237,13 @@ class OperationEntries:
         return {"arrays": one_of(said, ops.COUNTS_AS), "before": {}}
 
     def _joins(self, said: object) -> Fields:
-        """`"same dtype"` or another word, or the covers of an order of the operation's own."""
+        """`"same dtype"` or another word, the covers of an order of the operation's own, or single pairs."""
+        if isinstance(said, Mapping):
+            found = []
+            for pair, word in items(said):
+                one_of(word, [ops.NEVER])
+                found.append(ops.Override(*self._sides(pair), None))
+            return {"apart": tuple(found)}
         if "->" not in text(said) and ";" not in text(said):
             return {"meet": one_of(said, ops.JOINS), "order": ()}
         chains = [
@@ -398,7 +404,7 @@ KEYS = (
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "takes": ("takes",), "takes.each": ("each",), "exponent": ("not_negative", "within"),
     "exponent.ignored": ("ignores", "ignores_of"), "counts-as": ("arrays", "before"),
-    "joins": ("meet", "order"), "computes.scalars": ("adopts",), "loops.own": ("own",),
+    "joins": ("meet", "order", "apart"), "computes.scalars": ("adopts",), "loops.own": ("own",),
     "gives": ("gives",), "gives of each": ("gives_of",), "gives of pairs": ("gives_of_pairs",),
     "accumulates": ("accumulates", "unjoined"), "weak-result": ("weak", "weak_of"),
     **{key: (key,) for key in ("scalars", "refusals", "overrides", "loops", "computes", "holds", "fit")},

@@ -30,7 +30,7 @@ from typelattice.files.operation_entries import FIELDS
 from typelattice.files.vocabulary import Words
 
 OF_PAIRS = "gives_of_pairs"
-PAIRS = ("refusals", "overrides", "unjoined", OF_PAIRS)  # fields of `Op` with pairs of operands
+PAIRS = ("refusals", "overrides", "unjoined", "apart", OF_PAIRS)  # fields of `Op` with pairs of operands
 MAPPINGS = ("ignores_of", "before", "computes", "accumulates", "gives_of", "weak_of")  # with dtypes as keys
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
@@ -171,7 +171,7 @@ def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
 
 def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[str]:
     """The keys of an entry of `ops` that cannot be followed, or change nothing."""
-    for o in _find_followers(entry, "joins", rules) if said.get("meet") == NEVER else ():
+    for o in _find_followers(entry, "joins", rules) if said.get("meet") == NEVER or said.get("apart") else ():
         if not isinstance(find(o, rules.ops).gives, (DType, Kind)):
             yield f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
     for o in _find_followers(entry, "takes", rules) if "takes" in said else ():
@@ -295,7 +295,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: (
             (o.most != 1 or o.form == "separate")
             and not op.loops
-            and (op.meet, op.order) != (without.meet, without.order)
+            and (op.meet, op.order, op.apart) != (without.meet, without.order, without.apart)
         ),
     ),
     "exponent": (

@@ -120,7 +120,7 @@ def test_a_value_beyond_the_default_dtype_raises_first_where_the_policy_says_so(
 
 
 def test_an_int_that_is_no_float_of_pythons_raises_among_floats() -> None:
-    """float(2**1024 - 1), rounded to 2**1024, is an OverflowError; of smaller integers an infinity is made."""
+    """float(2**1024 - 1) rounds to 2**1024 and is an OverflowError; smaller integers become infinite."""
     s = make(CHAIN, **VALUES, fit={"int": "wrap", "float": "inf"})
     largest = 2**1024 - 2**970 - 1
     assert float(largest) < math.inf

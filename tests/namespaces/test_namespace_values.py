@@ -258,3 +258,14 @@ def test_values_of_three_operands_are_the_librarys(library: str, name: str) -> N
                     different.append((d, other, number))
     assert different == []
     assert compared > 50
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_numpy_compares_unsigned_with_signed_integers_exactly(library: str) -> None:
+    xp = tl.namespace("numpy", import_module(library))
+    u = np.array([2**63 + 1, 2**53 + 1, 2**53, 3, 0], dtype=np.uint64)
+    for s in (np.array([2**53, 2**53, 2**53, -1, 0]), np.array([3, 1, -128, -1, 0], np.int8)):
+        for compare in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+            for x, y in ((u, s), (s, u)):
+                found = compare(xp.asarray(x), xp.asarray(y))
+                assert np.asarray(found.bare).tolist() == compare(x, y).tolist(), (compare, x, y)

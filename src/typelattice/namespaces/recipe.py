@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.operand_checks import has_pair
 from typelattice.engine.operate import op_of
 from typelattice.engine.operations import NEVER
 from typelattice.engine.system import System
@@ -132,6 +133,8 @@ class RecipeMaker:
         """Make the recipe that casts the operands of an operation before the library computes."""
         assert p.op is not None
         native = self.library.native
+        if p.node is None and has_pair(op_of(self.system, p.op).apart, p.operands):
+            return self.comparing_apart(p)
         to = native(self.computed_in(p))
         as_is = self.exact(p)
         sources = [
@@ -144,6 +147,31 @@ class RecipeMaker:
             compute = partial(self.library.accumulate, operation(p.op).function, to)
         low, high = self.range(p)
         return Recipe(p, compute, self.finish(native(p.result)), low, high, to)
+
+    def comparing_apart(self, p: Promotion) -> Recipe:
+        """Make the recipe that compares an unsigned with a signed integer exactly.
+
+        A library that does so by itself is left alone. For others a negative number lies below all unsigned
+        ones, and the rest are compared as unsigned.
+        """
+        assert p.op is not None
+        name = operation(p.op).function
+        if self.library.exact_comparisons:
+            return Recipe(p, self.library.raw(name, _zero_d(p.operands)), None, *self.range(p), None)
+        dtypes = [o.dtype for o in p.operands]
+        wide = next(d for d in dtypes if d is not None and d.kind is Kind.UNSIGNED)
+        place = next(i for i, d in enumerate(dtypes) if d is not wide)
+        to = self.library.native(wide)
+        sources = [self.library.native(d) for d in dtypes if d is not None]
+        compare = self.library.casting(name, to, sources, _zero_d(p.operands))
+        of_negative = name == "not_equal" or name.startswith(("less", "greater")[place])
+
+        def compute(x: Any, y: Any) -> Any:
+            negative = (x, y)[place] < 0
+            found = compare(x, y)
+            return found | negative if of_negative else found & ~negative
+
+        return Recipe(p, compute, None, *self.range(p), None)
 
     def computed_in(self, p: Promotion) -> DType:
         """Return the dtype to which operands are cast.

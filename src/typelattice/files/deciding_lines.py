@@ -326,8 +326,12 @@ class Blame:
 
 
 def comparable_result(p: Promotion) -> tuple[object, ...]:
-    """Return the result of a promotion, to compare it; for a refusal the reason and the bounds."""
-    return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
+    """Return the result of a promotion, to compare it; for a refusal the reason and the bounds.
+
+    It also says whether operands were cast: NumPy compares uint64 with int64 as they are.
+    """
+    bounds = () if p.dtype else tuple(map(str, p.bounds))
+    return p.dtype, p.weak, p.accumulator, p.compute is None, p.reason, bounds
 
 
 def standard_rule(step: Decision) -> Rule:

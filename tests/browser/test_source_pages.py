@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.browser
+
 CODE = """import numpy as np
 x = np.ones(8, np.float32)
 y = x * np.linspace(0, 1, 8)

@@ -15,6 +15,10 @@ from typelattice.cli.command import (
     note_passed_on,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typelattice.fixing.patch import Patch
+
 VALUED = ("--package", "--to", "--like", "--tolerance", "--only", "--format")
 
 
@@ -52,24 +56,11 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """Print the patch; exit with 1 if a place was not fixed."""
-    from typelattice.fixing.patch_search import fix_script, fix_tests
-    from typelattice.tracing.front.settings import read_settings
-
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.module is None and not command:
         raise UsageError("fix: give a script, or -m and a module; see typelattice fix --help")
     target, argv = (args.module, command) if args.module is not None else (command[0], command[1:])
-    settings = read_settings(Path.cwd())
-    packages = args.package or settings.packages
-    like = args.like or (None if args.to else settings.like)
-    tolerance = settings.tolerance if args.tolerance is None else args.tolerance
-    goal = args.to or settings.to, tolerance, like
-    if target == "pytest":
-        if args.steps:
-            raise UsageError("fix: --steps compares runs of a script; of tests the outcomes are compared")
-        patch = fix_tests(argv, packages, *goal, only=args.only)
-    else:
-        patch = fix_script(target, argv, packages, args.module is not None, *goal, args.only, args.steps)
+    patch = _find_patch(args, target, argv)
     if args.format == "json":
         from typelattice.rendering.json import document
 
@@ -84,6 +75,23 @@ def run(args: Namespace) -> Paragraphs:
         yield note
     if patch.unfixed:
         raise SystemExit(1)
+
+
+def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
+    """Search for the patch of a script, a module or tests, by the options and pyproject.toml."""
+    from typelattice.fixing.patch_search import fix_script, fix_tests
+    from typelattice.tracing.front.settings import read_settings
+
+    settings = read_settings(Path.cwd())
+    packages = args.package or settings.packages
+    like = args.like or (None if args.to else settings.like)
+    tolerance = settings.tolerance if args.tolerance is None else args.tolerance
+    goal = args.to or settings.to, tolerance, like
+    if target != "pytest":
+        return fix_script(target, argv, packages, args.module is not None, *goal, args.only, args.steps)
+    if args.steps:
+        raise UsageError("fix: --steps compares runs of a script; of tests the outcomes are compared")
+    return fix_tests(argv, packages, *goal, only=args.only)
 
 
 COMMAND = Command(

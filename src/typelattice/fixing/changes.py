@@ -239,13 +239,8 @@ def _at_origin(
     if not isinstance(node, ast.expr):
         return
     literal = at.literal(checked, cause)
-    known = at.source.names_before(node)
-    near = widening is not None and widening.scope is at.scope
-    at_hand = _narrow_names(checked, cause, widening) if near and widening else []
-    dtypes = [f"{name}.dtype" for name in at_hand if name.partition(".")[0] in known]
     created = isinstance(step, Created) or (isinstance(node, ast.Call) and _creates_default(node, step))
-    if created:
-        dtypes += [f"{name}.dtype" for name in at.source.arrays_at_hand(node)]
+    dtypes = _dtypes_at_hand(checked, cause, at, widening, created)
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
     if isinstance(node, ast.Call) and created and _creates_default(node, step):
@@ -262,6 +257,17 @@ def _at_origin(
             yield at.change(
                 at.source.replace_expression(node, cast_text(at.library, at.source.operand_text(node), dtype))
             )
+
+
+def _dtypes_at_hand(
+    checked: CheckedRun, cause: Cause, at: _StepNode, widening: _StepNode | None, created: bool
+) -> list[str]:
+    """Return the dtypes of arrays at hand, the narrow operands of the step that widens first."""
+    known = at.source.names_before(at.node)
+    near = widening is not None and widening.scope is at.scope
+    names = _narrow_names(checked, cause, widening) if near and widening else []
+    found = [name for name in names if name.partition(".")[0] in known]
+    return [f"{name}.dtype" for name in (*found, *(at.source.arrays_at_hand(at.node) if created else ()))]
 
 
 def _creates_default(node: ast.Call, step: Step) -> bool:

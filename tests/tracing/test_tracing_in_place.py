@@ -149,6 +149,14 @@ def test_what_is_computed_as_wide_as_it_is_written_is_not_named(line: str) -> No
     assert not findings(run).cast_back
 
 
+@pytest.mark.parametrize("name", ["concatenate", "vstack", "stack"])
+def test_what_a_function_joins_in_the_dtype_asked_for_widens_nothing(name: str) -> None:
+    for dtype, wide in (("float32", 0), ("float64", 1)):
+        _, run = followed("x", f"{NARROW_AND_WIDE}y = np.{name}([x, wide], dtype=np.{dtype})\n")
+        found = findings(run)
+        assert (len(found.causes), found.cast_back) == (wide, ())
+
+
 @pytest.mark.parametrize("line", ["np.add(x, x, out=wide)", "wide += x", "x = x * wide"])
 def test_a_narrow_float_that_is_written_into_a_wide_array_is_widened(line: str) -> None:
     _, run = followed("x", f"{NARROW_AND_WIDE}{line}\n")

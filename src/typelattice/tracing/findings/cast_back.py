@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from typelattice.calls.step import WRITES, Call
+from typelattice.engine.operations import GROUPS, class_of
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of, written_into
 from typelattice.tracing.run_data.float_widths import width_of
@@ -31,6 +32,9 @@ def cast_back(checked: CheckedRun) -> tuple[CastBack, ...]:
         i: i for i, step in enumerate(checked.steps) if isinstance(step, Call) and step.op in WRITES
     }
     for i, by in sorted(computing.items()):
+        step = checked.steps[by]
+        if isinstance(step, Call) and GROUPS[class_of(step.operation)] == "moving":
+            continue  # it copies each value, such as concat(dtype=...)
         p, into = checked.said[by].promotion, checked.observed(i)
         computed, kept = p.compute if p else None, into.dtype if into else None
         if computed is None or kept is None:

@@ -27,7 +27,8 @@ class CheckedRun:
     - `at_source`: the steps of each source text at its location. There may be several, as in a loop.
     - `find_evaluator`: asks the own system of a step's library.
     - `narrowest`: the narrowest float of the run.
-    - `widths`: the bits of each float step. A step computed for `out=` has at most those of the array there.
+    - `widths`: the bits of each float step. A step computed for `out=` or `dtype=` has at most those of the
+      array there.
     """
 
     run: Run
@@ -125,17 +126,22 @@ def check_run(run: Run) -> CheckedRun:
 
 
 def written_into(run: Run) -> Iterator[tuple[int, int]]:
-    """Yield pairs of steps for each call with `out=`: the write into that array, and the computation.
+    """Yield pairs of steps for each call with `out=`, or that casts its result to `dtype=`.
 
-    The computed values are never an array of their own, since the library casts them piece by piece.
+    They are the write into the array, or the cast, and the computation. The computed values are never an
+    array of their own, since the library casts them piece by piece.
     """
     steps = run.program.steps
     for i, step in enumerate(steps):
-        if isinstance(step, Call) and step.op == WRITING:
+        if isinstance(step, Cast):
+            p = step.source
+        elif isinstance(step, Call) and step.op == WRITING:
             p = step.operands[1]
-            made = steps[p]
-            if isinstance(made, Call) and not run.seen[p].count and source_of(made) == source_of(step):
-                yield i, p
+        else:
+            continue
+        made = steps[p]
+        if isinstance(made, Call) and not run.seen[p].count and source_of(made) == source_of(step):
+            yield i, p
 
 
 def source_of(step: Step) -> object:

@@ -13,8 +13,8 @@ from typelattice.cli.completion import COMPLETIONS, SHELLS
 from typelattice.cli.main import COMMANDS, Parser, main
 
 FREE = {  # metavars of free text
-    "TEXT", "LIST", "CALLS", "N", "S", "SECONDS", "PKG", "LINE", "NAME|LINE", "MODULE", "X", "WORDS", "WORD=N",
-    "LIBRARY", "IMPLEMENTATION", "PACKAGE", "ADDRESS", "None",
+    "TEXT", "LIST", "CALLS", "N", "S", "SECONDS", "PKG", "LINE", "NAME|LINE", "MODULE", "X", "WORDS",
+    "WORD=N", "LIBRARY", "IMPLEMENTATION", "PACKAGE", "ADDRESS", "None",
 }  # fmt: skip
 
 

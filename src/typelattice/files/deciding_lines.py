@@ -108,7 +108,12 @@ class Blame:
         rules = self.line_removal.without(p.system, rule)
         if rule.lines and rules is None and rule.key in VALUES_IF_ABSENT:
             rules = replace(p.system, **{rule.key: VALUES_IF_ABSENT[rule.key]})
-        return rules is not None and comparable_result(self._ask_again(rules, p)) != comparable_result(p)
+        if rules is None:
+            return False
+        again = self._ask_again(rules, p)
+        # NumPy compares uint64 with int64 as they are. Without the line that says so, both are cast.
+        casts_instead = p.dtype is not None and p.compute is None and again.compute is not None
+        return casts_instead or comparable_result(again) != comparable_result(p)
 
     def _depends_on_defaults(self, p: Promotion) -> bool:
         """Return True if changing a default dtype changes the answer.
@@ -326,12 +331,8 @@ class Blame:
 
 
 def comparable_result(p: Promotion) -> tuple[object, ...]:
-    """Return the result of a promotion, to compare it; for a refusal the reason and the bounds.
-
-    It also says whether operands were cast: NumPy compares uint64 with int64 as they are.
-    """
-    bounds = () if p.dtype else tuple(map(str, p.bounds))
-    return p.dtype, p.weak, p.accumulator, p.compute is None, p.reason, bounds
+    """Return the result of a promotion, to compare it; for a refusal the reason and the bounds."""
+    return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
 def standard_rule(step: Decision) -> Rule:

@@ -243,7 +243,7 @@ def _at_origin(
     dtypes = _dtypes_at_hand(checked, cause, at, widening, created)
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
-    if isinstance(node, ast.Call) and created and _creates_default(node, step):
+    if isinstance(node, ast.Call) and _creates_default(node, step):
         for dtype in dict.fromkeys([*dtypes, literal]):
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):

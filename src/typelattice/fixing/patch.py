@@ -200,7 +200,7 @@ class Patch:
         if self.asserts:
             yield f"its assertions failed before; with the changes: {self.asserts}"
         if self.fixed and self.steps is not None:
-            yield f"{count_text(len(self.steps), 'step changes its values', 'steps change their values')}"
+            yield count_text(len(self.steps), "step changes its values", "steps change their values")
             yield from (f"  {each}" for each in self.steps[:MOST_STEPS])
         if self.unfixed:
             yield f"not fixed: {count_text(len(self.unfixed), 'place')}"

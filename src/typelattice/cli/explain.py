@@ -110,7 +110,7 @@ def _of_module(op: str, found: list[tl.System]) -> tuple[str, list[tl.System]]:
 def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
     """Tell whether an argument is a program without inputs, and not an operand."""
     family = own.get(text.partition("(")[0])
-    if family is not None and family.parameters:
+    if family is not None and family.parameters:  # also `decimal(3,9)`, which has an error of its own
         return False
     try:
         parse(text, own)

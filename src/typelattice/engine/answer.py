@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from typelattice.engine.decisions import Decision
 from typelattice.engine.fit import ValueFit
+from typelattice.engine.joining import own_dtype
 from typelattice.engine.rules import Rules
 from typelattice.facts.display_hooks import Viewed, show
 from typelattice.facts.dtypes import DType, Kind, Node
@@ -135,11 +136,7 @@ class Promotion(Viewed):
         """
         if self.compute is None or not self.compute.parameters:
             return self.compute
-        own = o.dtype or self.system.defaults.get(o.kind)
-        if own is None or own.family is self.compute:
-            return own
-        family = self.system.families.get(self.compute)
-        return (family.members.get(own) if family else None) or self.compute
+        return self.system.families[self.compute].member(own_dtype(self.system, o)) or self.compute
 
 
 def _cast(o: Operand, target: DType) -> Cast:

@@ -58,16 +58,9 @@ def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> S
     return found if any(o.dtype and o.dtype.family is family for o in found) else operands
 
 
-def _member(rules: Rules, family: DType, d: DType | None) -> DType | None:
-    """Return the member of a family that a dtype is or counts as; None if it is unknown."""
-    if d is None or d.family is family:
-        return d
-    return rules.families[family].members.get(d)
-
-
 def _members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
     """Return the members of a family that dtypes are or count as; none if one is unknown."""
-    found = tuple(_member(rules, family, d) for d in dtypes)
+    found = tuple(map(rules.families[family].member, dtypes))
     return tuple(member for member in found if member) if all(found) else ()
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Number = int | float
 Arguments = Mapping[str, Number]  # the values of a dtype's parameters, by their names
 SAME = "same"
-OF_EACH, OF_TERMS = "of each operand", "of its terms"
+OF_EACH, OF_TERMS = "of each operand", "of its terms"  # the ways in which a formula calls a function
 MAX_MEMBER = "max_member"
 OF_OPERANDS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
     "max": max, "min": min, "sum": sum, "prod": prod, "left": lambda each: each[0],
@@ -72,14 +72,14 @@ def _names_join(tree: Any) -> bool:
 
 
 def _value(tree: Any, operands: tuple[Sequence[Arguments], ...], joined: Arguments) -> Number:
-    match tree:
-        case str() as name:
-            return joined[name]
-        case ("of each operand", function, term):
-            asked = operands[function == MAX_MEMBER] or operands[0]
-            return OF_OPERANDS[function]([_value(term, operands, each) for each in asked])
-        case ("of its terms", function, *terms):
+    if isinstance(tree, str):
+        return joined[tree]
+    if isinstance(tree, tuple):
+        of, function, *terms = tree
+        if of == OF_TERMS:
             return OF_NUMBERS[function]([_value(term, operands, joined) for term in terms])
+        asked = operands[function == MAX_MEMBER] or operands[0]
+        return OF_OPERANDS[function]([_value(terms[0], operands, each) for each in asked])
     number: Number = tree
     return number
 
@@ -95,3 +95,7 @@ class Family:
     dtype: DType
     joins: Mapping[str, Formula]
     members: Mapping[DType, DType]
+
+    def member(self, d: DType | None) -> DType | None:
+        """Return the member that a dtype is or counts as; None if it is unknown."""
+        return d if d is None or d.family is self.dtype else self.members.get(d)

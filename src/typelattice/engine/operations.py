@@ -27,12 +27,22 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 }
 Target = DType | Kind  # a dtype, or a kind for its default dtype
 
+
+@frozen()
+class MemberGiven:
+    """A result of a family of dtypes, with the formulas of its parameters: `decimal(sum(p), sum(s))`."""
+
+    family: DType
+    formulas: tuple[Formula, ...]
+
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal, TypeVar
 
     T = TypeVar("T")
     Words = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
+    Given = Target | Words | MemberGiven | None
 
     from typelattice.engine.formulas import Formula
 
@@ -68,18 +78,6 @@ CASTS = (LEFT_CAST, COPY_CAST)  # those that need no dtype at which the two join
 REBINDS = (REBOUND, ROUNDED)  # those by which nothing is written into the left operand itself
 
 OF_ACCUMULATORS = ("accumulates", "unjoined", "gives_of_pairs")  # fields of operations that add up
-
-
-@frozen()
-class MemberGiven:
-    """A result of a family of dtypes, with the formulas of its parameters: `decimal(sum(p), sum(s))`."""
-
-    family: DType
-    formulas: tuple[Formula, ...]
-
-
-if TYPE_CHECKING:
-    Given = Target | Words | MemberGiven | None
 
 
 @frozen()

@@ -13,20 +13,14 @@ from typelattice.facts.dtypes import DType
 def explain_parameters(p: Promotion, member: DType) -> list[str]:
     """Explain how the parameters of a dtype were computed, and what other dtypes counted as."""
     assert member.family is not None
+    family = p.system.families[member.family]
     given = said_to_give(op_of(p.system, p.op), p.compute) if p.op and p.compute else None
+    formulas = family.joins
     if isinstance(given, MemberGiven) and member is p.dtype:
-        names = [parameter.name for parameter in member.family.parameters]
+        names = [parameter.name for parameter in family.dtype.parameters]
         formulas = dict(zip(names, given.formulas, strict=True))
-    else:
-        formulas = {**p.system.families[member.family].joins}
-    counted = (
-        {
-            str(o): p.system.families[member.family].members.get(d) if (d := own_dtype(p.system, o)) else None
-            for o in p.promoting
-        }
-        if member.family in p.system.families
-        else {}
-    )
+    others = [o for o in p.promoting if o.dtype is None or o.dtype.family is not family.dtype]
+    counted = {str(o): family.member(own_dtype(p.system, o)) for o in others}
     values = arguments_of(member)
     return [
         *(f"{o} counts as {other}" for o, other in counted.items() if other),

@@ -132,7 +132,8 @@ dist.init_process_group("gloo")
 x, w = torch.ones(4), torch.linspace(0, 1, 4, dtype=torch.float64)
 y = x * w
 dist.all_reduce(y)
-print(dist.get_rank(), y.dtype, y.sum().item())
+# One write, as both processes share the pipe.
+print(f"{dist.get_rank()} {y.dtype} {y.sum().item()}\n", end="")
 dist.destroy_process_group()
 """
 

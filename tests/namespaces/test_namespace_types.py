@@ -94,7 +94,9 @@ def checked(folder: Path, *command: str) -> tuple[str, set[tuple[str, int]]]:
 
 def mypy(folder: Path) -> tuple[str, set[tuple[str, int]]]:
     pytest.importorskip("mypy")
-    (folder / "mypy.ini").write_text(f"[mypy]\nstrict = true\nmypy_path = {SOURCE}\n")
+    # mypy leaves out the bodies of functions whose errors are ignored: it checks ours in `make lint`.
+    ours = "[mypy-typelattice.*]\nignore_errors = true\n"
+    (folder / "mypy.ini").write_text(f"[mypy]\nstrict = true\nmypy_path = {SOURCE}\n{ours}")
     return checked(folder, "mypy")
 
 

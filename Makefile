@@ -28,11 +28,11 @@ SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
 # What a release of Python can break, and what one of NumPy or ml_dtypes can.
 TESTS_OF_PYTHON = tests/tracing tests/programs/test_programs.py tests/operands/test_operand_numpy.py \
 	src/typelattice/tracing src/typelattice/programs
-TESTS_OF_NUMPY = tests/tracing tests/programs tests/operands tests/namespaces \
-	src/typelattice/tracing src/typelattice/programs src/typelattice/operands src/typelattice/namespaces
+TESTS_OF_NUMPY = tests/programs tests/operands tests/namespaces \
+	src/typelattice/operands src/typelattice/namespaces
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest test-3.14-chroot recordings lint package installed docs pages \
+.PHONY: help demo test test-newest test-3.14-chroot whole lint package installed docs pages \
 	tools browser environments emitted conform imitations survey everyday patches widenings known-fixes \
 	npbench releases fuzz bench array-api-tests programs mutants clean
 
@@ -56,8 +56,8 @@ test-newest: | .venv-newest  ## the same with the newest releases that pip finds
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
 	.venv-newest/bin/python -m pytest -m 'not live and not browser and not whole' $(FLAGS) $(TESTS)
 
-recordings: $(VENV)/test.stamp  ## every system answers every recorded call, where `make test` asks a sample
-	$(VENV)/bin/python -m pytest -m whole $(FLAGS) tests/recorded
+whole: $(VENV)/test.stamp  ## every system and every recorded call, where `make test` asks a sample
+	$(VENV)/bin/python -m pytest -m whole $(FLAGS) tests
 
 lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace
 	$(VENV)/bin/ruff check .

@@ -82,11 +82,11 @@ def test_the_project_file_names_the_command() -> None:
 
 @pytest.mark.parametrize("argv", [
     "", "systems", "explain int64 float16", "explain uint8 300 1e39 2j float64:0d=1.5",
-    *(f"explain uint8 int64 float --system {name}" for name in SYSTEMS),
-    *(f"explain bool uint16 bfloat16 --op where --system {name}" for name in SYSTEMS),
-    *(f"table --small --codes names --system {name}" for name in SYSTEMS),
+    *(f"explain uint8 int64 float --system {name}" for name in SYSTEMS[::4]),
+    *(f"explain bool uint16 bfloat16 --op where --system {name}" for name in SYSTEMS[1::4]),
+    *(f"table --small --codes names --system {name}" for name in SYSTEMS[2::4]),
     *(f"diff jax {name}" for name in ("numpy-ml-dtypes", "torch", "tensorflow-all", "polars")),
-    *(f"check {name}" for name in SYSTEMS), *(f"{name} --help" for name in COMMANDS),
+    *(f"check {name}" for name in SYSTEMS[3::4]), *(f"{name} --help" for name in COMMANDS),
 ])  # fmt: skip
 def test_lines_keep_to_80_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, argv: str

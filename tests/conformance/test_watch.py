@@ -142,6 +142,7 @@ def test_news_as_json(install: Install, capsys: pytest.CaptureFixture[str]) -> N
     ]
 
 
+@pytest.mark.whole
 def test_the_installed_numpy_answers_as_its_release_was_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     numpy = pytest.importorskip("numpy")
     if not numpy.__version__.startswith(("2.4.", "2.5.")):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from small_orders import DESIGNS, KEPT, split
 
 import typelattice as tl
@@ -71,6 +72,7 @@ def test_front_has_no_point_better_than_another() -> None:
     assert numpy.better is None
 
 
+@pytest.mark.whole
 def test_the_page_is_what_the_solver_says() -> None:
     tool = Path(__file__).parents[2] / "tools" / "design_page.py"
     done = subprocess.run([sys.executable, str(tool), "--check"], capture_output=True, text=True, timeout=300)

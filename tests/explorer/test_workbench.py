@@ -15,7 +15,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import typelattice as tl
@@ -84,6 +84,7 @@ def test_what_stands_in_another_file_is_not_edited() -> None:
         edit_covers(text, "mine.toml", drop=[("uint8", "int16")])
 
 
+@settings(max_examples=20)
 @given(st.data())
 def test_dropping_and_adding_covers_gives_the_order_that_was_meant(data: st.DataObject) -> None:
     """Of any system that comes along: the text says what the order was meant to be, line by line."""

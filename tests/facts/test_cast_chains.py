@@ -113,7 +113,7 @@ def first_difference(a: DType, b: DType, c: DType) -> Exact | None:
     return next((v for v in values(a) if cast(cast(v, a, b), b, c) != cast(v, a, c)), None)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(formats(), formats(), formats())
 def test_the_first_difference_is_that_of_all_values(a: DType, b: DType, c: DType) -> None:
     with pytest.MonkeyPatch.context() as patched:

@@ -17,7 +17,7 @@ import typelattice as tl
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")
 
-STEPS = 30
+STEPS = 18
 SYSTEMS = ("numpy", "jax", "torch", "array-api", "tensorflow-all", "mlx")
 
 

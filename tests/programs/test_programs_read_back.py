@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from library_programs import LibraryProgram, library_of, run_program
+from samples import one_in
 from test_programs_random import comparable, listed
 
 import typelattice as tl
@@ -51,7 +52,7 @@ def explicit_programs(system: str, made: LibraryProgram) -> list[tuple[tl.Progra
     return found
 
 
-@pytest.mark.parametrize("system", tl.systems())
+@pytest.mark.parametrize("system", one_in(3, tl.systems(), 1))
 def test_an_explicit_program_reads_back_with_its_values(system: str) -> None:
     for made in MADE:
         for explicit, values in explicit_programs(system, made)[-1:]:

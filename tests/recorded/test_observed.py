@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from kept import calls_of, kept, some
+from samples import one_in
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
@@ -36,10 +37,12 @@ def look_up(name: str, op: str, operands: tuple[str, ...]) -> Call | None:
 
 
 EVERY, OPERATIONS = 29, 8  # of the calls, and of the operations of a recording
+NEWEST = [name for name in recording_names() if "@" not in name]
+OLDER = [name for name in recording_names() if "@" in name]
 HALF, FACTORED = "float16", "eig"  # NumPy has no kernel for it, and its rule does not say so
 
 
-@pytest.mark.parametrize("name", [name for name in recording_names() if "@" not in name])
+@pytest.mark.parametrize("name", one_in(3, NEWEST, 1))
 def test_calls_are_looked_up_as_the_whole_recording_has_them_and_depart_as_compared(name: str) -> None:
     system = tl.system(name)
     for call in calls_of(name, some(name, kept(name).operations, OPERATIONS), EVERY):
@@ -135,7 +138,7 @@ def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Pat
     assert o and o.error == "OverflowError"
 
 
-@pytest.mark.parametrize("name", [name for name in recording_names() if "@" in name])
+@pytest.mark.parametrize("name", one_in(4, OLDER, 2))
 def test_an_older_release_is_looked_up_where_it_differs_from_the_newest_and_where_not(name: str) -> None:
     whole, newest = kept(name), kept(name.partition("@")[0])
     for op in some(name, whole.sections_own(), OPERATIONS):

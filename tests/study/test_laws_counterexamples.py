@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 from kept import kept
+from samples import one_in
 
 import typelattice as tl
 from typelattice.explanations.library_code import as_code, leaves, plain, value
@@ -48,7 +49,7 @@ def test_counterexample_is_code_of_the_library() -> None:
     assert [str(eval(code, scope).dtype) for code in found.expressions] == [str(d) for d, _ in found.answers]
 
 
-@pytest.mark.parametrize("name", tl.systems())
+@pytest.mark.parametrize("name", one_in(3, tl.systems()))
 def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
     system = tl.system(name)
     for law, v in tl.laws(name).items():

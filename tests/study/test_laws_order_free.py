@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from jep9407 import DOCUMENT
+from samples import one_in
 
 import typelattice as tl
 from typelattice.explanations.library_code import value
@@ -88,7 +89,7 @@ def test_order_free_fails_where_a_library_was_asked_in_two_orders_and_answered_d
     assert tl.laws(mine)["order-free"].holds, "a variant was never recorded"
 
 
-@pytest.mark.parametrize("name", tl.systems())
+@pytest.mark.parametrize("name", one_in(3, tl.systems(), 1))
 def test_no_recorded_calls_differ_by_their_order_alone_if_the_law_holds(name: str) -> None:
     found = tl.laws(name)
     recorded_calls = evidence(tl.system(name), found.operands)

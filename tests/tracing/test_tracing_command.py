@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from forked import run_python
 from traced_modules import followed, texts, write
 
 import typelattice as tl
@@ -43,11 +44,19 @@ if how == "thread": threading.Timer(0.05, lambda: f(np.ones(2, np.float32))).sta
 """
 
 
+VARIABLES = {
+    **os.environ, "PYTHONPATH": str(Path(tl.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1",
+}  # fmt: skip
+
+
 def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    source = str(Path(tl.__file__).parents[1])
-    variables = {**os.environ, "PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1"}
     words = (sys.executable, "-m", "typelattice", "trace", *words)
-    return subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, timeout=120)
+    return subprocess.run(words, cwd=folder, env=VARIABLES, capture_output=True, text=True, timeout=120)
+
+
+def forked_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """For what goes wrong before a script is run."""
+    return run_python("typelattice", "trace", *words, folder=folder, variables=VARIABLES)
 
 
 def test_threads_are_followed(package: Path) -> None:
@@ -187,7 +196,7 @@ def test_bad_input_is_one_clear_error_and_the_script_is_not_run(
     write(tmp_path, "minus", f"x = {'-' * 90_000}1\n")
     (tmp_path / "folder").mkdir()
     before = sorted(tmp_path.iterdir())
-    done = command(tmp_path, *words)
+    done = forked_command(tmp_path, *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert why in done.stderr and "Traceback" not in done.stderr
     assert sorted(tmp_path.iterdir()) == before

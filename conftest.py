@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import gc
+import sys
+from collections import defaultdict
 from collections.abc import Generator
 
 import pytest
@@ -24,9 +26,28 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How many random programs are tried on each real library, and how many random systems are emitted."""
+    """How many random programs, random systems and parameters of a test are tried."""
     parser.addoption("--programs", type=int, default=14, help="random programs to try on each real library")
     parser.addoption("--systems", type=int, default=3, help="random systems to emit in each language")
+    parser.addoption("--parameters", type=int, metavar="N", help="try one in several parameters, about N a test")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep about N sets of parameters of each test; another Python tries others."""
+    most = config.getoption("--parameters")
+    if not most:
+        return
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        tests[item.nodeid.partition("[")[0]].append(item)
+    left = {
+        item
+        for among in tests.values()
+        for i, item in enumerate(among)
+        if (i + sys.version_info.minor) % max(len(among) // most, 1)
+    }
+    config.hook.pytest_deselected(items=[*left])
+    items[:] = [item for item in items if item not in left]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -29,7 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """How many random programs, random systems and parameters of a test are tried."""
     parser.addoption("--programs", type=int, default=14, help="random programs to try on each real library")
     parser.addoption("--systems", type=int, default=3, help="random systems to emit in each language")
-    parser.addoption("--parameters", type=int, metavar="N", help="try one in several parameters, about N a test")
+    about = "try one in several parameters, about N of each test"
+    parser.addoption("--parameters", type=int, metavar="N", help=about)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

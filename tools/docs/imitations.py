@@ -73,7 +73,7 @@ def index(newest: Sequence[Data], files: Sequence[str]) -> str:
         (
             heading(f'<a href="{row["implementation"]}.html">{row["implementation"]}</a>', row["versions"],
                     f"with {row['with']}", row["date"]),
-            {of_class: _cell(row, of_class) for of_class in STANDARD},
+            {of_class: _cell(row, of_class) for of_class in _classes(newest)},
         )
         for row in newest
     ]  # fmt: skip
@@ -98,7 +98,7 @@ def implementation_page(name: str, releases: Sequence[Data]) -> str:
     columns = [
         (
             heading(escape(name), row["versions"], f"with {row['with']}", row["date"]),
-            {of_class: "<br>".join(_counts(row, of_class, f"r{n}")) for of_class in STANDARD},
+            {of_class: "<br>".join(_counts(row, of_class, f"r{n}")) for of_class in _classes(releases)},
         )
         for n, row in enumerate(releases)
     ]
@@ -108,6 +108,11 @@ def implementation_page(name: str, releases: Sequence[Data]) -> str:
     for n, row in enumerate(releases):
         text += f"<h2>{escape(row['about'])}</h2>" + "".join(_causes(row, f"r{n}"))
     return html_page(name, summary, f'{text}<p><a href="index.html">All implementations</a></p>', "", "", "")
+
+
+def _classes(rows: Sequence[Data]) -> list[str]:
+    """Return the standard classes, and those of a library's own operations, such as `special`."""
+    return [*STANDARD, *sorted({of_class for row in rows for of_class in row["classes"]} - {*STANDARD})]
 
 
 def _cell(row: Data, of_class: str) -> str:

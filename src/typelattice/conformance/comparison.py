@@ -23,6 +23,7 @@ from typelattice.conformance.implementation_differences import (
     askable,
     calls_of_implementation,
     calls_of_system,
+    class_of,
     causes,
     differences,
     questions_of_both,
@@ -38,7 +39,6 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries
-from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import installed_release
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.reader import system as find_system
@@ -147,7 +147,7 @@ def compare_implementation(
     classes: dict[str, Counter[str]] = {}
     for call, each in answered:
         sort = each.sort if each and each.sort not in ignored - {LEFT_OPEN} else AGREES
-        classes.setdefault(NAMES[call.op].of_class, Counter())[sort] += 1
+        classes.setdefault(class_of(call.op), Counter())[sort] += 1
     imitates = other in (entry.get("with"), imitated(name))
     return Comparison(name, has.versions, against, classes, causes(differ), vague, has.spellings, imitates)
 
@@ -180,7 +180,7 @@ def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object
             "sort": cause.sort,
             "cause": cause.cause,
             "calls": len(cause.differences),
-            "classes": Counter(NAMES[each.found.op].of_class for each in cause.differences),
+            "classes": Counter(class_of(each.found.op) for each in cause.differences),
             "known": cause not in new,
             "example": {
                 "op": example.found.op,

@@ -79,7 +79,7 @@ class Difference:
         A refusal is identified by its message without dtypes, numbers and names of operations. Another dtype
         is identified by the class of the operation, whether Python numbers take part, and how dtypes differ.
         """
-        of_class = NAMES[self.found.op].of_class
+        of_class = class_of(self.found.op)
         if self.sort == BREAKS:
             return f"{of_class}: {BROKEN[self.found.answer]}"
         if self.sort == LEFT_OPEN:
@@ -112,6 +112,11 @@ class Cause:
     def counts(self) -> Mapping[str, int]:
         """Its entries in a file of known differences, with the number of calls: one for each class."""
         return Counter(f"{each.sort}: {each.cause}" for each in self.differences)
+
+
+def class_of(op: str) -> str:
+    """The class of an operation; of a library's own one the beginning of its name, such as `special`."""
+    return NAMES[op].of_class if op in NAMES else op.partition("_")[0]
 
 
 def askable(calls: Iterable[Call], has: Catalogue) -> list[Call]:
@@ -159,7 +164,7 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
     like: dict[tuple[str, str], list[list[Difference]]] = {}
     for group in groups:
         if rule := _rule(group):
-            like.setdefault((NAMES[group[0].found.op].of_class, rule), []).append(group)
+            like.setdefault((class_of(group[0].found.op), rule), []).append(group)
     joined = {key: parts for key, parts in like.items() if len(parts) > 1}
     found_causes = [
         Cause(OTHER, f"{of_class}: {rule}", _sorted(parts)) for (of_class, rule), parts in joined.items()
@@ -200,7 +205,7 @@ def _without_operation(each: Difference) -> tuple[str, ...]:
 def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
     """Join groups of differences with one cause; its text names their classes, the commonest first."""
     sort, cause = parts[0][0].sort, parts[0][0].cause
-    others = [NAMES[part[0].found.op].of_class for part in parts[1:]]
+    others = [class_of(part[0].found.op) for part in parts[1:]]
     if others:
         of_class, _, how = cause.partition(":")
         cause = f"{', '.join([of_class, *others])}:{how}"
@@ -240,7 +245,7 @@ def some_of_each_class(questions: Sequence[Question], number: int, seed: int) ->
     before = Counter[str]()
     ranks = list[tuple[int, Question]]()
     for question in random.Random(seed).sample(questions, len(questions)):
-        of_class = NAMES[question[0]].of_class
+        of_class = class_of(question[0])
         ranks.append((before[of_class], question))
         before[of_class] += 1
     return [question for _, question in sorted(ranks, key=itemgetter(0))[:number]]
@@ -303,7 +308,8 @@ def _how(expected: str, found: str) -> str:
 
 def _without_names(message: str, op: str) -> str:
     """Replace what is quoted, addresses and the names of the operation, by which causes would differ."""
-    words = "|".join(map(re.escape, NAMES[NAMES[op].function].functions))
+    names = NAMES[NAMES[op].function].functions if op in NAMES else [op.partition("_")[2]]
+    words = "|".join(map(re.escape, names))
     return re.sub(rf"\b({words})(?=\b|_)", "…", CHANGING.sub("…", message))
 
 
@@ -311,4 +317,5 @@ def _simplicity(each: Difference) -> tuple[int, int, int, str]:
     """Sort plain calls first: few operands, arrays, operators, short names."""
     call = each.found
     marked = sum(_tier(operand) != "array operands" for operand in call.operands)
-    return len(call.operands), marked, not NAMES[call.op].is_operator, f"{len(str(call)):04}{call}"
+    is_operator = call.op in NAMES and NAMES[call.op].is_operator
+    return len(call.operands), marked, not is_operator, f"{len(str(call)):04}{call}"

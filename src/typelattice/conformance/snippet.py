@@ -18,7 +18,10 @@ MANY_LINES = 10
 
 
 class Code:
-    """Code that is written where the recorder of a library has an object: its `repr` is the code."""
+    """Code that is written where the recorder of a library has an object: its `repr` is the code.
+
+    That of a function which takes more than the operands has a `{}` in their place.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -27,7 +30,8 @@ class Code:
         return self.text
 
     def __call__(self, *arguments: object) -> Code:
-        return Code(f"{self.text}({', '.join(map(repr, arguments))})")
+        written = ", ".join(map(repr, arguments))
+        return Code(self.text.format(written) if "{}" in self.text else f"{self.text}({written})")
 
 
 def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping[str, str]) -> str:
@@ -44,7 +48,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     for operand, letter in zip(found.operands, LETTERS, strict=False):
         read = OperandString.parse(operand)
         if read.dtype is None:
-            names.append(Code(f"({read.value!r})" if NAMES[found.op].is_operator else repr(read.value)))
+            names.append(Code(f"({read.value!r})" if _is_operator(found.op) else repr(read.value)))
         elif read.tier not in forms or "=" in operand or re.fullmatch(forms.get("unmade", ""), read.dtype):
             return ""
         else:
@@ -65,7 +69,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     for named, imitated in forms.get("modules", {}).items():
         real = real.replace(named, imitated)
     whole = ", ".join(made)
-    gives_dtype = NAMES[found.op].form == "promotion"
+    gives_dtype = found.op in NAMES and NAMES[found.op].form == "promotion"
     shown = [
         f"{_shown(form, gives_dtype).format(call=call, names=whole)}  # {answer.removeprefix(EXCEPTION)}"
         for form, call, answer in (
@@ -101,11 +105,13 @@ def written_call(
     op: str, operands: Sequence[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
 ) -> str:
     """Write one call; "" if an operator writes into its operand, or the function has no known name."""
-    known = NAMES[op]
-    if known.is_operator:
-        return "" if known.in_place else _with_operator(str(known.operator), operands)
+    if _is_operator(op):
+        return "" if NAMES[op].in_place else _with_operator(str(NAMES[op].operator), operands)
     if op not in spellings:
         return ""
+    if op not in NAMES:
+        return repr(Code(spellings[op])(*operands))
+    known = NAMES[op]
     array = forms.get("condition") or forms["array"].partition(" = ")[2].format(dtype=_named("bool", forms))
     condition = Code(forms["argument"].format(x=array))
     matrix: Callable[[object], object] | None = None
@@ -117,6 +123,10 @@ def written_call(
     except NotAskedError:
         return ""
     return f"{first(call)!r}{'[0]' * (known.form == 'multi-result')}"
+
+
+def _is_operator(op: str) -> bool:
+    return op in NAMES and NAMES[op].is_operator
 
 
 def _no_matrix(x: object) -> object:

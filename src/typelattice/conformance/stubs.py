@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError
 from typing import Any, Self
 
 from typelattice.conformance.in_process_library import Answer
-from typelattice.conformance.library import OperandString, versions_of
+from typelattice.conformance.library import MissingLibraryError, OperandString, versions_of
 from typelattice.conformance.process import STARTING, LibraryProcess
 from typelattice.conformance.questions import KINDS, Question
 from typelattice.conformance.snippet import Code, written_call
@@ -28,6 +29,7 @@ class Stubs:
 
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
+        apart = [str(forms["distribution"])] if "distribution" in forms else []
         self._checker, self._forms, self._limit = checker, forms, STARTING * limit
         self._library = library
         self._setup = str(forms["setup"])
@@ -35,8 +37,8 @@ class Stubs:
         has = library.catalogue
         self.catalogue = replace(
             has,
-            versions={**has.versions, **versions_of(checker)},
-            how=f"the types that {checker} infers from the stubs of {has.name}",
+            versions={**has.versions, **_versions_of(*apart, checker)},
+            how=f"the types that {checker} infers from {' '.join(apart) or f'the stubs of {has.name}'}",
             operands=tuple(operand for operand in has.operands if self._typed(operand)),
             operations=tuple(op for op in has.operations if self._is_written(op)),
             several=(),
@@ -68,7 +70,8 @@ class Stubs:
         return operand in KINDS if read.dtype is None else read.tier in self._forms and "=" not in operand
 
     def _is_written(self, op: str) -> bool:
-        return not NAMES[op].in_place and (NAMES[op].is_operator or op in self._library.catalogue.spellings)
+        in_place, is_operator = (NAMES[op].in_place, NAMES[op].is_operator) if op in NAMES else (False, False)
+        return not in_place and (is_operator or op in self._spellings)
 
     def _names(self) -> list[str]:
         """Declare each operand."""
@@ -90,6 +93,14 @@ class Stubs:
     @property
     def _spellings(self) -> Mapping[str, str]:
         return self._library.catalogue.spellings
+
+
+def _versions_of(*packages: str) -> Mapping[str, str]:
+    """Return the installed versions of stubs and of a checker. Raise MissingLibraryError."""
+    try:
+        return versions_of(*packages)
+    except PackageNotFoundError as error:
+        raise MissingLibraryError(f"{error.name} is not installed; pip install {error.name}") from None
 
 
 def _name(operand: str) -> str:

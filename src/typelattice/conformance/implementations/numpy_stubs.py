@@ -12,7 +12,8 @@ WORDS = {"signedinteger": "int", "unsignedinteger": "uint", "floating": "float",
 BITS = r"\[_(\d+)Bit(?:, _\d+Bit)?\]"
 PLATFORM = re.compile(r"\[_32Bit \| _64Bit(, _32Bit \| _64Bit)?\]")
 """The width of what is 64 bits on all platforms but old ones, such as NumPy's default integer."""
-PREFIX = re.compile(r"\b(builtins|numpy|_typing|_nbit_base|typing)\.|\[builtins\.bool\]|\bbool\[bool\]")
+PREFIX = re.compile(r"\b(builtins|numpy|_typing|_nbit_base|typing)\.")
+BOOL = re.compile(r"\bbool_?\[(builtins\.)?bool\]|\bbool_\b")
 
 
 def dtype_of_type(text: str) -> str:
@@ -22,8 +23,10 @@ def dtype_of_type(text: str) -> str:
     'float32'
     >>> dtype_of_type("ndarray[tuple[Any, ...], dtype[floating[Any]]]"), dtype_of_type("int")
     ('?floating', 'py:int')
+    >>> dtype_of_type("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.bool_[bool]]]")
+    'bool'
     """
-    plain = PREFIX.sub("", text.replace("bool[bool]", "bool"))
+    plain = PREFIX.sub("", BOOL.sub("bool", text))
     plain = PLATFORM.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
     if plain.startswith("tuple["):  # of several results the first
         plain = plain[len("tuple[") :]

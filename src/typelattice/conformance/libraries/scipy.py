@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import fft, linalg, ndimage, signal, special, stats
 from scipy.spatial import distance
 
-from typelattice.conformance.functions import first
+from typelattice.conformance.functions import SpelledFunction, first
 from typelattice.conformance.libraries.numpy import NumPy
 from typelattice.conformance.library import Library, NoSuchOperandError, OperandString, versions_of
 from typelattice.facts.operations import Operation, own_operation
@@ -50,10 +49,12 @@ def sample(x: Any) -> Any:
     return (np.arange(24) % 2 + 1).astype(np.asarray(x).dtype)
 
 
-def call_of(module: Any, name: str, shape: Shape, *more: Any, **named: Any) -> Function:
+def call_of(module: Any, name: str, shape: Shape, *more: Any) -> Function:
     """Call a function of a module with arrays of a shape, and return its first result."""
     function = getattr(module, name)
-    return lambda *arrays: first(function(*map(shape, arrays), *more, **named))
+    rest = "".join(f", {x.__module__}.{x.__name__}" if callable(x) else f", {x!r}" for x in more)
+    spelling = f"{module.__name__}.{name}({{}}{rest})"
+    return SpelledFunction(lambda *arrays: first(function(*map(shape, arrays), *more)), spelling)
 
 
 def calls(module: Any, shape: Shape, names: str, *more: Any) -> dict[str, Function]:
@@ -67,10 +68,21 @@ UFUNCS = {
     for name, found in vars(special).items()
     if isinstance(found, np.ufunc) and not name.startswith(("_", *ENDLESS))
 }
+SHARED_UFUNCS = {
+    "sigmoid": "expit", "rint": "round",
+    **{name: name for name in ("erf", "expm1", "log1p", "exp2", "cbrt")},
+}  # fmt: skip
+"""Elementwise functions that other libraries have, too: operation → name."""
+
+
+def ufunc(name: str) -> Function:
+    """Call an elementwise function, and return its first result."""
+    found = UFUNCS[name]
+    return SpelledFunction(lambda *operands: first(found(*operands)), f"scipy.special.{name}")
+
+
 SHARED: Mapping[str, Function] = {  # functions that other libraries have, too, by the operation
-    **{name: UFUNCS[name] for name in ("erf", "expm1", "log1p", "exp2", "cbrt")},
-    "sigmoid": UFUNCS["expit"],
-    "rint": UFUNCS["round"],
+    **{op: ufunc(name) for op, name in SHARED_UFUNCS.items()},
     **{name: call_of(special, name, vector) for name in ("softmax", "log_softmax", "logsumexp")},
     **{name: call_of(fft, name, vector) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
     **{name: call_of(fft, name, grid) for name in ("fftn", "ifftn", "rfftn", "irfftn")},
@@ -109,9 +121,9 @@ WHOLE: Mapping[str, Function] = {  # functions of whole arrays that no other lib
     **calls(ndimage, grid, "generic_filter", np.mean, 3),
     **calls(ndimage, grid, "zoom", 2),
     **calls(ndimage, grid, "rotate shift", 30),
-    **calls(ndimage, grid, "convolve correlate", np.ones((3, 3))),
+    **calls(ndimage, grid, "convolve correlate", [[1.0] * 3] * 3),
     **calls(ndimage, grid, "convolve1d correlate1d", [1, 1]),
-    **calls(ndimage, grid, "affine_transform", np.eye(2)),
+    **calls(ndimage, grid, "affine_transform", [[1.0, 0.0], [0.0, 1.0]]),
     **calls(ndimage, grid, "map_coordinates", [[1, 2], [1, 2]]),
     "signal_lfilter": lambda b, a, x: signal.lfilter(b, a[:1], vector(x)),
     "signal_sosfilt": lambda sos, x: signal.sosfilt(np.array([[1, 0, 0, 1, 0, 0]], sos.dtype), vector(x)),
@@ -122,7 +134,7 @@ WHOLE: Mapping[str, Function] = {  # functions of whole arrays that no other lib
     **calls(signal, vector, "savgol_filter", 5, 2),
     **calls(signal, vector, "medfilt wiener", 3),
     **calls(signal, grid, "medfilt2d", 3),
-    **calls(signal, grid, "order_filter", np.ones((3, 3)), 1),
+    **calls(signal, grid, "order_filter", [[1] * 3] * 3, 1),
     **calls(signal, grid, "convolve2d correlate2d"),
     **calls(distance, grid, "cdist pdist"),
     **calls(distance, one, "squareform"),
@@ -147,7 +159,7 @@ class SciPy(NumPy):
         super().__init__()
         self.versions = versions_of("scipy", "numpy")
         ufuncs = {f"special_{name}": found for name, found in UFUNCS.items() if name not in NOT_STATED}
-        shared = [*SHARED.values()]
+        shared = [UFUNCS[name] for name in SHARED_UFUNCS.values()]
         self.ufuncs = {name: found for name, found in ufuncs.items() if found not in shared}
         self.own: Mapping[str, Operation] = {
             **{
@@ -166,12 +178,8 @@ class SciPy(NumPy):
         return super().make(operand)
 
     def operations(self) -> Mapping[str, Function]:
-        ufuncs = {name: partial(_first_of, found) for name, found in self.ufuncs.items()}
+        ufuncs = {name: ufunc(name.partition("_")[2]) for name in self.ufuncs}
         return {**SHARED, **ufuncs, **WHOLE}
-
-
-def _first_of(function: Function, *operands: object) -> object:
-    return first(function(*operands))
 
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {SciPy.name: SciPy}

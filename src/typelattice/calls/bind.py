@@ -361,7 +361,7 @@ def _bind_values(
         if value is False and parameter.role not in ("operand", "position", "joined"):
             continue
         if parameter.is_float and isinstance(value, int):
-            raise excerpt.refuse(f"{parameter.name} is no float, so values decide; write {value}.0")
+            raise excerpt.refuse(f"{parameter.name} is no float, which changes the result; write {value}.0")
         if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_maker:
             if builder.observed:
                 continue
@@ -474,7 +474,7 @@ def _join_with_argument(
     """An operand after it has joined a further argument: an array, a list of numbers, or a number."""
     if isinstance(other, tuple):
         other = tuple(float(i) if isinstance(i, int) else i for i in other)
-    join = builder.call(excerpt, op, [x, other if builder.is_scalar(other) else builder.ref(excerpt, other)])
+    join = builder.call(excerpt, op, [x, other])
     return builder.cast(excerpt, x, DTypeOf(join.step)) if op.form == "promotion" else join
 
 

@@ -41,6 +41,7 @@ MEANINGS = (
     "constant",
     "listed",
     "after",
+    "first",
     "second",
     "composed",
     "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks",

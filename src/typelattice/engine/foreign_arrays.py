@@ -69,7 +69,6 @@ def _count_operand_as(
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
     assert o.dtype
-    library = o.foreign.removesuffix(SCALAR)
     known = rules.operation(op.name) if op else None
     form = ""
     if known and place == 0 and known.is_operator:

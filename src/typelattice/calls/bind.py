@@ -216,7 +216,8 @@ def bind(
         out = None
     casting = given.get("casting")
     if casting == "safe" and (dtype is not None or out is not None):
-        raise excerpt.refuse(f"{name} is given casting='safe' and a dtype or an output; leave the casting out")
+        what = f"{name} is given casting='safe' and a dtype or an output"
+        raise excerpt.refuse(f"{what}; leave the casting out")
     joined = tuple(_take_joined(row, values))
     kept = (*text, *(values.pop(p.name) for p in row.parameters if p.role == "position" and p.name in values))
     return BoundCall(op, row, tuple(operands), kept, values, dtype, out, joined, casting == "unsafe")

@@ -10,6 +10,7 @@ from typelattice.facts.missing_operations import absent
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import parse
 from typelattice.recorded.recording_files import open_recording
+from typelattice.recorded.unasked import is_unasked
 
 IMMUTABLE = (
     "tensorflow", "tensorflow-all", "tensorflow-safe", "tensorflow-legacy", "keras", "polars", "triton",
@@ -17,7 +18,7 @@ IMMUTABLE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("system", ["dask", "tinygrad", "ndonnx", "polars", "polars-series", "triton"])
+@pytest.mark.parametrize("system", ["dask", "tinygrad", "ndonnx", "polars", "triton", "c", "go"])
 def test_an_operation_that_a_library_lacks_is_refused_by_name(system: str) -> None:
     p = tl.system(system).explain("float32", op="eigh")
     assert p.dtype is None
@@ -39,6 +40,12 @@ def test_what_was_looked_up_in_vain_is_refused_everywhere(system: str, op: str) 
     replay = tl.program(call, x="float32[3]").under(system)
     assert [outcome.reason for _, outcome in replay.refusals] == [p.reason]
     assert not replay[-1].never_asked
+
+
+def test_what_a_language_was_not_asked_is_not_missing() -> None:
+    for system, op in (("octave", "reshape"), ("fortran", "matmul"), ("c", "sqrt")):
+        p = tl.system(system).explain(*["float32"] * OPERATIONS[op].least, op=op)
+        assert str(p.dtype) == "float32" and is_unasked(p)
 
 
 def test_a_namespace_refuses_what_its_library_lacks() -> None:

@@ -260,7 +260,7 @@ def test_what_diff_puts_before_and_after_promotes() -> None:
         strict.diff(strict.asarray([1, 2]), prepend=strict.asarray([0.5]))
 
 
-@pytest.mark.parametrize("system", ["numpy", "numpy1"])
+@pytest.mark.parametrize("system", ["numpy", "numpy1", "cupy"])
 @pytest.mark.parametrize("op", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
 def test_numpy_compares_integers_of_two_signs_exactly(op: str, system: str) -> None:
     xp = tl.namespace(system, np)

@@ -141,6 +141,44 @@ ANSWERS = (  # the system, a call, the dtypes of x, y and c, and the library's a
     *((name, "x[c]", {"x": "float32[3]", "c": "bool[3]"}, said) for name, said in (
         ("numpy", "float32"), ("tensorflow", "float32"), ("mlx", "refused"), ("tinygrad", "refused"),
     )),
+    *((f, call, {"x": "float32[3]"}, "refused") for f, call in (  # a list is no array there
+        ("jax", "jnp.quantile(x, [0.5])"), ("jax", "jnp.nanpercentile(x, [50])"), ("jax", "jnp.take(x, [1])"),
+        ("jax", "jnp.where([True, False, True], x, x)"), ("jax", "jnp.diff(x, prepend=[1.0])"),
+        ("jax", "jnp.cov(x, [1.0, 2.0, 3.0])"), ("jax", "jnp.polyval([1.0, 2.0], x)"),
+        ("jax", "jnp.quantile(x, 1)"), ("torch", "torch.quantile(x, [0.5])"), ("torch", "torch.take(x, [1])"),
+        ("mlx", "mx.where([True, False, True], x, x)"), ("array-api", "where([True, False, True], x, x)"),
+    )),
+    ("tensorflow", "tf.where([True, False, True], x, x)", {"x": "float32[3]"}, "float32"),
+    *((f, f"jax.lax.pad(x, {value}, [(1, 1, 0)])", {"x": d}, said) for f, value, d, said in (
+        ("jax", "0.0", "float32[3]", "refused"), ("jax", "0.0", "float64[3]", "float64"),
+        ("jax-x32", "0.0", "float32[3]", "float32"), ("jax-x32", "0.0", "float16[3]", "refused"),
+        ("jax", "jnp.float32(0)", "float32[3]", "float32"), ("jax", "True", "int8[3]", "refused"),
+    )),
+    *(("torch", call, {"x": d, "c": "bool[3]"}, said) for call, d, said in (
+        ("x.masked_fill(c, -1e9)", "float16[3]", "refused"),
+        ("x.masked_fill(c, -1e9)", "bfloat16[3]", "bfloat16"),
+        ("x.masked_fill(c, float('-inf'))", "float16[3]", "float16"),
+        ("x.masked_fill(c, 300)", "bool[3]", "bool"), ("x.masked_fill(c, 1j)", "int8[3]", "refused"),
+        ("torch.where(c, -1e9, x)", "float16[3]", "float16"),
+    )),
+    ("torch", "x.fill_(1e9)", {"x": "float16[3]"}, "refused"),
+    ("torch", "x.fill_(1e9)", {"x": "float32[3]"}, "float32"),
+    *(("numpy", call, {"x": "int8[3]", "y": "float32[3]"}, said) for call, said in (
+        ('np.add(x, y, casting="unsafe")', "float32"), ('np.add(x, y, casting="no")', "refused"),
+        ('np.add(x, y, dtype=np.int8, casting="unsafe")', "int8"),
+        ('np.divide(x, y, dtype=np.int8, casting="unsafe")', "refused"),
+        ("np.concatenate([x, y], dtype=np.int8)", "refused"),
+        ('np.concatenate([x, y], dtype=np.int8, casting="unsafe")', "int8"),
+    )),
+    ("numpy", 'np.multiply(x, 0.5, out=x, casting="unsafe")', {"x": "int8[3]"}, "int8"),
+    ("numpy", "np.multiply(x, 0.5, out=x)", {"x": "int8[3]"}, "refused"),
+    ("numpy", 'x.astype(np.int8, casting="safe")', {"x": "float32[3]"}, "refused"),
+    ("numpy", "np.interp(x, x, x, left=1j)", {"x": "float32[3]"}, "refused"),
+    ("jax", "jnp.interp(x, x, x, left=1j)", {"x": "float32[3]"}, "complex64"),
+    ("jax", "jnp.interp(x, x, x, left=1.5)", {"x": "float32[3]"}, "float32"),
+    *(("dask", f"da.full((2,), {value})", {}, said) for value, said in (
+        ("2**63", "refused"), ("2**63 - 1", "int64"), ('2**63, dtype="uint64"', "uint64"),
+    )),
 )  # fmt: skip
 
 

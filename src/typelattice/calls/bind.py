@@ -59,6 +59,7 @@ class BoundCall:
     - `args` and `keywords` are the arguments that a step keeps, by position and by name.
     - `out` is the array that the result is written into.
     - `joined` are arguments that promote with the first operand before the operation runs.
+    - `casts_all`: with NumPy's `casting="unsafe"` a dtype or an output of any kind is taken.
     """
 
     op: Operation
@@ -69,6 +70,7 @@ class BoundCall:
     dtype: AnyDType | None = None
     out: Argument = None
     joined: tuple[tuple[Operation, Argument], ...] = ()
+    casts_all: bool = False
 
 
 def is_function(name: str, library: str | None) -> bool:
@@ -212,9 +214,13 @@ def bind(
     dtype, out = asked_dtype(excerpt, values.pop("dtype", None)), values.pop("out", None)
     if builder.observed and not isinstance(out, Ref):
         out = None
+    casting = given.get("casting")
+    if casting == "safe" and (dtype is not None or out is not None):
+        what = f"{name} is given casting='safe' and a dtype or an output"
+        raise excerpt.refuse(f"{what}; leave the casting out")
     joined = tuple(_take_joined(row, values))
     kept = (*text, *(values.pop(p.name) for p in row.parameters if p.role == "position" and p.name in values))
-    return BoundCall(op, row, tuple(operands), kept, values, dtype, out, joined)
+    return BoundCall(op, row, tuple(operands), kept, values, dtype, out, joined, casting == "unsafe")
 
 
 def bind_maker(
@@ -250,7 +256,7 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
         made = _compute_in(builder, excerpt, call, operands, dtype)
     if call.out is None:
         return made
-    marks = (KIND_KEPT,) if op.form in ("elementwise", "pair") else ()
+    marks = (KIND_KEPT,) if op.form in ("elementwise", "pair") and not call.casts_all else ()
     return builder.set_elements(excerpt, call.out, ..., made, marks=marks)
 
 
@@ -259,12 +265,11 @@ def _compute_in(
 ) -> Ref:
     """Add an operation that computes in the dtype asked for, by casts before or after it."""
     op = call.op
+    _check_same_kind(builder, excerpt, op, operands, dtype, call.casts_all)
     if op.of_class == CAST_AFTER or op.form == "list":
-        _check_same_kind(builder, excerpt, op, operands, dtype)
         return builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
     if op.of_class not in COMPUTED_IN:
         raise excerpt.refuse(f"{op.name} takes no dtype; cast with .astype(dtype)")
-    _check_same_kind(builder, excerpt, op, operands, dtype)
     mixed = any(x is not None and not builder.is_scalar(x) for x in operands)  # else the numbers are cast
     kept = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
     operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, kept, strict=True)]
@@ -276,19 +281,25 @@ def _compute_in(
 
 
 def _check_same_kind(
-    builder: ProgramBuilder, excerpt: Excerpt, op: Operation, operands: Sequence[Argument], asked: AnyDType
+    builder: ProgramBuilder,
+    excerpt: Excerpt,
+    op: Operation,
+    operands: Sequence[Argument],
+    asked: AnyDType,
+    casts_all: bool,
 ) -> None:
     """Check that operands may be cast to the dtype that NumPy is asked to compute in. Raise ProgramError.
 
     A ufunc lowers no kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and takes a wider float.
+    Nor does `np.concatenate`.
     """
-    is_ufunc = op.form in ("elementwise", "pair") and meaning("same-kind", "dtype", excerpt.owner)
+    is_ufunc = op.form in ("elementwise", "pair", "list") and meaning("same-kind", "dtype", excerpt.owner)
     to, kinds = builder.dtype(asked), [*Kind]
     if to is None or not is_ufunc:
         return
     if op.of_class in NEED_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
         raise excerpt.refuse(f"{op.name} has no loop that computes in {to}; ask for a float")
-    for x in operands:
+    for x in () if casts_all else operands:
         number = builder.static(x)
         own = builder.dtype(x) if isinstance(x, Ref) else None
         if isinstance(number, (bool, int, float, complex)):
@@ -361,7 +372,10 @@ def _bind_values(
         if value is False and parameter.role not in ("operand", "position", "joined"):
             continue
         if parameter.is_float and isinstance(value, int):
-            raise excerpt.refuse(f"{parameter.name} is no float, so values decide; write {value}.0")
+            raise excerpt.refuse(f"{parameter.name} is no float, which changes the result; write {value}.0")
+        if parameter.is_real and isinstance(value, complex):
+            what = f"{parameter.name} is complex, which {name} of real values refuses"
+            raise excerpt.refuse(f"{what}; leave it out")
         if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_maker:
             if builder.observed:
                 continue
@@ -474,7 +488,7 @@ def _join_with_argument(
     """An operand after it has joined a further argument: an array, a list of numbers, or a number."""
     if isinstance(other, tuple):
         other = tuple(float(i) if isinstance(i, int) else i for i in other)
-    join = builder.call(excerpt, op, [x, other if builder.is_scalar(other) else builder.ref(excerpt, other)])
+    join = builder.call(excerpt, op, [x, other])
     return builder.cast(excerpt, x, DTypeOf(join.step)) if op.form == "promotion" else join
 
 

@@ -41,6 +41,7 @@ MEANINGS = (
     "constant",
     "listed",
     "after",
+    "first",
     "second",
     "composed",
     "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks",
@@ -69,7 +70,8 @@ class Parameter:
 
     `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
     parameter that means the same everywhere. `spread`: its numbers may be given one by one. `of` is the
-    operation that joins an argument with the first operand, and `is_float` is set if it has to be a float.
+    operation that joins an argument with the first operand, and `is_float` is set if it has to be a float,
+    `is_real` if it may not be complex.
     `words` are its values that decide nothing. Rows of compositions also say whether it has to be an array,
     or an array or a list, or one of `words`, and the default, as Python's text.
     """
@@ -80,6 +82,7 @@ class Parameter:
     by_name: bool = False
     of: str = ""
     is_float: bool = False
+    is_real: bool = False
     is_array: bool = False
     is_several: bool = False
     default: str | None = None
@@ -443,7 +446,7 @@ def _parameter(word: str, by_name: bool) -> Parameter:
         of = of or "result_type"
     words = tuple(kind.split(":")) if role == "deciding" and kind else ()
     spread, by_name = word.endswith("..."), by_name or word == "~..."
-    return Parameter(names, role, spread, by_name, of, kind == "float", words=words)
+    return Parameter(names, role, spread, by_name, of, kind == "float", kind == "real", words=words)
 
 
 def _result(word: str, row: int, column: int) -> Result:

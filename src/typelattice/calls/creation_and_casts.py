@@ -292,7 +292,17 @@ def _masked_fill(
     taken = [*args, *given.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
         raise excerpt.refuse("it takes an array, a mask and a value; give those")
-    return builder.set_elements(excerpt, taken[0], taken[1], taken[2])
+    x, mask, value = builder.ref(excerpt, taken[0]), *taken[1:]
+    return builder.set_elements(excerpt, x, mask, filling(builder, excerpt, x, value))
+
+
+def filling(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) -> Argument:
+    """The value that fills an array. PyTorch casts a Python number first, and refuses one out of range."""
+    number = builder.static(value)
+    if not isinstance(number, (int, float, complex)) or not meaning("first", "fill", excerpt.owner):
+        return value
+    ref = builder.ref(excerpt, value)
+    return builder.create_array(excerpt, "full", ((), ref), {}, ref.step, DTypeOf(x.step), ())
 
 
 def _diag(

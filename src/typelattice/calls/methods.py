@@ -9,7 +9,7 @@ from typelattice.calls.attributes import attribute_of
 from typelattice.calls.bind import call_function, is_function
 from typelattice.calls.call_tables import FUNCTIONS, dtype_named, equivalent, meaning, names
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, asked_dtype, bits_of
+from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, asked_dtype, bits_of, filling
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE, size
@@ -86,7 +86,9 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
     plain, owner = name.removesuffix("_"), call.excerpt.owner
     if is_in_place(name) and not given:
         if plain in WRITTEN:
-            return builder.set_elements(excerpt, x, ..., args[0] if args else 0)
+            of_torch = Excerpt(excerpt.text, excerpt.location, owner or "torch")
+            value = filling(builder, of_torch, x, args[0] if args else 0)
+            return builder.set_elements(excerpt, x, ..., value)
         if len(args) == 1 and not builder.observed:
             return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
     if builder.observed and (plain in FUNCTIONS or equivalent(plain, owner)):

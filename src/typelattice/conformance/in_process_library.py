@@ -93,8 +93,9 @@ class InProcessLibrary:
         name, spaces = self._library.name, getattr(self._library, "spaces", None)
         if spaces is None or name not in recordings():
             return None
-        arrays = type(self._library.make("float32")) if self.has("float32") else None
-        return absent_operations(recordings()[name].library, [*spaces, arrays], self._functions)
+        array = self._library.make("float32") if self.has("float32") else None
+        methods = () if isinstance(array, str) else (type(array),)  # a text is the source of a language
+        return absent_operations(recordings()[name].library, [*spaces, *methods], self._functions)
 
     def has(self, operand: str) -> bool:
         """Return True if the library can make this operand."""

@@ -49,12 +49,26 @@ def read_foreign_arrays(
     )
 
 
+def check_others(rules: Rules, operands: Sequence[Operand], promoting: Sequence[Operand]) -> None:
+    """Raise RefusalError for a condition or for indices that the library does not take, such as a list."""
+    for o in operands:
+        if o.foreign and o not in promoting:
+            word = _foreign_word(rules, o, "")
+            if word and word not in WORDS:
+                raise _refusal(o, word)
+
+
+def _refusal(o: Operand, reason: str) -> RefusalError:
+    assert o.dtype
+    step = Hosted((o.dtype,), None, o.foreign.removesuffix(SCALAR))
+    return RefusalError(reason, "make it one of the library's own first", step)
+
+
 def _count_operand_as(
     rules: Rules, o: Operand, own: DType | None, op: Op | None, place: int, trail: list[Decision]
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
     assert o.dtype
-    library = o.foreign.removesuffix(SCALAR)
     known = rules.operation(op.name) if op else None
     form = ""
     if known and place == 0 and known.is_operator:
@@ -63,9 +77,7 @@ def _count_operand_as(
         form = "assigned"
     word = _foreign_word(rules, o, form)
     if word not in WORDS:
-        reason = word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own"
-        step = Hosted((o.dtype,), None, library)
-        raise RefusalError(reason, "make it one of the library's own first", step)
+        raise _refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
     as_array = op is not None and op.counts_as_array(place)
     counts = replace(o, foreign="")

@@ -35,11 +35,13 @@ def promote_operands(
 
         promoting = without_arguments(promoting)
     try:
-        if any(o.foreign for o in promoting):
+        if any(o.foreign for o in operands):
             from typelattice.engine.foreign_arrays import (
+                check_others,
                 read_foreign_arrays,  # few questions are of another library's arrays
             )
 
+            check_others(rules, operands, promoting)
             promoting = read_foreign_arrays(rules, behaviour, promoting, trail)
         found = (
             _evaluate_promotion(rules, promoting, trail)

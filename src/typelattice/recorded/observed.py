@@ -132,6 +132,8 @@ def observed(p: Promotion) -> Observed | None:
     name = recording_of(p.system)
     if name is None:
         return None
+    if any(o.foreign for o in p.operands if o not in p.promoting):
+        return None  # a list as a condition or as indices was never asked
     if any(o.foreign for o in p.promoting):
         name = f"{FOREIGN}/{name}"
     asked = p.system.operation(p.op or PROMOTION)

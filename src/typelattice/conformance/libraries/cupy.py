@@ -25,6 +25,7 @@ class CuPy(Library):
     """CuPy's arrays with a dtype and no memory. A ufunc is asked which loop it takes, and launches none."""
 
     name = "cupy"
+    spaces = (cp, cp.linalg, cp.fft)
     how = "promotion, and the loops that ufuncs choose; nothing computed, nothing else asked"
 
     def __init__(self) -> None:

@@ -41,7 +41,11 @@ class Fortran(Language):
         "complex64": "COMPLEX(4)",
         "complex128": "COMPLEX(8)",
     }
-    spaces = ()  # the language has what is asked here
+    unasked = (
+        "matmul", "dot", "vdot", "matrix_transpose", "reshape", "roll", "repeat", "count_nonzero",
+        "argmax", "argmin", "norm", "vector_norm", "real", "nextafter", "isnan", "isfinite", "fabs",
+        "rint",
+    )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **signed(
             "add", "subtract", "multiply", "divide", "pow", "equal", "less",

@@ -31,6 +31,14 @@ class C(Language):
         "where": ("1 ? {} : {}",),
         "logical_not": ("!{}",),
     }
+    unasked = (
+        "not_equal", "less_equal", "greater", "greater_equal", "bitwise_or", "bitwise_xor",
+        "bitwise_right_shift", "logical_or", "abs", "acos", "acosh", "asin", "asinh", "atan",
+        "atan2", "atanh", "ceil", "conj", "copysign", "cos", "cosh", "erf", "exp", "expm1", "floor",
+        "hypot", "imag", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2", "nextafter",
+        "pow", "real", "round", "signbit", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "angle",
+        "cbrt", "exp2", "fabs", "fmax", "fmin", "fmod", "rint",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.how = f"types that {self.compiler} -std=gnu17 names for expressions, none is run"

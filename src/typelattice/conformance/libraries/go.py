@@ -43,7 +43,9 @@ class Go(Language):
     name = "go"
     how = "types that go build names for expressions, none is run"
     extra_operands = ("1.5",)
-    spaces = ()  # the language has what is asked here
+    unasked = (
+        "conj", "max", "min", "sort", "isinf", "rint",
+    )  # fmt: skip
     native: Mapping[str, str] = {
         "bool": "bool",
         **{name: name for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")},

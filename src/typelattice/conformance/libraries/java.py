@@ -29,7 +29,10 @@ class Java(Language):
         "float32": "float",
         "float64": "double",
     }
-    spaces = ()  # the language has what is asked here
+    unasked = (
+        "copysign", "nextafter", "floor_divide", "isfinite", "isinf", "isnan", "degrees", "radians",
+        "rint", "fabs", "logical_xor",
+    )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **signed(
             "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",

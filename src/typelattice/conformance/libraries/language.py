@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 from typelattice.conformance.library import (
     MissingLibraryError,
@@ -29,9 +30,12 @@ class Language:
     """Standard name to the language's own name of a type."""
     forms: Mapping[str, tuple[str, ...]]
     """How the language writes an operation: of one operand, of two, where it takes either."""
+    unasked: tuple[str, ...] = ()
+    """Operations that the language has, and that are not asked here."""
 
     def __init__(self) -> None:
         self.names = {own: name for name, own in self.native.items()}
+        self.spaces = (SimpleNamespace(**dict.fromkeys(self.unasked)),)
         self._made: dict[str, None] = {}
         self._known: dict[str, str | TypeError] = {}
 

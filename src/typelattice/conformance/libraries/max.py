@@ -31,6 +31,7 @@ class Max(Framework):
     """Inputs of a graph; what it calls weak are NumPy's arrays, as they are Python's scalars."""
 
     name = "max"
+    spaces = (ops,)
     how = "max.graph.ops on graph inputs, < by operator; NumPy arrays are the weak ones"
 
     def __init__(self) -> None:

@@ -42,7 +42,17 @@ class Octave(Language):
         "complex64": "single_complex",
         "complex128": "double_complex",
     }
-    spaces = ()  # the language has what is asked here
+    unasked = (
+        "cross", "trace", "count_nonzero", "nonzero", "unique_values", "flip", "permute_dims",
+        "repeat", "reshape", "roll", "squeeze", "tile", "tril", "triu", "matrix_transpose",
+        "diagonal", "meshgrid", "cholesky", "inv", "pinv", "det", "solve", "qr", "svd",
+        "matrix_power", "cond", "eig", "eigh", "eigvals", "eigvalsh", "svdvals", "norm",
+        "matrix_norm", "vector_norm", "matrix_rank", "fft", "ifft", "fftn", "ifftn", "fftshift",
+        "ifftshift", "dot", "kron", "convolve", "interp", "trapezoid", "gradient", "cov",
+        "corrcoef", "quantile", "percentile", "histogram", "hstack", "vstack", "rot90", "diag",
+        "ravel", "searchsorted", "isin", "logical_xor", "signbit", "degrees", "radians", "angle",
+        "fabs", "bitwise_invert", "bitwise_right_shift",
+    )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **signed("add", "subtract", "equal", "less", "greater_equal", "positive", "negative"),
         "result_type": ("+{}", "{} + {}"),

@@ -37,7 +37,9 @@ class WGSL(Language):
         "float16": "f16",
         "float32": "f32",
     }
-    spaces = ()  # the language has what is asked here
+    unasked = (
+        "clip", "det", "dot", "cross", "lerp", "matrix_transpose", "norm", "vector_norm", "matmul",
+    )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **signed(
             "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",

@@ -16,7 +16,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import Operation
 from typelattice.operands.notation import parse
 from typelattice.operands.operand import Operand, Tier, operand_of
-from typelattice.study.foldable_casts import chain_of
+from typelattice.study.foldable_casts import is_foldable
 from typelattice.study.study_scope import domain
 
 FORMAT = 1  # the version of what is emitted: of the names of functions, and of the JSON
@@ -174,7 +174,7 @@ def _foldable(system: System, indices: Mapping[DType, int]) -> tuple[tuple[int, 
     by_index = {i: d for d, i in indices.items()}
     every = [by_index.get(i) for i in range(max(indices.values()) + 1)]
     return tuple(
-        tuple(int(bool(a and b and c and chain_of(system, a, b, c))) for c in every)
+        tuple(int(bool(a and b and c and is_foldable(system, a, b, c))) for c in every)
         for a, b in product(every, repeat=2)
     )
 

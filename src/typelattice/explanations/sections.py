@@ -304,6 +304,8 @@ def _out_of_range_words(loss: Loss, source: DType, target: DType) -> Iterator[st
         # A loss of sign has said what becomes of values below.
         beyond = "above" if into_whole and loss.sign else "beyond"
         yield f"values {beyond} {_number(target.max)} {_overflow(source, target)}"
+    elif loss.magnitude and target.family:
+        yield f"values beyond the range of {target} are undefined"
     elif loss.magnitude:
         yield f"values beyond the platform's {target} wrap"
 

@@ -7,7 +7,7 @@ near these are tried.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, product
 
@@ -23,6 +23,8 @@ FEW = 300  # values of a dtype that are all tried
 PHASES = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
 PLAIN_CASTS = (PLAIN, PLAIN, PLAIN)
 REAL = Kind.FLOAT.rank
+Difference = tuple[str, str, str]  # a value, and the results of both ways, as text
+Rules = tuple[CastRule, CastRule, CastRule]  # of the first cast, of the second and of the direct one
 
 
 @frozen()
@@ -65,9 +67,7 @@ class CastChain:
 
 
 @lru_cache(maxsize=100_000)
-def cast_chain(
-    source: DType, through: DType, target: DType, rules: tuple[CastRule, CastRule, CastRule] = PLAIN_CASTS
-) -> CastChain:
+def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAIN_CASTS) -> CastChain:
     """Compare two casts in a row with the direct cast. Raises DTypeError for anything that is no DType.
 
     `rules` are those of the first cast, of the second and of the direct one.
@@ -129,11 +129,43 @@ def _surely_exact(source: DType, through: DType, target: DType) -> bool:
     return through.bits is not None and target.bits is not None and through.bits >= target.bits
 
 
+def may_be_folded(source: DType, through: DType, target: DType, rules: Rules = PLAIN_CASTS) -> bool:
+    """Return True if both ways give the same for every value: the `exact` of `cast_chain`, found sooner.
+
+    A difference often shows at an end of a range, so these values are tried before all others in their order.
+
+    >>> from typelattice import dtype
+    >>> may_be_folded(dtype("int64"), dtype("int32"), dtype("int16"))
+    True
+    """
+    parts = tuple(map(part_of, (source, through, target)))
+    known = [v for d in parts if (v := values(d))]
+    if len(known) == 3 and not any(rule.obstacle for rule in rules):
+        if _find_difference(*parts, rules, chain(_ends(known), specials(parts[0]))):
+            return False
+    return cast_chain(source, through, target, rules).exact is True
+
+
+def _ends(known: Sequence[Values]) -> Iterator[int]:
+    """Yield values of the first dtype that lie at the ends of the ranges of all: the greatest, the finest."""
+    have = known[0]
+    for its in known:
+        unit = max(its.unit, have.unit)
+        for size in (its.high, its.high + unit, unit, 3 * unit, (unit << (its.bits or 0)) + unit):
+            yield from (v for v in (size, -size) if have.holds(v))
+
+
 @lru_cache(maxsize=100_000)  # of real dtypes, as the parts of complex ones are cast one by one
-def _first_difference(
-    source: DType, through: DType, target: DType, rules: tuple[CastRule, CastRule, CastRule]
-) -> tuple[str, str, str] | None:
+def _first_difference(source: DType, through: DType, target: DType, rules: Rules) -> Difference | None:
     """Return the first value that differs and its two results as text; None if none differs."""
+    tried = chain(_tried(source, through, target), specials(source))
+    return _find_difference(source, through, target, rules, tried)
+
+
+def _find_difference(
+    source: DType, through: DType, target: DType, rules: Rules, tried: Iterable[Value]
+) -> Difference | None:
+    """Return the first of these values that differs and its two results as text; None if none differs."""
     between, take = values(through), values(target)
     assert between is not None
     assert take is not None
@@ -144,7 +176,6 @@ def _first_difference(
     first, straight = caster(source, through, between, to_through), caster(source, target, take, directly)
     alike = (source.kind.rank < REAL) == (through.kind.rank < REAL) and to_target == directly
     second = straight if alike else caster(through, target, take, to_target)
-    tried: Iterator[Value] = chain(_tried(source, through, target), specials(source))
     for value in tried:
         middle = first(value)
         if alike and middle == value:

@@ -52,12 +52,14 @@ class Parameter:
     """A parameter of a dtype, such as the digits of a decimal, and its limits; None where it has none.
 
     `most` may be the name of a parameter before it: a decimal has no more digits after the point than in all.
+    `counts` is "digits" for the decimal digits of a value, "decimals" for those after the point, else "".
     """
 
     name: str
     is_whole: bool
     least: int | None
     most: int | str | None
+    counts: str = ""
 
 
 @frozen(eq=False, repr=False, weakref_slot=True)

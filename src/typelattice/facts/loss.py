@@ -63,6 +63,8 @@ def loss(source: DType, target: DType) -> Loss:
     special = tuple(SPECIALS[c] for c in source.specials if c in SPECIALS and c not in target.specials)
     have, take = values(source, widest=True), values(target, widest=False)
     if have is None or take is None:
+        if decimal := _of_decimals(source, target):
+            return Loss(*decimal, sign, imaginary, special)
         beyond = _known_beyond(source, target)
         return Loss(magnitude=beyond, sign=sign, imaginary=imaginary, special=special, unknown=True)
     low, high = ends_kept(target, take)
@@ -76,6 +78,54 @@ def loss(source: DType, target: DType) -> Loss:
     underflow = floating and "z" in target.specials and _vanishes(have, take)
     first = _first_inexact(have, take) if floating else None
     return Loss(magnitude, precision, first, underflow, sign, imaginary, special)
+
+
+def _digits_of(d: DType) -> tuple[int, int] | None:
+    """Return the digits of a decimal and those after its point; None for any other dtype."""
+    if d.family is None:
+        return None
+    counted = {p.counts: n for p, n in zip(d.family.parameters, d.arguments, strict=True)}
+    if "digits" not in counted:
+        return None
+    digits, decimals = int(counted["digits"]), int(counted.get("decimals", 0))
+    return (digits, decimals) if decimals >= 0 else None
+
+
+def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, bool] | None:
+    """Return the magnitude, precision, first inexact integer and underflow of a cast of a decimal, or to one.
+
+    A decimal of p digits, s of them after the point, has the multiples of 10**-s below 10**(p - s). All
+    numbers are multiplied by 10**s here, and by SCALE. Return None if the values of a dtype are unknown.
+    """
+    has, keeps = _digits_of(source), _digits_of(target)
+    have, take = values(source, widest=True), values(target, widest=False)
+    if keeps:
+        power, top = 10 ** keeps[1], 10 ** keeps[0] - 1
+        if has:
+            units, unit = (10 ** has[0] - 1) * power, 10 ** has[1]  # of the greatest value, of 1
+            finer = has[1] > keeps[1]
+            return 2 * units >= (2 * top + 1) * unit, finer, None, finer
+        if have is None:
+            return None
+        ends = have.high, -have.low if "s" in target.specials else 0
+        beyond = any(2 * end * power >= (2 * top + 1) * SCALE for end in ends)
+        least = [size for size in have.nearest_to_zero() if size]
+        finer = any(v * power % SCALE for v in have.listed or (have.unit,))
+        return beyond, finer, None, any(2 * size * power <= SCALE for size in least)
+    if not has or take is None:
+        return None
+    power, top = 10 ** has[1], (10 ** has[0] - 1) * SCALE
+    low, high = ends_kept(target, take)
+    whole = Values(SCALE, None, -(top // power // SCALE * SCALE), top // power // SCALE * SCALE)
+    inside = max(whole.low, low if "s" in target.specials else 0), min(whole.high, high)
+    inexact = whole.count(*inside) > whole.in_common(take, *inside)
+    floating = target.kind.rank >= Kind.FLOAT.rank
+    return (
+        top > high * power or ("s" in target.specials and -top < low * power),
+        has[1] > 0 or inexact,  # no fraction of 10**s is one of 2**n
+        _first_inexact(whole, take) if floating else None,
+        floating and any(0 < 2 * SCALE <= size * power for size in take.nearest_to_zero()),
+    )
 
 
 def _surely_holds(target: DType, source: DType) -> bool:

@@ -18,7 +18,7 @@ from typelattice.files.key_reader import KeyReader
 from typelattice.files.vocabulary import OrderDependentError, UnknownWord, Words, items, text
 
 MOST = 8  # parameters of a dtype
-LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)")
+LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)(?: (digits|decimals))?")
 WORDS = {"number": (False, None, None), "whole number": (True, None, None)}
 
 
@@ -34,10 +34,10 @@ def read_parameters(table: object) -> tuple[Parameter, ...]:
     return tuple(found.values())
 
 
-def _limits(limits: str, before: Mapping[str, Parameter]) -> tuple[bool, int | None, int | str | None]:
-    """Read whether a parameter is whole, its least and its greatest value."""
+def _limits(limits: str, before: Mapping[str, Parameter]) -> tuple[bool, int | None, int | str | None, str]:
+    """Read whether a parameter is whole, its least and its greatest value, and what it counts."""
     if limits in WORDS:
-        return WORDS[limits]
+        return *WORDS[limits], ""
     matched = LIMITS.fullmatch(limits)
     if not matched:
         cause = f'{short(limits)} should be "1 to 38", "0 to p", "number" or "whole number"'
@@ -46,11 +46,11 @@ def _limits(limits: str, before: Mapping[str, Parameter]) -> tuple[bool, int | N
     if most.lstrip("-").isdecimal():
         if int(most) < least:
             raise UnknownWord(f"{short(limits)} leaves no value", limits)
-        return True, least, int(most)
+        return True, least, int(most), matched[3] or ""
     if most not in before:
         cause = f"{short(most)} is no parameter that stands before{nearest(most, before)}"
         raise UnknownWord(cause, most)
-    return True, least, most
+    return True, least, most, matched[3] or ""
 
 
 def read_families(

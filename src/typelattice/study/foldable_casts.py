@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
 from typelattice.explanations.sections import Section, explicit_cast_words
-from typelattice.facts.cast_chains import CastChain, cast_chain
+from typelattice.facts.cast_chains import PLAIN_CASTS, CastChain, Rules, cast_chain, may_be_folded
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.files.reader import system as find_system
@@ -103,6 +103,15 @@ def cast_chains(system: str | Path | System, dtypes: Iterable[object] | None = N
 
 def chain_of(system: System, a: DType, b: DType, c: DType) -> CastChain:
     """Compare two casts in a row with the direct cast, by the system's rules for casts."""
+    return cast_chain(a, b, c, _rules_of(system, a, b, c))
+
+
+def is_foldable(system: System, a: DType, b: DType, c: DType) -> bool:
+    """Return True if two casts in a row may be folded by the system's rules: the `exact` of `chain_of`."""
+    return may_be_folded(a, b, c, _rules_of(system, a, b, c))
+
+
+def _rules_of(system: System, a: DType, b: DType, c: DType) -> Rules:
     if not system.casts:
-        return cast_chain(a, b, c)
-    return cast_chain(a, b, c, (system.cast_rule(a, b), system.cast_rule(b, c), system.cast_rule(a, c)))
+        return PLAIN_CASTS
+    return system.cast_rule(a, b), system.cast_rule(b, c), system.cast_rule(a, c)

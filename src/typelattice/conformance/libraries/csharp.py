@@ -1,0 +1,89 @@
+"""C#, as Mono's compiler checks it: no program is run, the compiler's diagnostics name the types."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
+from typelattice.conformance.library import NoSuchOperandError, Scalar
+
+ERROR = re.compile(r"^\S+\((?P<line>\d+),\d+\): error CS\d+: (?P<message>.*)$", re.MULTILINE)
+TYPE = re.compile(r"^Cannot implicitly convert type `(?P<type>\w+)' to `Nothing'$")
+NAMED = re.compile(r" of type|`[^']*'")
+
+ONE = (
+    *("acos", "asin", "atan", "cos", "cosh", "exp", "log", "log10", "sin", "sinh", "sqrt", "tan", "tanh"),
+    *("abs", "sign", "floor", "round"),
+)
+
+
+class CSharp(Language):
+    """Variables of simple types, and literals: the first of int, uint, long and ulong, or a double."""
+
+    name = "csharp"
+    how = "types that mcs names for expressions, none is run; Math has the functions"
+    native: Mapping[str, str] = {
+        "bool": "bool",
+        "uint8": "byte",
+        "uint16": "ushort",
+        "uint32": "uint",
+        "uint64": "ulong",
+        "int8": "sbyte",
+        "int16": "short",
+        "int32": "int",
+        "int64": "long",
+        "float32": "float",
+        "float64": "double",
+    }
+    spaces = ()  # the language has what is asked here
+    forms: Mapping[str, tuple[str, ...]] = {
+        **signed(
+            "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
+            "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
+            "bitwise_left_shift", "bitwise_right_shift", "positive", "negative",
+            "bitwise_invert",
+        ),
+        "fmod": ("{} % {}",),
+        "logical_and": ("{} && {}",),
+        "logical_or": ("{} || {}",),
+        "logical_not": ("!{}",),
+        "maximum": ("System.Math.Max({}, {})",),
+        "minimum": ("System.Math.Min({}, {})",),
+        "pow": ("System.Math.Pow({}, {})",),
+        "atan2": ("System.Math.Atan2({}, {})",),
+        "ceil": ("System.Math.Ceiling({})",),
+        "trunc": ("System.Math.Truncate({})",),
+        **{name: (f"System.Math.{name.capitalize()}({{}})",) for name in ONE},
+        **{
+            f"{sign}=": (f"({{}} {sign}= {{}})",)
+            for sign in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
+        },
+        "setitem": ("({} = {})",),
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.versions = {"mono": run_program("mcs", "--version").stdout.split()[-1]}
+
+    def constant(self, value: Scalar) -> str:
+        if isinstance(value, complex) or math.isinf(value) or value >= 2**64:
+            raise NoSuchOperandError("C# has no such literal")
+        return str(value).lower() if isinstance(value, bool) else f"({value!r})"
+
+    def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
+        """No value here can be assigned to the class, and mcs complains by name."""
+        variables = " ".join(f"static {own} a_{name};" for name, own in self.native.items())
+        head = ["class Nothing {", variables, "static void ask() {", "Nothing n;"]
+        lines = [f"n = unchecked({each});" for each in expressions]
+        found = compile_lines([*head, *lines, "} }"], "Nothing.cs", "mcs", "-target:library", "-out:/dev/null")
+        for error in ERROR.finditer(found):  # a decimal only follows an ambiguous call
+            message = error["message"]
+            named = TYPE.match(message)
+            own = self.names.get(named["type"]) if named else None
+            answer = own or TypeError(NAMED.sub("", message))
+            yield int(error["line"]) - len(head) - 1, answer
+
+
+LIBRARIES = {CSharp.name: CSharp}

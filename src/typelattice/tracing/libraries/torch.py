@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from typelattice.tracing.libraries import value_checks
-from typelattice.tracing.run_data.run import ValueLoss
 
 DEVICES = ("cpu", "cuda", "mps", "xpu")
 COMPILER_SWITCH = "torch._dynamo.config", "disable"
@@ -20,11 +19,20 @@ CAST = "{}.to({})"
 
 def value_losses(
     name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
-) -> Iterator[ValueLoss]:
+) -> Iterator[value_checks.Found]:
     """Yield what an operation lost, seen as NumPy's; bfloat16 has no array there."""
-    arrays = [x.detach().cpu().numpy() if hasattr(x, "detach") else x for x in (*operands, result)]
-    axes = {"axis" if key == "dim" else key: x for key, x in named.items()}
-    yield from value_checks.value_losses(name, arrays[:-1], axes, arrays[-1])
+    own = as_array(result)
+    if own is not result:
+        axes = {"axis" if key == "dim" else key: x for key, x in named.items()}
+        yield from value_checks.value_losses(name, operands, axes, own, as_array)
+
+
+def as_array(x: Any) -> Any:
+    """Return a tensor as an array of NumPy; return anything else, and a tensor that has no such array, as it is."""
+    try:
+        return x.detach().cpu().numpy()
+    except (AttributeError, TypeError):
+        return x
 
 
 def casting() -> str:

@@ -18,7 +18,7 @@ LOSSES = {
     "a = np.int16([300]).astype(np.uint8)": "1 of 1 number wrapped, such as 300, which is 44 in uint8",
     "a = np.arange(3_000, dtype=np.int32) * 2**20": "952 of 3,000 numbers wrapped, such as 2.14748365e+09",
     "a = np.arange(3_000, dtype=np.int16); a += 32_000": "2,232 of 3,000 numbers wrapped, such as 32768",
-    "a = np.full(3_000, 0.5); a[7] = 0; a = a.astype(int)": "2,999 of 3,000 numbers lost a fraction, such as 0.5",
+    "a = np.full(3_000, 0.5); a[7] = 0; a = a.astype(int)": "2,999 of 3,000 numbers lost a fraction",
     "a = np.float32([1e30]); a *= 1e30": "1 of 1 number became infinite in float32, of finite operands",
     "a = np.log(np.zeros(2))": "2 of 2 numbers became infinite in float64, of finite operands",
     "a = np.zeros(2) / np.zeros(2)": "2 of 2 numbers became NaN in float64, of finite operands",

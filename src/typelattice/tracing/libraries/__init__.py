@@ -20,7 +20,6 @@ from functools import cache
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
 
 from typelattice.calls.step import Input, NamedDType, Opaque, Step
 from typelattice.facts.dtypes import DTYPES
@@ -71,8 +70,8 @@ def may_be_forked(library: str) -> bool:
     return getattr(_file(library), "MAY_BE_FORKED", False) is True
 
 
-def value_checks(library: str) -> list[Callable[..., Iterable[tuple[str, Callable[[], ValueLoss] | None]]]]:
-    """List the functions that yield what an operation lost, of its operands' values and over several steps."""
+def loss_checks(library: str) -> list[Callable[..., Iterable[tuple[str, Callable[[], ValueLoss] | None]]]]:
+    """List what yields what an operation lost: of its operands' values, and over several steps."""
     losses, shadows = (getattr(_file(library), name, None) for name in ("value_losses", "Shadows"))
     return [*([losses] if losses else ()), *([shadows().losses] if shadows else ())]
 

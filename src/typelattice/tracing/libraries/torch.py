@@ -17,18 +17,24 @@ CAST = "{}.to({})"
 """How a program casts an array to a dtype."""
 
 
+NUMPY_OPTIONS = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
+
+
 def value_losses(
     name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
 ) -> Iterator[value_checks.Found]:
     """Yield what an operation lost, seen as NumPy's; bfloat16 has no array there."""
     own = as_array(result)
-    if own is not result:
-        axes = {"axis" if key == "dim" else key: x for key, x in named.items()}
+    unbiased = name in ("var", "std") and any(type(x) is bool for x in operands)
+    if own is not result and not unbiased:
+        axes = {NUMPY_OPTIONS.get(key, key): x for key, x in named.items()}
+        if name in ("var", "std"):
+            axes = {"ddof": 1, **axes}
         yield from value_checks.value_losses(name, operands, axes, own, as_array)
 
 
 def as_array(x: Any) -> Any:
-    """Return a tensor as an array of NumPy; return anything else, and a tensor that has no such array, as it is."""
+    """Return a tensor as an array of NumPy. Return anything else as it is, also a tensor of another dtype."""
     try:
         return x.detach().cpu().numpy()
     except (AttributeError, TypeError):

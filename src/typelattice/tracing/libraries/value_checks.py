@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from math import inf
 from typing import Any
@@ -20,7 +21,8 @@ PRODUCTS = {"dot", "matmul", "inner", "vdot"}
 SUMS = {"sum", "mean", "cumsum", "var", "std", "nansum", "nanmean", "trace", *PRODUCTS}
 WRAPPING = {*SUMS, "add", "subtract", "multiply", "power", "square", "negative", "absolute", "prod"}
 DEEDS = {WRAPPED: "wrapped", LOST_FRACTION: "lost a fraction", LOST_DIGITS: "lost digits"}
-EXACT = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}  # no integers overflow float64 there
+EXACT = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}
+"""Operations in which float64 overflows for no integers."""
 OPTIONS = {"axis", "keepdims", "ddof"}  # of sums, with which the wide one is computed
 KEPT = 2**7  # units in the last place that a sum may lose: about two digits
 LARGE = 2_000  # numbers of an array from which on its extreme values are found first
@@ -53,13 +55,15 @@ def value_losses(
     elif kind != "i" and kind != "u":
         return
     elif name == "put" or casts(name):
-        yield from cast_losses(np, _numbers(np, map(converted, operands))[:1], None if name == "put" else own, dtype)
+        arrays = _numbers(np, map(converted, operands[:1]))
+        yield from cast_losses(np, arrays, None if name == "put" else own, dtype)
         return
-    if NAMES.get(name, name) not in WRAPPING:
+    plain = NAMES.get(name, name)
+    if plain not in WRAPPING:
         return
-    inputs = operands[: getattr(getattr(np, NAMES.get(name, name)), "nin", len(operands))]  # the next is an output
+    inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # the next one is an output
     arrays = _numbers(np, map(converted, inputs))
-    if len(arrays) == len(inputs) and not any([x is result for x in inputs]):
+    if len(arrays) == len(inputs) and not any(x is result for x in inputs):
         named = {key: x for key, x in named.items() if key != "dtype"} if named else named
         if OPTIONS.issuperset(named) and not (kind != "f" and fits(np, name, arrays, named, own)):
             yield from _against_wide(np, name, arrays, named, own)
@@ -110,7 +114,7 @@ def cast_losses(np: Any, arrays: Sequence[Any], own: Any, dtype: Any) -> Iterato
     `own` is the result; None if it is yet to be computed.
     """
     for x in map(np.asarray, arrays):
-        if x.dtype.kind not in "iuf" or not x.size or own is not None and x.shape != own.shape:
+        if x.dtype.kind not in "iuf" or not x.size or (own is not None and x.shape != own.shape):
             continue
         limits, (low, high) = np.iinfo(dtype), extremes(np, x)
         whole = np.trunc(x) if x.dtype.kind == "f" else x
@@ -141,6 +145,7 @@ def fits(np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any], ow
     if not all(map(np.size, arrays)):
         return False
     limits, ranges = np.iinfo(own.dtype), [extremes(np, x) for x in arrays]
+    reached: tuple[Any, ...]
     match name, ranges:
         case "add", ((a, b), (c, d)):
             reached = a + c, b + d
@@ -152,7 +157,7 @@ def fits(np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any], ow
             reached = a * arrays[0].size, b * arrays[0].size, a, b
         case _:
             return False
-    return limits.min <= min(reached) and max(reached) <= limits.max
+    return bool(limits.min <= min(reached) and max(reached) <= limits.max)
 
 
 def _against_wide(
@@ -163,11 +168,8 @@ def _against_wide(
         if name in ("add=", "subtract="):
             back = np.subtract if name == "add=" else np.add  # integers wrap exactly: these were there
             arrays = [back(own, np.asarray(arrays[0]).astype(own.dtype)), *arrays]
-        try:
-            wide = computed_wide(np, NAMES.get(name, name), arrays, named)
-        except (TypeError, ValueError):
-            return
-        if wide.shape != own.shape:
+        wide = computed_wide(np, NAMES.get(name, name), arrays, named)
+        if wide is None or wide.shape != own.shape:
             return
         apart = abs(wide - own)
         if own.dtype.kind == "f":
@@ -179,16 +181,20 @@ def _against_wide(
 
 
 def computed_wide(np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """Compute an operation in float64."""
-    if name == "sum":  # `np.sum` takes longer
-        return np.add.reduce(*arrays, dtype=float, **(named if len(arrays) > 1 else {"axis": None, **named}))
-    function = getattr(np, name)
-    if name not in PRODUCTS:
-        return function(*arrays, dtype=float, **named)
-    if np.size(arrays[0]) < LARGE or any(np.ndim(x) != 1 for x in arrays):
-        return function(*(np.asarray(x).astype(float) for x in arrays))
-    blocks = [slice(i, i + BLOCK) for i in range(0, arrays[0].size, BLOCK)]
-    return sum(function(*(x[block].astype(float) for x in arrays)) for block in blocks)
+    """Compute an operation in float64; return None if NumPy's function does not take its arguments."""
+    with suppress(TypeError, ValueError):
+        if name in ("sum", "mean"):  # the functions of these names take longer
+            whole = named if len(arrays) > 1 else {"axis": None, **named}
+            total = np.add.reduce(*arrays, dtype=float, **whole)
+            return total if name == "sum" else total * (np.size(total) / np.size(arrays[0]))
+        function = getattr(np, name)
+        if name not in PRODUCTS:
+            return function(*arrays, dtype=float, **named)
+        if np.size(arrays[0]) < LARGE or any(np.ndim(x) != 1 for x in arrays):
+            return function(*(np.asarray(x).astype(float) for x in arrays))
+        blocks = [slice(i, i + BLOCK) for i in range(0, arrays[0].size, BLOCK)]
+        return sum(function(*(x[block].astype(float) for x in arrays)) for block in blocks)
+    return None
 
 
 @cache

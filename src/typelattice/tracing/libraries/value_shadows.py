@@ -54,7 +54,7 @@ class Shadows:
             return
         np: Any = sys.modules["numpy"]
         is_array, in_place = isinstance(result, np.ndarray), plain != name
-        if not in_place and (len(operands) != 2 or any([x is result for x in operands])):
+        if not in_place and (len(operands) != 2 or any(x is result for x in operands)):
             self.drop(id(result))  # it is an output, whose old values are gone
             return
         before = self.of(result, written=True) if in_place else None
@@ -70,7 +70,7 @@ class Shadows:
                 self.keep(np, result, result.copy(), result.astype(float), False)
                 return
             wide, apart = self.carry(np, function, given, result)
-            lost, allowed = any([s.lost for s in found if s]), units(dtype)
+            lost, allowed = any(s.lost for s in found if s), units(dtype)
             if not lost and apart > allowed * abs(wide.flat[0]):  # else the rest is spared
                 largest = max(_largest(np.asarray(x)) for x in given)
                 bad = abs(wide - result) > allowed * largest

@@ -9,7 +9,7 @@ from typing import Any
 from weakref import ref
 
 from typelattice.calls.step import LONGEST, SourceLocation
-from typelattice.tracing.libraries import value_checks
+from typelattice.tracing.libraries import loss_checks
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
 from typelattice.tracing.run_data.run import NOT_FINITE, LostAt, ValueLoss
@@ -40,7 +40,7 @@ class ValueChecks:
                 return
         checks = self.checks.get(kind.library)
         if checks is None:
-            checks = self.checks[kind.library] = value_checks(kind.library)
+            checks = self.checks[kind.library] = loss_checks(kind.library)
         rules: set[str] = set()
         for losses in checks if name != "put" else checks[:1]:
             for rule, describe in losses(name, operands, named, result):

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -59,12 +60,20 @@ for estimator in (
     estimator.fit(X, y)
 """
 PROCESSES = 5
+CHECKED = {  # what is written in loops whose values are checked; `lib` is NumPy or PyTorch
+    "operators": ("z = (x - y) * 2.0 / (y + 1.0)", "m = z > x", "total += z", "w = -z[1:] + 1.0"),
+    "functions": ("z = lib.sqrt(lib.exp(x) + y)", "w = lib.where(x > y, z, x)", "c = lib.maximum(w, y)"),
+    "reductions": ("z = x - x.mean()", "s = x.sum() / lib.sqrt(x.var())", "t = z.max()", "p = x @ y"),
+    "integers": ("k = (i1 + i2) * 3", "s = k.sum()", "k -= 1", "f = x / k"),
+}
+SIZES = 100, 1_000_000
+CHECKS = 5.0  # times as long as followed without checks
 
 
 def tracing() -> list[Row]:
     if absent("numpy"):
         return [Row("an operation", "numpy", "absent: no numpy")]
-    return [*operations(), *estimators()]
+    return [*operations(), *checks("numpy"), *checks("torch"), *estimators()]
 
 
 def operations() -> list[Row]:
@@ -99,6 +108,42 @@ def operations() -> list[Row]:
         row = measured(what, line, added * 1e9, MAY_COST, "ns")
         rows.append(replace(row, ratio=f"{added / addition:.1f} adds"))
     return rows
+
+
+def checks(library: str) -> list[Row]:
+    """Loops over small and large arrays, followed with and without checks of their values."""
+    if absent(library):
+        return [Row("values", library, f"absent: no {library}")]
+    lib: Any = import_module(library)
+    text = f"import {library} as lib\n"
+    for name, lines in CHECKED.items():
+        body = "".join(f"        {line}\n" for line in lines)
+        text += f"def {name}(x, y, i1, i2, n):\n    total = x * 0\n    for i in range(n):\n{body}"
+    scopes: list[dict[str, Any]] = [{}, {}]
+    for scope, values in zip(scopes, (True, False), strict=True):
+        code = Compiler(Recorder(values)).code("loops", "loops.py", text.encode())
+        assert code is not None
+        exec(code, scope)
+    rows = []
+    for size in SIZES:
+        i1 = lib.arange(size, dtype=lib.int32)
+        x = lib.ones(size, dtype=lib.float32).cumsum(0) / size
+        arrays = [x, x + 0.5, i1, i1 % 7]
+        times = max(3, min(TIMES, 3_000_000 // size))
+
+        for name in CHECKED:
+            rounds = [[seconds(scope[name], arrays, times) for scope in scopes] for _ in range(PROCESSES)]
+            with_checks, without = (median(column) for column in zip(*rounds, strict=True))
+            against = f"without checks; {library}, {size:,} numbers"
+            rows.append(compared(f"values: {name}", against, with_checks, without, CHECKS))
+    return rows
+
+
+def seconds(loop: Callable[..., object], arrays: list[Any], times: int) -> float:
+    """Seconds of the processor that a round of a loop takes."""
+    start = time.process_time()
+    loop(*arrays, times)
+    return (time.process_time() - start) / times
 
 
 def estimators() -> list[Row]:

@@ -14,13 +14,12 @@ A file may define these:
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
 
 from typelattice.calls.step import Input, NamedDType, Opaque, Step
 from typelattice.facts.dtypes import DTYPES
@@ -71,19 +70,10 @@ def may_be_forked(library: str) -> bool:
     return getattr(_file(library), "MAY_BE_FORKED", False) is True
 
 
-def value_losses(
-    library: str, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
-) -> Iterator[ValueLoss]:
-    """Yield what an operation of a library lost of the values of its operands; nothing if that is unknown."""
-    found = getattr(_file(library), "value_losses", None)
-    if found is not None:
-        yield from found(name, operands, named, result)
-
-
-def value_shadows(library: str) -> Any:
-    """Return what follows the values of a library's arrays in float64; None if nothing does."""
-    found = getattr(_file(library), "Shadows", None)
-    return found and found()
+def loss_checks(library: str) -> list[Callable[..., Iterable[tuple[str, Callable[[], ValueLoss] | None]]]]:
+    """List what yields what an operation lost: of its operands' values, and over several steps."""
+    losses, shadows = (getattr(_file(library), name, None) for name in ("value_losses", "Shadows"))
+    return [*([losses] if losses else ()), *([shadows().losses] if shadows else ())]
 
 
 def compiler_switches() -> dict[str, str]:

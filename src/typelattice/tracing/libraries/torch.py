@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from typelattice.tracing.libraries import value_checks
-from typelattice.tracing.run_data.run import ValueLoss
 
 DEVICES = ("cpu", "cuda", "mps", "xpu")
 COMPILER_SWITCH = "torch._dynamo.config", "disable"
@@ -18,13 +17,28 @@ CAST = "{}.to({})"
 """How a program casts an array to a dtype."""
 
 
+NUMPY_OPTIONS = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
+
+
 def value_losses(
     name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
-) -> Iterator[ValueLoss]:
+) -> Iterator[value_checks.Found]:
     """Yield what an operation lost, seen as NumPy's; bfloat16 has no array there."""
-    arrays = [x.detach().cpu().numpy() if hasattr(x, "detach") else x for x in (*operands, result)]
-    axes = {"axis" if key == "dim" else key: x for key, x in named.items()}
-    yield from value_checks.value_losses(name, arrays[:-1], axes, arrays[-1])
+    own = as_array(result)
+    unbiased = name in ("var", "std") and any(type(x) is bool for x in operands)
+    if own is not result and not unbiased:
+        axes = {NUMPY_OPTIONS.get(key, key): x for key, x in named.items()}
+        if name in ("var", "std"):
+            axes = {"ddof": 1, **axes}
+        yield from value_checks.value_losses(name, operands, axes, own, as_array)
+
+
+def as_array(x: Any) -> Any:
+    """Return a tensor as an array of NumPy. Return anything else as it is, also a tensor of another dtype."""
+    try:
+        return x.detach().cpu().numpy()
+    except (AttributeError, TypeError):
+        return x
 
 
 def casting() -> str:

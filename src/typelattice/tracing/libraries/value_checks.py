@@ -1,9 +1,14 @@
-"""Checks of the values of NumPy arrays; other libraries' files convert theirs first."""
+"""Checks of the values of NumPy arrays; other libraries' files convert theirs first.
+
+Nearly all operations lose nothing. So each check begins with a test that shows this at little cost.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from math import inf
 from typing import Any
 
@@ -12,85 +17,190 @@ from typelattice.tracing.steps.equivalent_operations import casts_from
 
 NAMES = {"pow": "power", "abs": "absolute", "add=": "add", "subtract=": "subtract"}
 """Names of operations that NumPy calls otherwise; those with a `=` write into their left operand."""
-SUMS = {"sum", "mean", "cumsum", "dot", "matmul", "var", "std", "nansum", "nanmean", "inner", "vdot", "trace"}
+PRODUCTS = {"dot", "matmul", "inner", "vdot"}
+SUMS = {"sum", "mean", "cumsum", "var", "std", "nansum", "nanmean", "trace", *PRODUCTS}
 WRAPPING = {*SUMS, "add", "subtract", "multiply", "power", "square", "negative", "absolute", "prod"}
 DEEDS = {WRAPPED: "wrapped", LOST_FRACTION: "lost a fraction", LOST_DIGITS: "lost digits"}
+EXACT = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}
+"""Operations in which float64 overflows for no integers."""
 OPTIONS = {"axis", "keepdims", "ddof"}  # of sums, with which the wide one is computed
 KEPT = 2**7  # units in the last place that a sum may lose: about two digits
+LARGE = 2_000  # numbers of an array from which on its extreme values are found first
+BLOCK = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
+Found = tuple[str, Callable[[], ValueLoss] | None]
+"""A rule that a result broke, and a function that describes the loss; None if the operands broke it, too."""
 
 
 def value_losses(
-    name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
-) -> Iterator[ValueLoss]:
-    """Yield what an operation of a name lost of the values of its operands."""
+    name: str,
+    operands: Sequence[Any],
+    named: Mapping[str, Any],
+    result: Any,
+    converted: Callable[[Any], Any] = lambda x: x,
+) -> Iterator[Found]:
+    """Yield what an operation of a name lost of the values of its operands, which are converted if needed."""
     np: Any = sys.modules["numpy"]
-    with np.errstate(all="ignore"):
-        arrays = [x for x in operands if isinstance(x, (np.ndarray, np.generic, int, float))]
-        known = len(arrays) == len(operands)
-        own = np.asarray(result)
+    own = result if isinstance(result, np.generic) else np.asarray(result)  # a scalar is faster than an array
+    dtype = own.dtype
+    kind = dtype.kind
+    if kind == "f" or kind == "c":
         if name == "put":
-            yield from cast_losses(np, arrays, np.asarray(arrays[0]).astype(own.dtype) if arrays else own)
+            if not all(every(np.isfinite(x)) for x in _numbers(np, map(converted, operands))):
+                yield NOT_FINITE, None
             return
-        if name in ("add=", "subtract=") and own.dtype.kind in "iu" and arrays:
-            back = np.subtract if name == "add=" else np.add  # integers wrap exactly: these were there
-            arrays = [back(own, np.asarray(arrays[0]).astype(own.dtype)), *arrays]
-        name = NAMES.get(name, name)
-        if own.dtype.kind in "fc":
-            yield from _not_finite(np, arrays, own)
-        if casts_from(name) < inf or name in np.sctypeDict:
-            yield from cast_losses(np, arrays[:1], own)
-        named = {key: x for key, x in named.items() if key != "dtype"}
-        if name in WRAPPING and {*named} <= OPTIONS and known:
+        if not every(np.isfinite(own)):
+            yield _not_finite(np, _numbers(np, map(converted, operands)), own)
+        if kind == "c" or name not in SUMS or dtype.itemsize >= 8:
+            return
+    elif kind != "i" and kind != "u":
+        return
+    elif name == "put" or casts(name):
+        arrays = _numbers(np, map(converted, operands[:1]))
+        yield from cast_losses(np, arrays, None if name == "put" else own, dtype)
+        return
+    plain = NAMES.get(name, name)
+    if plain not in WRAPPING:
+        return
+    inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # the next one is an output
+    arrays = _numbers(np, map(converted, inputs))
+    if len(arrays) == len(inputs) and not any(x is result for x in inputs):
+        named = {key: x for key, x in named.items() if key != "dtype"} if named else named
+        if OPTIONS.issuperset(named) and not (kind != "f" and fits(np, name, arrays, named, own)):
             yield from _against_wide(np, name, arrays, named, own)
 
 
-def _not_finite(np: Any, arrays: Sequence[Any], own: Any) -> Iterator[ValueLoss]:
-    """Yield the loss of numbers that became infinite or NaN, though all operands are finite."""
-    bad = ~np.isfinite(own)
+def _numbers(np: Any, operands: Iterable[Any]) -> list[Any]:
+    """Return the operands that are arrays or real numbers."""
+    return [x for x in operands if isinstance(x, (np.ndarray, np.generic, int, float))]
+
+
+@cache
+def casts(name: str) -> bool:
+    """Return True if a function of a name casts its first operand."""
+    return casts_from(name) < inf or name in sys.modules["numpy"].sctypeDict
+
+
+def every(found: Any) -> bool:
+    """Return True if all of some booleans are true; this is `found.all()`, but faster if they are few."""
+    return 0 not in found.tobytes() if found.size < LARGE else bool(found.all())
+
+
+def some(found: Any) -> bool:
+    """Return True if one of some booleans is true, likewise."""
+    return 1 in found.tobytes() if found.size < LARGE else bool(found.any())
+
+
+def extremes(np: Any, x: Any) -> tuple[Any, Any]:
+    """Return the least and the largest number of an array or a number, as Python's numbers."""
+    if getattr(x, "ndim", 0) == 0:
+        x = getattr(x, "item", lambda: x)()
+        return x, x
+    return np.minimum.reduce(x, axis=None).item(), np.maximum.reduce(x, axis=None).item()
+
+
+def _not_finite(np: Any, arrays: Sequence[Any], own: Any) -> Found:
+    """Return the loss of numbers that became infinite or NaN; it is none if an operand is not finite."""
     numbers = [x for x in arrays if np.asarray(x).dtype.kind in "fciu"]
-    if bad.any() and numbers and all(np.isfinite(x).all() for x in numbers):
-        became = "NaN" if np.isnan(own).any() else "infinite"
-        what = f"became {became} in {own.dtype}, of finite operands"
-        yield ValueLoss(NOT_FINITE, int(bad.sum()), own.size, what)
+    if not numbers or not all(every(np.isfinite(x)) for x in numbers):
+        return NOT_FINITE, None
+    became = "NaN" if np.isnan(own).any() else "infinite"
+    what = f"became {became} in {own.dtype}, of finite operands"
+    return NOT_FINITE, lambda: ValueLoss(NOT_FINITE, int((~np.isfinite(own)).sum()), own.size, what)
 
 
-def cast_losses(np: Any, arrays: Sequence[Any], own: Any) -> Iterator[ValueLoss]:
-    """Yield what a cast to integers lost: fractions, and values that do not fit."""
+def cast_losses(np: Any, arrays: Sequence[Any], own: Any, dtype: Any) -> Iterator[Found]:
+    """Yield what a cast to a dtype of integers lost: fractions, and values that do not fit.
+
+    `own` is the result; None if it is yet to be computed.
+    """
     for x in map(np.asarray, arrays):
-        if own.dtype.kind not in "iu" or x.shape != own.shape or x.dtype.kind not in "iuf":
+        if x.dtype.kind not in "iuf" or not x.size or (own is not None and x.shape != own.shape):
             continue
+        limits, (low, high) = np.iinfo(dtype), extremes(np, x)
         whole = np.trunc(x) if x.dtype.kind == "f" else x
-        wrapped = np.isfinite(x) & (whole.astype(float) != own.astype(float))
-        lost = (whole != x) & ~wrapped & np.isfinite(x)
+        if limits.min - 1 < low and high < limits.max + 1 and (whole is x or every(whole == x)):
+            continue
+        with np.errstate(all="ignore"):
+            own = x.astype(dtype) if own is None else own
+            finite = np.isfinite(x)
+            wrapped = finite & (whole.astype(float) != own.astype(float))
+            lost = finite & (whole != x) & ~wrapped
         if wrapped.any():
-            yield describe_loss(np, WRAPPED, wrapped, whole, own)
+            yield WRAPPED, partial(describe_loss, np, WRAPPED, wrapped, whole, own)
         if lost.any():
-            yield describe_loss(np, LOST_FRACTION, lost, x, own)
+            yield LOST_FRACTION, partial(describe_loss, np, LOST_FRACTION, lost, x, own)
+
+
+def fits(np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any], own: Any) -> bool:
+    """Return True if it is easily seen that no integer wraps.
+
+    Few numbers are computed in float64. Of many, the extreme values are found.
+    """
+    if name == "add=" or name == "subtract=":  # the old values fit: they were there
+        arrays, name = [own, *arrays], "subtract" if name == "add=" else "add"
+        own = own if own.size >= LARGE else getattr(np, name)(*arrays)
+    if own.size < LARGE and np.size(arrays[0]) < LARGE:
+        wide = computed_wide(np, name, arrays, named) if name in EXACT else None
+        return wide is not None and wide.shape == own.shape and every(np.equal(wide, own))
+    if not all(map(np.size, arrays)):
+        return False
+    limits, ranges = np.iinfo(own.dtype), [extremes(np, x) for x in arrays]
+    reached: tuple[Any, ...]
+    match name, ranges:
+        case "add", ((a, b), (c, d)):
+            reached = a + c, b + d
+        case "subtract", ((a, b), (c, d)):
+            reached = a - d, b - c
+        case "multiply", ((a, b), (c, d)):
+            reached = a * c, a * d, b * c, b * d
+        case "sum" | "cumsum", ((a, b),):
+            reached = a * arrays[0].size, b * arrays[0].size, a, b
+        case _:
+            return False
+    return bool(limits.min <= min(reached) and max(reached) <= limits.max)
 
 
 def _against_wide(
     np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any], own: Any
-) -> Iterator[ValueLoss]:
+) -> Iterator[Found]:
     """Yield what the operation lost beside the same one in float64."""
-    narrow = own.dtype.kind == "f" and own.dtype.itemsize < 8 and name in SUMS
-    if own.dtype.kind not in "iu" and not narrow:
-        return
-    try:
-        wide = np.asarray(getattr(np, name)(*(np.asarray(x).astype(float) for x in arrays), **named))
-    except (TypeError, ValueError):
-        return
-    if wide.shape != own.shape:
-        return
-    apart = np.abs(wide - own.astype(float))
-    if not narrow:
-        wrapped = apart >= 2.0 ** (8 * own.dtype.itemsize - 1)
-        if wrapped.any():
-            yield describe_loss(np, WRAPPED, wrapped, wide, own)
-        return
-    lost = apart > np.abs(wide) * np.finfo(own.dtype).eps * KEPT
-    lost &= np.isfinite(own)
-    if lost.any():
-        yield describe_loss(np, LOST_DIGITS, lost, wide, own)
+    with np.errstate(all="ignore"):
+        if name in ("add=", "subtract="):
+            back = np.subtract if name == "add=" else np.add  # integers wrap exactly: these were there
+            arrays = [back(own, np.asarray(arrays[0]).astype(own.dtype)), *arrays]
+        wide = computed_wide(np, NAMES.get(name, name), arrays, named)
+        if wide is None or wide.shape != own.shape:
+            return
+        apart = abs(wide - own)
+        if own.dtype.kind == "f":
+            rule, bad = LOST_DIGITS, apart > abs(wide) * units(own.dtype)
+        else:
+            rule, bad = WRAPPED, apart >= 2.0 ** (8 * own.dtype.itemsize - 1)
+        if some(bad) and some(bad := bad & np.isfinite(own)):
+            yield rule, partial(describe_loss, np, rule, bad, wide, own)
+
+
+def computed_wide(np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """Compute an operation in float64; return None if NumPy's function does not take its arguments."""
+    with suppress(TypeError, ValueError):
+        if name in ("sum", "mean"):  # the functions of these names take longer
+            whole = named if len(arrays) > 1 else {"axis": None, **named}
+            total = np.add.reduce(*arrays, dtype=float, **whole)
+            return total if name == "sum" else total * (np.size(total) / np.size(arrays[0]))
+        function = getattr(np, name)
+        if name not in PRODUCTS:
+            return function(*arrays, dtype=float, **named)
+        if np.size(arrays[0]) < LARGE or any(np.ndim(x) != 1 for x in arrays):
+            return function(*(np.asarray(x).astype(float) for x in arrays))
+        blocks = [slice(i, i + BLOCK) for i in range(0, arrays[0].size, BLOCK)]
+        return sum(function(*(x[block].astype(float) for x in arrays)) for block in blocks)
+    return None
+
+
+@cache
+def units(dtype: Any) -> float:
+    """Return the relative error that a sum in a dtype may have."""
+    return float(sys.modules["numpy"].finfo(dtype).eps) * KEPT
 
 
 def describe_loss(np: Any, rule: str, bad: Any, expected: Any, own: Any, when: str = "") -> ValueLoss:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
-from typelattice.tracing.libraries.value_checks import KEPT, describe_loss
-from typelattice.tracing.run_data.run import LOST_DIGITS, ValueLoss
+from typelattice.tracing.libraries.value_checks import BLOCK, LARGE, Found, describe_loss, every, units
+from typelattice.tracing.run_data.run import LOST_DIGITS
 
 SUMMING = ("add", "subtract")  # operations in which a loss builds up step by step
 MOST_SHADOWS = 4_096
 MOST_BYTES = 1 << 28  # of all shadows
 
 
-@dataclass(frozen=True, slots=True)
-class Shadow:
-    """The values in float64 of an array, and its own values at that time; None for a scalar.
+class Shadow(NamedTuple):
+    """The values in float64 of an array, and its own values at that time.
 
-    `lost` is True if a loss of digits was reported of it, or of an array that it was computed from.
+    Both are None after the first sum: its rounding alone loses no digits. `lost` is True if a loss of digits
+    was reported of the array, or of one that it was computed from.
     """
 
     array: Callable[[], Any]
@@ -40,68 +40,120 @@ class Shadows:
     def __init__(self) -> None:
         self.kept: dict[int, Shadow] = {}
         self.bytes = 0
+        self.spare: Any = None  # the values in float64 of a large array that is gone: new memory is slow
 
     def losses(
         self, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
-    ) -> Iterator[ValueLoss]:
+    ) -> Iterator[Found]:
         """Carry shadows through an operation; yield the digits that a sum of several steps has lost."""
-        np: Any = sys.modules["numpy"]
-        dtype = getattr(result, "dtype", None)
         plain = name.removesuffix("=")
-        if plain not in SUMMING or named or dtype is None or dtype.kind != "f" or dtype.itemsize >= 8:
+        if plain not in SUMMING or named:
             return
+        dtype = result.dtype
+        if dtype.kind != "f" or dtype.itemsize >= 8 or not result.size:
+            return
+        np: Any = sys.modules["numpy"]
+        is_array, in_place = isinstance(result, np.ndarray), plain != name
+        if not in_place and (len(operands) != 2 or any(x is result for x in operands)):
+            self.drop(id(result))  # it is an output, whose old values are gone
+            return
+        before = self.of(result, written=True) if in_place else None
+        found = [*([before] if before else ()), *map(self.of, operands)]
+        if not (before if in_place else any(found)):
+            self.keep(np, result, None, None, False)
+            return
+        operands = [result, *operands] if in_place else operands
+        given = [s.wide if s and s.wide is not None else x for s, x in zip(found, operands, strict=True)]
         with np.errstate(all="ignore"):
-            function, found = getattr(np, plain), [self.of(x) for x in operands]
-            wides = [s.wide if s else np.asarray(x, float) for s, x in zip(found, operands, strict=True)]
-            if plain != name:
-                left = self.overwritten(function, operands[0], result)
-                found, wides = [left, *found], [left.wide if left else None, *wides]
-            wide, lost = np.asarray(result, float), False
-            if any(found) and wides[0] is not None and result.size:
-                wide, lost = function(*wides), any(s is not None and s.lost for s in found)
-                apart, allowed = wide - result, np.finfo(dtype).eps * KEPT
-                if not lost and _largest(apart) > allowed * abs(wide.flat[0]):  # else the rest is spared
-                    bad = np.abs(apart) > allowed * max(map(_largest, wides))
-                    lost = bool(bad.any())
-                    if lost:
-                        own = np.asarray(result)
-                        yield describe_loss(np, LOST_DIGITS, bad, wide, own, " over several steps")
-            self.keep(np, result, wide, lost)
+            function = getattr(np, plain)
+            if before and not self.was(before, function, operands[1], result):
+                self.keep(np, result, result.copy(), result.astype(float), False)
+                return
+            wide, apart = self.carry(np, function, given, result)
+            lost, allowed = any(s.lost for s in found if s), units(dtype)
+            if not lost and apart > allowed * abs(wide.flat[0]):  # else the rest is spared
+                largest = max(_largest(np.asarray(x)) for x in given)
+                bad = abs(wide - result) > allowed * largest
+                lost = bool(bad.any())
+                if lost:
+                    seen = bad, wide, np.asarray(result), " over several steps"
+                    yield LOST_DIGITS, partial(describe_loss, np, LOST_DIGITS, *seen)
+        if before:
+            self.replace(id(result), before._replace(wide=wide, lost=lost))
+        else:
+            self.keep(np, result, result.copy() if is_array else None, wide, lost)
 
-    def of(self, x: Any) -> Shadow | None:
-        """Return the shadow of an array; None if it has none, or has other values by now."""
+    def of(self, x: Any, written: bool = False) -> Shadow | None:
+        """Return the shadow of an array; None if it has none, or has other values by now.
+
+        If the operation has `written` into the array, return the one from before.
+        """
         found = self.kept.get(id(x))
         if found is None or found.array() is not x:
             return None
-        return found if found.own is None or (found.own == x).all() else None
+        return found if written or found.own is None or same(found.own, x) else None
 
-    def overwritten(self, function: Any, operand: Any, result: Any) -> Shadow | None:
-        """Return the shadow that an array had before `result += operand`; None if it is not known."""
-        found = self.kept.get(id(result))
-        if found is None or found.array() is not result or found.own is None:
-            return None
-        again = function(found.own, operand, out=found.own, casting="same_kind")
-        return found if (again == result).all() else None
+    def was(self, before: Shadow, function: Any, operand: Any, result: Any) -> bool:
+        """Return True if the values before an operation in place gave its result; compute them anew."""
+        if before.own is None:
+            return False
+        function(before.own, operand, out=before.own, casting="same_kind")
+        return same(before.own, result)
 
-    def keep(self, np: Any, result: Any, wide: Any, lost: bool) -> None:
+    def carry(self, np: Any, function: Any, given: Sequence[Any], result: Any) -> tuple[Any, float]:
+        """Compute a sum in float64; return it, and a bound of the differences from the result."""
+        if result.size <= BLOCK:
+            wide = function(*given, dtype=float)
+            apart = (wide - result).ravel()
+            return wide, apart.dot(apart) ** 0.5  # faster than the largest one, and at least as large
+        spare, self.spare = self.spare, None
+        wide = spare if spare is not None and spare.shape == result.shape else np.empty(result.shape)
+        arrays, largest = [*given, result, wide], 0.0
+        access = [["readonly"] for _ in arrays[1:]] + [["writeonly"]]
+        types, flags = [float for _ in arrays], ["external_loop", "buffered"]
+        with np.nditer(arrays, flags, access, types, casting="same_kind", buffersize=BLOCK) as blocks:
+            for *xs, own, out in blocks:
+                function(*xs, out=out)
+                largest = max(largest, _largest(out - own))
+        return wide, largest
+
+    def keep(self, np: Any, result: Any, own: Any, wide: Any, lost: bool) -> None:
         """Keep the shadow of a result, and forget the oldest ones if there are too many."""
         key = id(result)
-        self.drop(key)
+        if key in self.kept:
+            self.drop(key)
         is_array = isinstance(result, np.ndarray)  # a scalar takes no weak reference
-        array = ref(result, lambda _: self.drop(key)) if is_array else repeat(result).__next__
-        own = result.copy() if is_array else None
+        if not is_array:
+            array = repeat(result).__next__
+        else:
+            array = ref(result) if wide is None else ref(result, lambda _: self.drop(key))
         self.kept[key] = Shadow(array, own, wide, lost)
-        self.bytes += 2 * wide.nbytes
+        self.bytes += 0 if wide is None else 2 * wide.nbytes
         if len(self.kept) > MOST_SHADOWS or self.bytes > MOST_BYTES:
             for oldest in [*self.kept][: 1 + len(self.kept) // 2]:
                 self.drop(oldest)
 
+    def replace(self, key: int, found: Shadow) -> None:
+        """Replace a shadow by a later one of the same array."""
+        old = self.kept[key].wide
+        self.kept[key] = found
+        if old.size > BLOCK:
+            self.spare = old
+
     def drop(self, key: int) -> None:
         """Forget a shadow."""
         found = self.kept.pop(key, None)
-        self.bytes -= 2 * found.wide.nbytes if found else 0
+        if found is not None and found.wide is not None:
+            self.bytes -= 2 * found.wide.nbytes
+            if found.wide.size > BLOCK:
+                self.spare = found.wide
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return True if two arrays of a shape have equal values."""
+    return a.tobytes() == b.tobytes() if a.size < LARGE else every(a == b)
 
 
 def _largest(x: Any) -> float:
-    """Return the largest absolute value in an array."""
-    return float(max(x.max(initial=0), -x.min(initial=0)))
+    """Return the largest absolute value in an array or of a number."""
+    return float(abs(x).max())

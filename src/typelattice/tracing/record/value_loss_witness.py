@@ -6,15 +6,17 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType
 from typing import Any
+from weakref import ref
 
 from typelattice.calls.step import LONGEST, SourceLocation
-from typelattice.tracing.libraries import value_losses, value_shadows
+from typelattice.tracing.libraries import loss_checks
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
-from typelattice.tracing.run_data.run import LostAt, ValueLoss
+from typelattice.tracing.run_data.run import NOT_FINITE, LostAt, ValueLoss
 
 globals()["__builtins__"] = {**vars(builtins)}  # as in witness.py
 LARGEST = 1 << 27  # bytes of a result that is checked
+MOST_FINITE = 4_096  # arrays of which it is known
 
 
 class ValueChecks:
@@ -22,7 +24,8 @@ class ValueChecks:
 
     def __init__(self) -> None:
         self.found: dict[tuple[SourceLocation, str, str], LostAt] = {}
-        self.shadows: dict[str, Any] = {}  # of each library
+        self.checks: dict[str, list[Any]] = {}  # of each library
+        self.finite: dict[int, ref[Any]] = {}  # arrays that had no infinite number and no NaN, by their ids
         self.is_plain = AnswersByClass(is_plain)
 
     def check(
@@ -30,27 +33,41 @@ class ValueChecks:
     ) -> None:
         """Check an operation that has run."""
         kind = at.kinds[type(result)]
-        if kind is None or not all(self.is_plain[type(x)] for x in (*operands, result)):
+        if kind is None or not self.is_plain[type(result)] or kind.size(result) > LARGEST:
             return
-        if kind.size(result) > LARGEST:
-            return
-        if kind.library not in self.shadows:
-            self.shadows[kind.library] = value_shadows(kind.library)
-        shadows = self.shadows[kind.library]
-        losses = [*value_losses(kind.library, name, operands, named, result)]
-        if shadows is not None and name != "put":
-            carried = [*shadows.losses(name, operands, named, result)]
-            losses += [each for each in carried if each.rule not in {one.rule for one in losses}]
-        for loss in losses:
-            self.add(at, loss)
+        for x in operands:
+            if not self.is_plain[type(x)]:
+                return
+        checks = self.checks.get(kind.library)
+        if checks is None:
+            checks = self.checks[kind.library] = loss_checks(kind.library)
+        rules: set[str] = set()
+        for losses in checks if name != "put" else checks[:1]:
+            for rule, describe in losses(name, operands, named, result):
+                known = rule != NOT_FINITE or name[-1:] != "=" or self.was_finite(result)
+                if describe is not None and rule not in rules and known:
+                    self.add(at, rule, describe)
+                rules.add(rule)
+        if kind.direct:
+            if NOT_FINITE in rules:
+                self.finite.pop(id(result), None)
+            elif name != "put":
+                if len(self.finite) > MOST_FINITE:
+                    self.finite.clear()
+                self.finite[id(result)] = ref(result)
 
-    def add(self, at: ValueWitness, loss: ValueLoss) -> None:
+    def was_finite(self, x: Any) -> bool:
+        """Return True if all numbers of an array were finite when it was last seen."""
+        found = self.finite.get(id(x))
+        return found is not None and found() is x
+
+    def add(self, at: ValueWitness, rule: str, describe: Callable[[], ValueLoss]) -> None:
         """Add a loss to those at the same place."""
         place = SourceLocation(at.module.file, at.written.line)
         text = at.recorder.sources[at.module.file].text(at.written)[:LONGEST]
-        known = self.found.get((place, text, loss.rule))
-        runs = known.runs + 1 if known else 1
-        self.found[place, text, loss.rule] = LostAt(place, text, known.loss if known else loss, runs)
+        known = self.found.get((place, text, rule))
+        loss, runs = (known.loss, known.runs + 1) if known else (describe(), 1)
+        self.found[place, text, rule] = LostAt(place, text, loss, runs)
 
 
 def is_plain(cls: type) -> bool:
@@ -84,6 +101,8 @@ def check_put(at: ValueWitness, value: Any, a: Any) -> None:
 
 def check_call(at: ValueWitness, function: Any, *given: Any) -> None:
     """Check a call of a library's function, or of an array's method."""
+    if at.kinds[type(given[-1])] is None:
+        return
     owner = function.__self__ if type(function) is BuiltinFunctionType else None
     of_array = at.kinds[type(owner)] is not None
     if not of_array and type(function) is not type and not at.is_of_library(function):
@@ -92,8 +111,8 @@ def check_call(at: ValueWitness, function: Any, *given: Any) -> None:
     if None in names or "*" in names:
         return
     split = len(args) - len(names)
-    named = {str(name): x for name, x in zip(names, args[split:], strict=True)}
-    operands = [*([owner] if of_array else ()), *args[:split]]
+    named = dict(zip(names, args[split:], strict=True))
+    operands = [owner, *args[:split]] if of_array else args[:split]
     at.recorder.values.check(at, getattr(function, "__name__", ""), operands, named, given[-1])
 
 
@@ -123,4 +142,7 @@ class ValueWitness(Witness):
     record_unary = checked(check_unary, Witness.record_unary)
     record_in_place = checked(check_in_place, Witness.record_in_place)
     record_put = checked(check_put, Witness.record_put, 0)
-    record_call_0 = record_call_1 = record_call_2 = record_call = checked(check_call, Witness.record_call)
+    record_call_0 = checked(check_call, Witness.record_call_0)
+    record_call_1 = checked(check_call, Witness.record_call_1)
+    record_call_2 = checked(check_call, Witness.record_call_2)
+    record_call = checked(check_call, Witness.record_call)

@@ -289,7 +289,7 @@ class Witness(WitnessBase):
                         else:
                             self.recorder.link(result, kind, note.number)
                         return result
-            return self.record_call(function, result)
+            return Witness.record_call(self, function, result)
         except RecursionError:  # the program's own depth: what comes next is its affair
             return result
         except Exception as e:  # whatever we make of it, the program goes on
@@ -332,7 +332,7 @@ class Witness(WitnessBase):
                         else:
                             self.recorder.link(result, kind, note.number)
                         return result
-            return self.record_call(function, a, result)
+            return Witness.record_call(self, function, a, result)
         except RecursionError:  # the program's own depth: what comes next is its affair
             return result
         except Exception as e:  # whatever we make of it, the program goes on
@@ -380,7 +380,7 @@ class Witness(WitnessBase):
                         else:
                             self.recorder.link(result, kind, note.number)
                         return result
-            return self.record_call(function, a, b, result)
+            return Witness.record_call(self, function, a, b, result)
         except RecursionError:  # the program's own depth: what comes next is its affair
             return result
         except Exception as e:  # whatever we make of it, the program goes on

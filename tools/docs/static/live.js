@@ -131,6 +131,7 @@ async function ask() {
   const query = new URLSearchParams(FIELDS.map((name, i) => [name, asked[i]]));
   history.replaceState(null, "", `#${query}`);
   const ours = ++asks;
+  answer.hidden = true;
   status.textContent = ready ? "Computing …" : "Python is being fetched, once …";
   try {
     const found = answered ?? await python(asked);
@@ -141,7 +142,6 @@ async function ask() {
     answer.scrollIntoView({ block: "nearest" });
   } catch (error) {
     if (ours !== asks) return;
-    answer.hidden = true;
     status.textContent =
       `Python could not be fetched, so this box can compute nothing: ${error.message}. ` +
       "On your own machine, `typelattice explain FILE.py:function x=float32` answers the same.";

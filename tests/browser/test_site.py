@@ -142,13 +142,21 @@ def live(chromium: Any) -> Iterator[Any]:
         window = chromium.new_context()
         page = window.new_page()
         own = f"http://127.0.0.1:{server.server_port}/"
-        page.asked = []
+        page.own, page.asked = own, []
         page.on("request", lambda request: page.asked.append(request.url))
         page.route(lambda url: not url.startswith(own), lambda route: route.abort())
         page.goto(f"{own}live.html")
         yield page
         window.close()
         server.shutdown()
+
+
+def test_every_file_that_a_page_asks_for_is_there(live: Any) -> None:
+    missing = []
+    live.on("response", lambda found: missing.append(found.url) if found.status >= 400 else None)
+    for name in (*TELLING, "explore", "imitations/index", "survey/index"):
+        live.goto(f"{live.own}{name}.html", wait_until="load")
+    assert missing == []
 
 
 def _has_own_python(page: Any) -> bool:
@@ -194,7 +202,7 @@ def test_the_first_page_leads_to_the_page_of_a_pair(reader: Reader) -> None:
 
 
 def test_the_box_says_so_where_it_cannot_compute(live: Any) -> None:
-    live.route("**/pyodide.js", lambda route: route.abort())
+    live.context.route("**/pyodide.mjs", lambda route: route.abort())
     live.reload()
     _show(live, "x + 1", "x=int8", "numpy")
     said = "Python could not be fetched, so this box can compute nothing"
@@ -210,6 +218,7 @@ def test_the_box_shows_each_line_under_each_system(live: Any) -> None:
     _show(live, code, "x=float32[3] n=int64", "numpy torch")
     answer.locator("table").wait_for(timeout=120_000)
     assert "numpy and torch first differ in line 3, at y / n." in answer.locator("li").all_inner_texts()
+    assert len(live.workers) == 1  # Python does not hold up the page
     differing = answer.locator("tr.differs .chip")
     assert differing.all_inner_texts() == ["float64", "float32"]
     steps = answer.locator("#live-steps-2")

@@ -141,6 +141,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
     shown = built_document(lambda *_: None, os.cpu_count() or 1)
     on_site = Document(shown.data | {"pages": scope()})
     (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
+    gallery.write(html)
     answers.write(html, address)
     conformance.write(html)
     imitations.write(html)

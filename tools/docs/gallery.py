@@ -47,6 +47,7 @@ operands promote to the least dtype that lies above them all. [Which laws they k
 a page of its own.
 """
 
+SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 Made = Iterator[tuple[str, str]]
 
 
@@ -55,6 +56,12 @@ def pages() -> Made:
     yield "gallery/index.md", _listing()
     for name in tl.systems():
         yield f"gallery/{name}.md", _page(tl.system(name))
+
+
+def write(html: Path) -> None:
+    """Write the drawings of the list as files: the list stays small, and a browser fetches those in sight."""
+    for name in tl.systems():
+        (html / "gallery" / f"{name}.svg").write_text(_thumbnail(tl.system(name)).svg, encoding="utf-8")
 
 
 def drawing(what: tl.System | tl.Order[str], label: str) -> str:
@@ -96,14 +103,20 @@ def _listing() -> str:
     return "\n".join(lines)
 
 
+def _thumbnail(s: tl.System) -> Drawing:
+    """The drawing of a system without words."""
+    placed = tl.draw(s).placed
+    return Drawing(s.name, replace(placed, diagram=replace(placed.diagram, title="", notes=())))
+
+
 def _card(s: tl.System) -> str:
     """A system in the list: its drawing, small and without words, which leads to its page."""
-    placed = tl.draw(s).placed
-    bare = Drawing(s.name, replace(placed, diagram=replace(placed.diagram, title="", notes=())))
+    width, height = SIZE.search(_thumbnail(s).svg).groups()
     known = releases(s.name)
     said = [f"{len(s.dtypes)} dtypes"] + [f"releases {', '.join(known)}"] * (len(known) > 1)
     return (
-        f'<li><a href="{s.name}.html"><span class="drawing" aria-hidden="true">{_lines(bare.svg)}</span>'
+        f'<li><a href="{s.name}.html"><img src="{s.name}.svg" alt="" loading="lazy" width="{width}" '
+        f'height="{height}">'
         f"<strong>{s.name}</strong></a> {escape(s.title)} <small>{'; '.join(said)}</small></li>"
     )
 

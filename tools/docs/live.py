@@ -12,13 +12,14 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 VERSION = "314.0.7"  # of Pyodide, which has the version of its Python in it
 ELSEWHERE = f"https://cdn.jsdelivr.net/npm/pyodide@{VERSION}/"
-# Of pyodide.js, so that no other script is taken from there: openssl dgst -sha384 -binary pyodide.js | base64
-HASH = "sha384-hYKrcQ7FiKU7f1c92md9N2eh7BoBVX4CPkNDfQyyVclsjZevvDOBUkajGcYk1EF8"
-FILES = ("pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
-MEGABYTES = 13  # that these have
+# Of pyodide.mjs; no other script is taken from there: openssl dgst -sha384 -binary pyodide.mjs | base64
+HASH = "sha384-Lp79fMwxa4n2BLtugpUAoQMlbxIdg8iCUiP1r3h7nJLkQjwlXT1JzZTeHVL+f4Dg"
+FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+MEGABYTES = {True: 19, False: 16}  # with the wheel: of an own copy, which is compiled, and elsewhere
 FIELDS = (
     ("names", "Its arguments"),
     ("systems", "Under (one to three)"),
@@ -74,7 +75,7 @@ def box(own: bool) -> str:
         f'data-systems="{systems}">{escape(title)}</button>'
         for title, code, names, systems in EXAMPLES
     )
-    about = f'data-base="{base}" data-from="{where}" data-megabytes="{MEGABYTES}" data-hash="{HASH}"'
+    about = f'data-base="{base}" data-from="{where}" data-megabytes="{MEGABYTES[own]}" data-hash="{HASH}"'
     return f"""```{{raw}} html
 <form id="live" {about} data-wheel="_static/{wheel_name()}">
 <p id="live-examples">Examples: {examples}</p>
@@ -95,7 +96,7 @@ def box(own: bool) -> str:
 @cache
 def _known_answers() -> str:
     """The examples with their answers as JSON: the page shows these without Python."""
-    annotate = runpy.run_path(str(Path(__file__).parent / "static" / "annotate.py"))["annotate"]
+    annotate = runpy.run_path(str(HERE / "static" / "annotate.py"))["annotate"]
     known = [{"asked": asked, "answer": annotate(*asked)} for _, *asked in EXAMPLES]
     return json.dumps(known).replace("<", "\\u003c")  # so that no text ends the element
 
@@ -108,9 +109,9 @@ def _attribute(text: str) -> str:
 def pages(own: bool = False) -> Iterator[tuple[str, str]]:
     """The page of the box alone; `own` where the site has Pyodide itself, not fetched from elsewhere."""
     fetched = (
-        f"from this site, {MEGABYTES} MB, while you read, unless your browser is told to save data."
+        f"from this site, {MEGABYTES[own]} MB, while you read, unless your browser is told to save data."
         if own
-        else f"from cdn.jsdelivr.net, {MEGABYTES} MB, when you press the button for the first time."
+        else f"from cdn.jsdelivr.net, {MEGABYTES[own]} MB, when you press the button for the first time."
     )
     yield "live.md", f"""{HEAD}
 {box(own)}
@@ -132,7 +133,10 @@ def wheel_name() -> str:
 
 
 def serve_beside(html: Path, pyodide: Path | None) -> None:
-    """Puts the wheel, and Pyodide if there is a copy of it, where the page looks for them."""
+    """Puts the wheel, and Pyodide if there is a copy of it, where the page looks for them.
+
+    Beside a copy of Pyodide, the wheel and the standard library are compiled by it: that halves the start.
+    """
     static = html / "_static"
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(static.resolve())]
     subprocess.run(build, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -141,3 +145,5 @@ def serve_beside(html: Path, pyodide: Path | None) -> None:
         (static / "pyodide").mkdir(exist_ok=True)
         for name in FILES:
             shutil.copy(pyodide / name, static / "pyodide" / name)
+        compiled = [static / "pyodide" / "python_stdlib.zip", static / wheel_name()]
+        subprocess.run(["node", HERE / "compile_python.mjs", pyodide.resolve(), *compiled], check=True)

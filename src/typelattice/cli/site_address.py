@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, metadata
 
 from typelattice.cli.command import UsageError
 from typelattice.facts.suggestions import short
@@ -39,6 +38,8 @@ def site_address(given: str) -> str:
 
 
 def _stated() -> str:
+    from importlib.metadata import PackageNotFoundError, metadata  # few questions ask for a link
+
     try:
         urls = metadata(DISTRIBUTION).get_all("Project-URL") or []
     except PackageNotFoundError:

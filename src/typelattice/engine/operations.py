@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from typelattice.engine.formulas import Formula
 
-TABLE = f"{__file__.removesuffix('operations.py')}standard.txt"
+TABLE = __file__.rpartition("operations")[0] + "standard.txt"
 NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
 OF_LAST = "last array"  # of several arrays that are handed on together
 # What `gives` may say beside a dtype or a kind.

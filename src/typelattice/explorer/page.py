@@ -34,9 +34,11 @@ def page(shown: Document, desk: Mapping[str, object] | None = None) -> str:
     kinds = "".join(f" --{kind}: {colour};" for kind, colour in KINDS.items() if kind)
     style = f":root {{{kinds} }}\n" + "".join(_read(f"{name}.css") for name in STYLES)
     rules = ["default-src 'none'", f"script-src {_hash(script)}", f"style-src {_hash(style)}"]
-    rules += ["base-uri 'none'", "form-action 'none'", *(["connect-src 'self'"] if desk else [])]
+    rules += ["img-src data:", "base-uri 'none'", "form-action 'none'"]
+    rules += ["connect-src 'self'"] if desk else []
     return Template(_read("index.html")).substitute(
         policy="; ".join(rules),
+        icon=_base64(_read("favicon.svg").encode()),
         style=style,
         script=script,
         document=shown.pack(),
@@ -50,4 +52,8 @@ def _read(name: str) -> str:
 
 def _hash(text: str) -> str:
     """A text as a policy names it, so that the browser takes this one alone."""
-    return f"'sha256-{base64.b64encode(sha256(text.encode()).digest()).decode('ascii')}'"
+    return f"'sha256-{_base64(sha256(text.encode()).digest())}'"
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

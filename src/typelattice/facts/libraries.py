@@ -6,7 +6,7 @@ from functools import cache
 
 from typelattice.facts.frozen_classes import field, frozen
 
-TABLE = f"{__file__[:-3]}.txt"
+TABLE = __file__.rpartition(".")[0] + ".txt"
 NOTHING = "-"
 
 

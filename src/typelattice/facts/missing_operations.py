@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-TABLE = f"{__file__[:-3]}.txt"
+TABLE = __file__.rpartition(".")[0] + ".txt"
 
 
 @cache

@@ -19,7 +19,7 @@ from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.lazy_tables import Later
 from typelattice.facts.suggestions import nearest, short
 
-TABLE = f"{__file__[:-3]}.txt"
+TABLE = __file__.rpartition(".")[0] + ".txt"
 IN_PLACE = "in-place"  # the class of operators that write into their left operand
 COMPARING = ("comparison", "ordering")  # classes of operations that compare
 ADDING = ("accumulate", "cumulative", "matmul")  # classes of operations that add up many values

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-TABLE = f"{__file__[:-3]}.txt"
+TABLE = __file__.rpartition(".")[0] + ".txt"
 LIBRARIES = "libraries"
 FUNCTIONS = "functions"  # of packages without arrays of their own, which no list of systems has
 

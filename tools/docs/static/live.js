@@ -8,7 +8,13 @@ const { base, hash, wheel, from, megabytes } = form.dataset;
 const own = !/^https?:/.test(base);
 const FIELDS = ["code", "names", "systems"];
 const known = JSON.parse(document.getElementById("live-known").textContent); // the examples and their answers
-let python = null; // the promise of a function that answers
+const at = (address) => new URL(address, location.href).href;
+const FILES = {
+  base: at(base), hash, wheel: at(wheel), code: at("_static/annotate.py"), worker: at("_static/python.js"),
+};
+let worker = null; // the thread with Python
+let ready = false; // whether it has answered
+let asks = 0; // how often the reader asked: a later question may be answered earlier
 
 /** Makes an element with attributes and children; text stays text. */
 function element(name, attributes = {}, ...children) {
@@ -18,43 +24,25 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Loads a script, of elsewhere only if it is the one that was meant. */
-function script(address) {
+/** Asks Python, which the first question starts in a worker; without a question, only starts it. */
+function python(asked) {
   return new Promise((resolve, reject) => {
-    const made = element("script", { integrity: hash, crossorigin: "anonymous", src: address });
-    made.onload = resolve;
-    made.onerror = () => reject(new Error(`${address} cannot be fetched`));
-    document.head.append(made);
+    const fail = (message) => {
+      worker?.terminate(); // a failure is forgotten, so that the reader can try again
+      worker = null;
+      reject(new Error(message));
+    };
+    if (typeof WebAssembly !== "object") return fail("this browser has no WebAssembly");
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }) => {
+      ready = !("failed" in data);
+      if (ready) resolve(data.answered);
+      else fail(data.failed);
+    };
+    worker ??= new Worker(FILES.worker, { type: "module" });
+    worker.addEventListener("error", () => fail("its script cannot be run"));
+    worker.postMessage({ files: FILES, asked }, [port2]);
   });
-}
-
-async function file(address) {
-  const found = await fetch(address);
-  if (!found.ok) throw new Error(`${address} cannot be fetched`);
-  return found;
-}
-
-/** Fetches Python, the wheel and the code that answers; a function that answers. */
-async function fetched() {
-  if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly");
-  await script(`${base}pyodide.js`);
-  const [pyodide, packed, source] = await Promise.all([
-    loadPyodide({ indexURL: new URL(base, location.href).href }),
-    file(wheel).then((found) => found.arrayBuffer()),
-    file("_static/annotate.py").then((found) => found.text()),
-  ]);
-  pyodide.unpackArchive(packed, "wheel");
-  pyodide.runPython(source);
-  return pyodide.runPython("import json\nlambda *texts: json.dumps(annotate(*texts))");
-}
-
-/** Starts Python once; a failure is forgotten, so that the reader can try again. */
-function start() {
-  python ??= fetched().catch((error) => {
-    python = null;
-    throw error;
-  });
-  return python;
 }
 
 const chip = (text) => element("span", { class: text.startsWith("refused") ? "chip refused" : "chip" }, text);
@@ -142,14 +130,18 @@ async function ask() {
   const { asked, answered } = question();
   const query = new URLSearchParams(FIELDS.map((name, i) => [name, asked[i]]));
   history.replaceState(null, "", `#${query}`);
-  status.textContent = "Python is being fetched, once …";
+  const ours = ++asks;
+  answer.hidden = true;
+  status.textContent = ready ? "Computing …" : "Python is being fetched, once …";
   try {
-    show(answered ?? JSON.parse((await start())(...asked)));
+    const found = answered ?? await python(asked);
+    if (ours !== asks) return;
+    show(found);
     const where = answered ? "when this site was built" : "in your browser";
     status.textContent = `Computed ${where}. The address of this page holds the question.`;
     answer.scrollIntoView({ block: "nearest" });
   } catch (error) {
-    answer.hidden = true;
+    if (ours !== asks) return;
     status.textContent =
       `Python could not be fetched, so this box can compute nothing: ${error.message}. ` +
       "On your own machine, `typelattice explain FILE.py:function x=float32` answers the same.";
@@ -187,6 +179,6 @@ if (location.protocol === "file:") {
       `The button fetches it, ${megabytes} MB from ${from}; nothing that you write is sent.`;
   if (own && "code" in linked) ask();
   else if (own && !navigator.connection?.saveData) {
-    window.addEventListener("load", () => setTimeout(() => start().catch(() => {}), 300));
+    window.addEventListener("load", () => setTimeout(() => python().catch(() => {}), 300));
   }
 }

@@ -206,6 +206,7 @@ async function start() {
       typeof DecompressionStream === "undefined"
         ? "This browser is too old for the page: it cannot unpack it. "
         : "";
+    document.getElementById("views").replaceChildren();
     document
       .getElementById("main")
       .replaceChildren(element("p", { role: "alert" }, `${old}The page cannot be shown: ${error.message}`));

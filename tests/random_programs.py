@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from typelattice.facts.operations import OPERATIONS
-from typelattice.namespaces.signatures import standard
+from typelattice.namespaces.standard_signatures import standard
 
 NUMBERS = ("1", "2", "2.5", "1j", "True")
 # Calls of operations that want more than operands of any shape; `m` and `n` have three rows and columns.

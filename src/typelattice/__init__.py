@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typelattice.operands.adapters import native
     from typelattice.operands.objects import operand
     from typelattice.operands.operand import Operand, OperandError
-    from typelattice.programs.implicit_casts import implicit_cast, implicit_cast_type
+    from typelattice.programs.common_dtype_casts import implicit_cast, implicit_cast_type
     from typelattice.programs.make_program import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.symbols.symbol_namespace import Symbols

@@ -15,7 +15,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.namespaces.signatures import standard
+from typelattice.namespaces.standard_signatures import standard
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 LIBRARIES = ("numpy", "torch", "jax.numpy", "dask.array")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.calls.call_tables import equivalents, names
+from typelattice.calls.call_signatures import equivalents, names
 from typelattice.calls.step import Opaque
 from typelattice.tracing.run_data.run import Run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import GIVE_SHAPE, size
 from typelattice.calls.step import Argument, Excerpt, Ref

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.call_tables import (
+from typelattice.calls.call_signatures import (
     ANY_NUMBER,
     FUNCTIONS,
     SAME_ARGUMENTS,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from typelattice.calls.attributes import attribute_of
-from typelattice.calls.call_tables import Parameter, Signature, TableError, check_library, read_rows
+from typelattice.calls.call_signatures import Parameter, Signature, TableError, check_library, read_rows
 from typelattice.calls.multiple_results import PART, STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input

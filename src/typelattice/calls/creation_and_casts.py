@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_tables import meaning
+from typelattice.calls.call_signatures import meaning
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import RESULT, ProgramBuilder, number_like
 from typelattice.calls.program_inputs import read_input

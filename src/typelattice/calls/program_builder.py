@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_tables import meaning
+from typelattice.calls.call_signatures import meaning
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.shapes import indexed_shape, result_shape

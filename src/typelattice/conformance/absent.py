@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from typelattice.calls.call_tables import FUNCTIONS, SAME_ARGUMENTS, equivalents, graph_names, names
+from typelattice.calls.call_signatures import FUNCTIONS, SAME_ARGUMENTS, equivalents, graph_names, names
 from typelattice.calls.compositions import operations_of
 from typelattice.facts.operations import OPERATIONS, Operation
 

@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from typelattice.calls.call_tables import signature
+from typelattice.calls.call_signatures import signature
 from typelattice.conformance.library import (
     CannotAskError,
     Library,

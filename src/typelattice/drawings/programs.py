@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.loss import loss
 from typelattice.facts.suggestions import clip_text
 from typelattice.programs.program import Program, Replay
-from typelattice.programs.replay.casts import ImplicitCast, implicit_casts
+from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.unasked import UNASKED_NOTE
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex

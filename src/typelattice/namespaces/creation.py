@@ -14,7 +14,7 @@ from typelattice.namespaces.function_context import Context, class_name
 from typelattice.namespaces.input_checks import beyond, range_error, refuse_masked, refuse_out_of_range
 from typelattice.namespaces.libraries.computing import LACKS
 from typelattice.namespaces.recipe import INTEGERS, number, one_line
-from typelattice.namespaces.signatures import name_function
+from typelattice.namespaces.standard_signatures import name_function
 from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, operand_of

@@ -14,7 +14,7 @@ from typelattice.namespaces.function_context import Context
 from typelattice.namespaces.libraries.computing import LACKS
 from typelattice.namespaces.recipe import Recipe
 from typelattice.namespaces.result_tuples import RESULTS
-from typelattice.namespaces.signatures import name_function
+from typelattice.namespaces.standard_signatures import name_function
 
 Function = Callable[..., Any]
 Builder = Callable[[Context, str], Function]

@@ -15,7 +15,7 @@ from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.function_context import DEFAULTS, Context
 from typelattice.namespaces.recipe import number
 from typelattice.namespaces.result_tuples import FInfo, IInfo
-from typelattice.namespaces.signatures import name_function
+from typelattice.namespaces.standard_signatures import name_function
 from typelattice.operands.notation import number as scalar_of
 from typelattice.operands.operand import Operand, operand_of
 

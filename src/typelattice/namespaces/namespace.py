@@ -26,7 +26,7 @@ from typelattice.namespaces.inspection import Info, inspection
 from typelattice.namespaces.libraries import library as find_library
 from typelattice.namespaces.libraries.computing import ComputingLibrary
 from typelattice.namespaces.recipe import RecipeMaker
-from typelattice.namespaces.signatures import name_function, standard
+from typelattice.namespaces.standard_signatures import name_function, standard
 
 if TYPE_CHECKING:
     from typelattice.namespaces.standard import FFT, Functions, Linalg

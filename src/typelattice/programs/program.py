@@ -20,9 +20,9 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.json.read import read_json
 from typelattice.programs.json.write import write_program
 from typelattice.programs.program_text import text
-from typelattice.programs.replay.casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.divergences import Divergences, find_divergences
 from typelattice.programs.replay.explicit import check, explicit
+from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import replay
 from typelattice.programs.replay.run_on_arrays import run

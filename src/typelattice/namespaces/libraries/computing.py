@@ -16,7 +16,7 @@ from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.signatures import standard
+from typelattice.namespaces.standard_signatures import standard
 from typelattice.operands.adapters import native
 from typelattice.operands.objects import operand
 

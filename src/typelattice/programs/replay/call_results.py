@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.calls.call_tables import COMPUTED, ITSELF, OF_OPERAND
+from typelattice.calls.call_signatures import COMPUTED, ITSELF, OF_OPERAND
 from typelattice.calls.multiple_results import dtype_from
 from typelattice.calls.step import Call
 from typelattice.engine.answer import Promotion

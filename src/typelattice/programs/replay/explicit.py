@@ -34,7 +34,7 @@ from typelattice.facts.operations import ACCUMULATOR, COMPARING
 from typelattice.facts.range_checks import Value, represent
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
-from typelattice.programs.replay.casts import promoting_inputs
+from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.written_casts import CastWriter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_tables import meaning, system_of_mode, system_of_module
+from typelattice.calls.call_signatures import meaning, system_of_mode, system_of_module
 from typelattice.calls.multiple_results import STANDS_FOR, arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.creation_and_casts import PYTHONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.call_tables import meaning
+from typelattice.calls.call_signatures import meaning
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 
 from typelattice.calls.attributes import ATTRIBUTES, attribute_of
 from typelattice.calls.bind import call_function
-from typelattice.calls.call_tables import (
+from typelattice.calls.call_signatures import (
     constant,
     dtype_named,
     libraries_with_several_results,
@@ -39,7 +39,7 @@ from typelattice.calls.step import (
     Slice,
     SourceLocation,
 )
-from typelattice.calls.ufuncs import changes_array, is_ufunc_method, ufunc_method
+from typelattice.calls.ufunc_methods import changes_array, is_ufunc_method, ufunc_method
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.suggestions import clip_text, nearest, short

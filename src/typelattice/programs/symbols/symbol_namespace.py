@@ -8,13 +8,13 @@ from typing import Any
 
 from typelattice.calls.attributes import attribute_of
 from typelattice.calls.bind import call_function
-from typelattice.calls.call_tables import FUNCTIONS, constant, dtype_named
+from typelattice.calls.call_signatures import FUNCTIONS, constant, dtype_named
 from typelattice.calls.creation_and_casts import MAKERS
 from typelattice.calls.methods import call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
-from typelattice.calls.ufuncs import changes_array, is_ufunc_method, ufunc_method
+from typelattice.calls.ufunc_methods import changes_array, is_ufunc_method, ufunc_method
 from typelattice.facts.dtypes import dtype
 from typelattice.facts.operations import Operation
 from typelattice.programs.program import Program

@@ -8,7 +8,7 @@ from typing import Any
 import onnx
 from google.protobuf.message import DecodeError
 
-from typelattice.calls.call_tables import CAST, FUNCTIONS, graph_names, graph_operation
+from typelattice.calls.call_signatures import CAST, FUNCTIONS, graph_names, graph_operation
 from typelattice.calls.program_builder import MOST
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.step import LONGEST, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step

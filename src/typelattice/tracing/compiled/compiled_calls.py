@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.compiled.reading import Reading, StepsOfCall, Traced
 from typelattice.tracing.run_data.array_links import StepNumber

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from typelattice.calls.call_tables import CAST, FUNCTIONS, graph_operation
+from typelattice.calls.call_signatures import CAST, FUNCTIONS, graph_operation
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Excerpt, Input, Ref
 from typelattice.facts.errors import TypelatticeError

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from typelattice.calls.call_tables import CAST, FUNCTIONS
+from typelattice.calls.call_signatures import CAST, FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import (
     LONGEST,

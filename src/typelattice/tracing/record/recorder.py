@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_tables import mode_with_rules
+from typelattice.calls.call_signatures import mode_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import LONGEST, Argument, Excerpt, Input, Number, Ref, SourceLocation
 from typelattice.facts.errors import TypelatticeError
@@ -20,7 +20,7 @@ from typelattice.tracing.compiled.compilers import (
     compiler_of_functions,
     compiler_of_loop,
 )
-from typelattice.tracing.compiled.weak_arguments import WeakArguments
+from typelattice.tracing.compiled.weakness_changes import WeakArguments
 from typelattice.tracing.libraries import has_rules, own_system
 from typelattice.tracing.record.array_reader import ArrayReader
 from typelattice.tracing.record.child_processes import Children

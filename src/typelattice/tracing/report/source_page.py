@@ -11,9 +11,9 @@ from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.annotated_files import AnnotatedFile, Line
-from typelattice.tracing.report.highlight import highlight
 from typelattice.tracing.report.markup import beside, element, page, text
 from typelattice.tracing.report.sentences import cause_sections, divergence_lines, operands_words
+from typelattice.tracing.report.syntax_colours import highlight
 from typelattice.tracing.report.words import count_text, file_text, place, size
 from typelattice.tracing.steps.called_name import name_in_source
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import IN_PLACE, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
 from typelattice.files.reader import system as find_system

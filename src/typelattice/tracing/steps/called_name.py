@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from typelattice.calls.call_tables import FUNCTIONS
+from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.step import Step
-from typelattice.calls.ufuncs import REDUCED, is_ufunc_method
+from typelattice.calls.ufunc_methods import REDUCED, is_ufunc_method
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
 WRITING = "setitem"  # the operation of a step that writes into an array, by whatever is written in the source

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from typelattice.calls.bind import call_function, has_say, operand_count
-from typelattice.calls.call_tables import (
+from typelattice.calls.call_signatures import (
     FUNCTIONS,
     meaning,
     module_with_rules,
@@ -25,7 +25,7 @@ from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
-from typelattice.calls.ufuncs import POSITIONS, REDUCED
+from typelattice.calls.ufunc_methods import POSITIONS, REDUCED
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from math import inf
 
-from typelattice.calls.call_tables import FUNCTIONS, SAME_ARGUMENTS, dtype_named, equivalent, meaning
+from typelattice.calls.call_signatures import FUNCTIONS, SAME_ARGUMENTS, dtype_named, equivalent, meaning
 from typelattice.calls.methods import CASTING, WRITTEN
 
 MOST_NAMES = 4096  # of functions, that are remembered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.calls.bind import call_function
-from typelattice.calls.call_tables import FUNCTIONS, meaning
+from typelattice.calls.call_signatures import FUNCTIONS, meaning
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref

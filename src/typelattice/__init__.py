@@ -78,7 +78,7 @@ _LATER = {
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.objects": ("operand",),
-        "programs.implicit_casts": ("implicit_cast", "implicit_cast_type"),
+        "programs.common_dtype_casts": ("implicit_cast", "implicit_cast_type"),
         "programs.make_program": ("program",),
         "programs.program": ("Program", "Replay"),
         "calls.step": ("ProgramError",),

@@ -33,6 +33,7 @@ class OpenCL(Language):
     name = "opencl"
     how = "types that clang -cl-std=CL3.0 -target spir64 names for expressions, none is run"
     spaces = ()  # the language has what is asked here
+    two_at_most = ("result_type",)
     native: Mapping[str, str] = {
         "bool": "bool",
         "uint8": "uchar",
@@ -93,7 +94,8 @@ class OpenCL(Language):
         run = run_program(*COMMAND, program="\n".join([*head, *lines, "}", ""]))
         for error in ERROR.finditer(run.stderr):
             named = TYPE.match(error["message"])
-            answer = self.names[named["type"]] if named else TypeError(error["message"].replace("__private ", ""))
+            message = error["message"].replace("__private ", "")
+            answer = self.names[named["type"]] if named else TypeError(message)
             yield int(error["line"]) - len(head) - 1, answer
 
 

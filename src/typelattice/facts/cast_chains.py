@@ -140,9 +140,9 @@ def may_be_folded(source: DType, through: DType, target: DType, rules: Rules = P
     """
     a, b, c = map(part_of, (source, through, target))
     known = [v for d in (a, b, c) if (v := values(d))]
-    if len(known) == 3 and not any(rule.obstacle for rule in rules):
-        if _find_difference(a, b, c, rules, chain[Value](_ends(known), specials(a))):
-            return False
+    can_be_tried = len(known) == 3 and not any(rule.obstacle for rule in rules)
+    if can_be_tried and _find_difference(a, b, c, rules, chain[Value](_ends(known), specials(a))):
+        return False
     return cast_chain(source, through, target, rules).exact is True
 
 

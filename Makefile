@@ -22,6 +22,7 @@ ADDRESS =
 REPOSITORY =
 EDITIONS =
 PROGRAMS = 100
+SYSTEMS = 100
 JOBS = 2
 SURVEYED = $(shell sed -n 's/.*==[^ ]*  \# //p' tools/requirements-survey.txt)
 
@@ -94,9 +95,10 @@ browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has t
 
 environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## make the libraries' and the site's
 
-emitted: $(VENV)/test.stamp  ## compile and run generated code in every language, TypeScript too (needs npm)
+emitted: $(VENV)/test.stamp  ## compile and run generated code in every language, of SYSTEMS=100 systems
 	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5
-	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/codegen $(FLAGS)
+	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/codegen \
+		--systems $(SYSTEMS) $(FLAGS)
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
 	tools/conform $(CALLS) $(LIVE)

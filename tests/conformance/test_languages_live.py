@@ -87,6 +87,9 @@ def test_integers_of_octave_saturate() -> None:
 
 def test_a_language_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    for name, command in (("go", "go"), ("fortran", "gfortran"), ("octave", "octave-cli"), ("java", "javac")):
+    commands = {
+        "go": "go", "fortran": "gfortran", "octave": "octave-cli", "java": "javac", "csharp": "mcs",
+    }  # fmt: skip
+    for name, command in commands.items():
         with pytest.raises(ImportError, match=f"there is no {command} here"):
             library(name)

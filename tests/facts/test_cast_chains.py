@@ -119,6 +119,7 @@ def test_the_first_difference_is_that_of_all_values(a: DType, b: DType, c: DType
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(cast_chains, "FEW", 3)  # else all values of these are tried, and nothing is proved
         found, first = cast_chain(a, b, c), first_difference(a, b, c)
+        assert cast_chains.may_be_folded(a, b, c) == found.exact
     assert found.exact == (first is None)
     if first is not None:
         assert (Fraction(found.first) if isinstance(first, Fraction) else found.first) == first

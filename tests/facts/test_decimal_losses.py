@@ -14,9 +14,14 @@ from typelattice.files.reader import parse
 SYSTEM = parse("""
 name = "shop"
 order = "i8 -> price -> f32; grid -> f32"
-[dtypes]
-price = { kind = "float", bits = 32, specials = "sz", parameters = { p = "1 to 38 digits", s = "0 to p decimals" } }
-grid  = { kind = "float", bits = 32, specials = "sz", parameters = { p = "1 to 38", s = "0 to p" } }
+[dtypes.price]
+kind = "float"
+specials = "sz"
+parameters = { p = "1 to 38 digits", s = "0 to p decimals" }
+[dtypes.grid]
+kind = "float"
+specials = "sz"
+parameters = { p = "1 to 38", s = "0 to p" }
 """)
 OTHERS = ("bool", "int4", "uint4", "int8", "float4_e2m1fn", "float6_e2m3fn", "float8_e3m4")
 
@@ -44,7 +49,8 @@ def kept_up_to(d: DType, sign: int) -> Fraction:
     """The first size that a cast does not keep: half a step beyond the end, or a whole one of an integer."""
     found = [v * sign for v in every_value(d)]
     end = max(found)
-    return end + (Fraction(1) if d.kind.rank < Kind.FLOAT.rank else (end - max(v for v in found if v < end)) / 2)
+    step = end - max(v for v in found if v < end)
+    return end + (1 if d.kind.rank < Kind.FLOAT.rank else step / 2)
 
 
 def test_losses_of_decimals_are_those_of_their_values() -> None:

@@ -138,11 +138,11 @@ def may_be_folded(source: DType, through: DType, target: DType, rules: Rules = P
     >>> may_be_folded(dtype("int64"), dtype("int32"), dtype("int16"))
     True
     """
-    parts = tuple(map(part_of, (source, through, target)))
-    known = [v for d in parts if (v := values(d))]
-    if len(known) == 3 and not any(rule.obstacle for rule in rules):
-        if _find_difference(*parts, rules, chain(_ends(known), specials(parts[0]))):
-            return False
+    a, b, c = map(part_of, (source, through, target))
+    known = [v for d in (a, b, c) if (v := values(d))]
+    can_be_tried = len(known) == 3 and not any(rule.obstacle for rule in rules)
+    if can_be_tried and _find_difference(a, b, c, rules, chain[Value](_ends(known), specials(a))):
+        return False
     return cast_chain(source, through, target, rules).exact is True
 
 
@@ -158,7 +158,7 @@ def _ends(known: Sequence[Values]) -> Iterator[int]:
 @lru_cache(maxsize=100_000)  # of real dtypes, as the parts of complex ones are cast one by one
 def _first_difference(source: DType, through: DType, target: DType, rules: Rules) -> Difference | None:
     """Return the first value that differs and its two results as text; None if none differs."""
-    tried = chain(_tried(source, through, target), specials(source))
+    tried = chain[Value](_tried(source, through, target), specials(source))
     return _find_difference(source, through, target, rules, tried)
 
 
@@ -242,8 +242,13 @@ def _points(exponent: int, others: list[Values]) -> Iterator[int]:
         yield from (size for v in its.listed if (size := abs(v)).bit_length() - 1 == exponent)
         for end in {abs(its.high), abs(its.low)} if not its.listed else ():
             if end.bit_length() - 1 == exponent:
-                points = {sign * phase * _spacing(its, end) // 2 for phase in PHASES for sign in (-1, 1)}
-                yield from (end + p for p in points if abs(p) <= start // 2)
+                # Beyond the end of one dtype the values of another still change.
+                spacings = {_spacing(each, end) for each in others if not each.listed}
+                points = {
+                    end // spacing * spacing + sign * phase * spacing // 2
+                    for spacing, phase, sign in product(spacings, PHASES, (-1, 1))
+                }
+                yield from (p for p in points if abs(p - end) <= start // 2)
 
 
 def _doublings(have: Values, others: list[Values]) -> list[int]:

@@ -77,7 +77,8 @@ class CSharp(Language):
         variables = " ".join(f"static {own} a_{name};" for name, own in self.native.items())
         head = ["class Nothing {", variables, "static void ask() {", "Nothing n;"]
         lines = [f"n = unchecked({each});" for each in expressions]
-        found = compile_lines([*head, *lines, "} }"], "Nothing.cs", "mcs", "-target:library", "-out:/dev/null")
+        options = ("-target:library", "-out:/dev/null")
+        found = compile_lines([*head, *lines, "} }"], "Nothing.cs", "mcs", *options)
         for error in ERROR.finditer(found):  # a decimal only follows an ambiguous call
             message = error["message"]
             named = TYPE.match(message)

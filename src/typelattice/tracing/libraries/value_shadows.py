@@ -40,7 +40,7 @@ class Shadows:
     def __init__(self) -> None:
         self.kept: dict[int, Shadow] = {}
         self.bytes = 0
-        self.spare: Any = None  # the values in float64 of a large array that is gone: new memory is slow
+        self.spare: dict[Any, Any] = {}  # the memory of a large shadow that is gone, by its shape
 
     def losses(
         self, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
@@ -106,8 +106,8 @@ class Shadows:
             wide = function(*given, dtype=float)
             apart = (wide - result).ravel()
             return wide, apart.dot(apart) ** 0.5  # faster than the largest one, and at least as large
-        spare, self.spare = self.spare, None
-        wide = spare if spare is not None and spare.shape == result.shape else np.empty(result.shape)
+        wide = self.spare.pop(result.shape, None)  # new memory is slow
+        wide = np.empty(result.shape) if wide is None else wide
         arrays, largest = [*given, result, wide], 0.0
         access = [["readonly"] for _ in arrays[1:]] + [["writeonly"]]
         types, flags = [float for _ in arrays], ["external_loop", "buffered"]
@@ -138,7 +138,7 @@ class Shadows:
         old = self.kept[key].wide
         self.kept[key] = found
         if old.size > BLOCK:
-            self.spare = old
+            self.spare = {old.shape: old}
 
     def drop(self, key: int) -> None:
         """Forget a shadow."""
@@ -146,7 +146,7 @@ class Shadows:
         if found is not None and found.wide is not None:
             self.bytes -= 2 * found.wide.nbytes
             if found.wide.size > BLOCK:
-                self.spare = found.wide
+                self.spare = {found.wide.shape: found.wide}
 
 
 def same(a: Any, b: Any) -> bool:

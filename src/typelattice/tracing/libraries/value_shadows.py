@@ -50,13 +50,16 @@ class Shadows:
         if plain not in SUMMING or named:
             return
         dtype = result.dtype
-        if dtype.kind != "f" or dtype.itemsize >= 8 or not result.size:
-            return
+        if dtype.kind == "f" and dtype.itemsize < 8 and result.size:
+            if plain == name and (len(operands) != 2 or any(x is result for x in operands)):
+                self.drop(id(result))  # it is an output, whose old values are gone
+            else:
+                yield from self.carried(plain, plain != name, operands, result)
+
+    def carried(self, plain: str, in_place: bool, operands: Sequence[Any], result: Any) -> Iterator[Found]:
+        """Carry shadows through a sum, or through one in place; yield the digits that are lost."""
         np: Any = sys.modules["numpy"]
-        is_array, in_place = isinstance(result, np.ndarray), plain != name
-        if not in_place and (len(operands) != 2 or any(x is result for x in operands)):
-            self.drop(id(result))  # it is an output, whose old values are gone
-            return
+        dtype, is_array = result.dtype, isinstance(result, np.ndarray)
         before = self.of(result, written=True) if in_place else None
         found = [*([before] if before else ()), *map(self.of, operands)]
         if not (before if in_place else any(found)):
@@ -72,11 +75,10 @@ class Shadows:
             wide, apart = self.carry(np, function, given, result)
             lost, allowed = any(s.lost for s in found if s), units(dtype)
             if not lost and apart > allowed * abs(wide.flat[0]):  # else the rest is spared
-                largest = max(_largest(np.asarray(x)) for x in given)
-                bad = abs(wide - result) > allowed * largest
+                bad = abs(wide - result) > allowed * max(_largest(np.asarray(x)) for x in given)
                 lost = bool(bad.any())
+                seen = bad, wide, np.asarray(result), " over several steps"
                 if lost:
-                    seen = bad, wide, np.asarray(result), " over several steps"
                     yield LOST_DIGITS, partial(describe_loss, np, LOST_DIGITS, *seen)
         if before:
             self.replace(id(result), before._replace(wide=wide, lost=lost))

@@ -105,6 +105,7 @@ def test_a_source_that_may_not_be_changed_is_refused_by_its_name(
     patch = fix_script("s.py", packages=["helper"])
     (left,) = [each for each in patch.unfixed if each.file.name == "helper.py"]
     assert not patch.fixed and re.search(why, left.reason)
+    assert left.file == folder.resolve() / "helper.py"  # not that of the copy
     assert files(folder) == before
 
 

@@ -178,7 +178,7 @@ class Patch:
                 raise FixError(f"{path} has changed since it was run; run typelattice fix again")
             if package_path(str(path)) is not None:
                 raise FixError(f"{path} is installed; apply the diff to the sources of its package")
-            if not os.access(path, os.W_OK):
+            if not os.access(path, os.W_OK) or not path.stat().st_mode & 0o222:  # root may write any file
                 raise FixError(f"{path} is read-only; make it writable, or apply the diff by hand")
             check_writable(path, len(self.contents[path][1]))
         for path, (_, after) in self.contents.items():

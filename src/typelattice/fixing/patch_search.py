@@ -358,7 +358,7 @@ class _Fixing:
     def try_changes(self, found: Findings, i: int, each: Any) -> tuple[Fixed, Change] | Unfixed:
         """Try the changes of a cause one by one, and keep the first that passes."""
         file, line, code = self.key(found, i)
-        path = self.origin(file) if file in self.sources else Path(file)
+        path = self.origin(file) if os.path.isabs(file) else Path(file)
         reason = self.refused.get(file, "")
         if file not in self.sources and not reason:
             reason = (

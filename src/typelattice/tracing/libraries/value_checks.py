@@ -58,14 +58,26 @@ def value_losses(
         arrays = _numbers(np, map(converted, operands[:1]))
         yield from cast_losses(np, arrays, None if name == "put" else own, dtype)
         return
+    if NAMES.get(name, name) in WRAPPING:
+        yield from _computed_again(np, name, operands, named, result, converted)
+
+
+def _computed_again(
+    np: Any,
+    name: str,
+    operands: Sequence[Any],
+    named: Mapping[str, Any],
+    result: Any,
+    converted: Callable[[Any], Any],
+) -> Iterator[Found]:
+    """Yield what is lost beside the same operation in float64, unless it is easily seen that nothing is."""
+    own = result if isinstance(result, np.generic) else np.asarray(result)
     plain = NAMES.get(name, name)
-    if plain not in WRAPPING:
-        return
     inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # the next one is an output
     arrays = _numbers(np, map(converted, inputs))
     if len(arrays) == len(inputs) and not any(x is result for x in inputs):
         named = {key: x for key, x in named.items() if key != "dtype"} if named else named
-        if OPTIONS.issuperset(named) and not (kind != "f" and fits(np, name, arrays, named, own)):
+        if OPTIONS.issuperset(named) and not (own.dtype.kind != "f" and fits(np, name, arrays, named, own)):
             yield from _against_wide(np, name, arrays, named, own)
 
 

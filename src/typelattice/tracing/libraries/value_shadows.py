@@ -40,7 +40,7 @@ class Shadows:
     def __init__(self) -> None:
         self.kept: dict[int, Shadow] = {}
         self.bytes = 0
-        self.spare: Any = None  # the values in float64 of a large array that is gone: new memory is slow
+        self.spare: dict[Any, Any] = {}  # the memory of a large shadow that is gone, by its shape
 
     def losses(
         self, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
@@ -50,13 +50,16 @@ class Shadows:
         if plain not in SUMMING or named:
             return
         dtype = result.dtype
-        if dtype.kind != "f" or dtype.itemsize >= 8 or not result.size:
-            return
+        if dtype.kind == "f" and dtype.itemsize < 8 and result.size:
+            if plain == name and (len(operands) != 2 or any(x is result for x in operands)):
+                self.drop(id(result))  # it is an output, whose old values are gone
+            else:
+                yield from self.carried(plain, plain != name, operands, result)
+
+    def carried(self, plain: str, in_place: bool, operands: Sequence[Any], result: Any) -> Iterator[Found]:
+        """Carry shadows through a sum, or through one in place; yield the digits that are lost."""
         np: Any = sys.modules["numpy"]
-        is_array, in_place = isinstance(result, np.ndarray), plain != name
-        if not in_place and (len(operands) != 2 or any(x is result for x in operands)):
-            self.drop(id(result))  # it is an output, whose old values are gone
-            return
+        dtype, is_array = result.dtype, isinstance(result, np.ndarray)
         before = self.of(result, written=True) if in_place else None
         found = [*([before] if before else ()), *map(self.of, operands)]
         if not (before if in_place else any(found)):
@@ -72,11 +75,10 @@ class Shadows:
             wide, apart = self.carry(np, function, given, result)
             lost, allowed = any(s.lost for s in found if s), units(dtype)
             if not lost and apart > allowed * abs(wide.flat[0]):  # else the rest is spared
-                largest = max(_largest(np.asarray(x)) for x in given)
-                bad = abs(wide - result) > allowed * largest
+                bad = abs(wide - result) > allowed * max(_largest(np.asarray(x)) for x in given)
                 lost = bool(bad.any())
+                seen = bad, wide, np.asarray(result), " over several steps"
                 if lost:
-                    seen = bad, wide, np.asarray(result), " over several steps"
                     yield LOST_DIGITS, partial(describe_loss, np, LOST_DIGITS, *seen)
         if before:
             self.replace(id(result), before._replace(wide=wide, lost=lost))
@@ -106,8 +108,8 @@ class Shadows:
             wide = function(*given, dtype=float)
             apart = (wide - result).ravel()
             return wide, apart.dot(apart) ** 0.5  # faster than the largest one, and at least as large
-        spare, self.spare = self.spare, None
-        wide = spare if spare is not None and spare.shape == result.shape else np.empty(result.shape)
+        wide = self.spare.pop(result.shape, None)  # new memory is slow
+        wide = np.empty(result.shape) if wide is None else wide
         arrays, largest = [*given, result, wide], 0.0
         access = [["readonly"] for _ in arrays[1:]] + [["writeonly"]]
         types, flags = [float for _ in arrays], ["external_loop", "buffered"]
@@ -138,7 +140,7 @@ class Shadows:
         old = self.kept[key].wide
         self.kept[key] = found
         if old.size > BLOCK:
-            self.spare = old
+            self.spare = {old.shape: old}
 
     def drop(self, key: int) -> None:
         """Forget a shadow."""
@@ -146,7 +148,7 @@ class Shadows:
         if found is not None and found.wide is not None:
             self.bytes -= 2 * found.wide.nbytes
             if found.wide.size > BLOCK:
-                self.spare = found.wide
+                self.spare = {found.wide.shape: found.wide}
 
 
 def same(a: Any, b: Any) -> bool:

@@ -1,5 +1,5 @@
-// Replaces the Python sources in zip files by what Pyodide's Python compiles them to, which no reader's browser
-// has to do again: node compile_python.mjs PYODIDE ZIP...
+// Replaces the Python sources in zip files by what Pyodide's Python compiles them to, so that no reader's
+// browser has to do it again: node compile_python.mjs PYODIDE ZIP...
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 

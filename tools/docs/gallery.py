@@ -111,7 +111,7 @@ def _thumbnail(s: tl.System) -> Drawing:
 
 def _card(s: tl.System) -> str:
     """A system in the list: its drawing, small and without words, which leads to its page."""
-    width, height = SIZE.search(_thumbnail(s).svg).groups()
+    width, height = SIZE.findall(_thumbnail(s).svg)[0]
     known = releases(s.name)
     said = [f"{len(s.dtypes)} dtypes"] + [f"releases {', '.join(known)}"] * (len(known) > 1)
     return (

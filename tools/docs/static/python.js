@@ -1,4 +1,4 @@
-// Answers questions of the box with Python, by Pyodide, in a thread of its own: the page stays usable meanwhile.
+// Answers questions of the box with Python, by Pyodide, in a thread of its own: the page stays usable.
 // The first message starts Python. Each message holds a question, or none, and a port for the answer.
 
 let python = null; // the promise of a function that answers

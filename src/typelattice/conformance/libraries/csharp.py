@@ -37,7 +37,10 @@ class CSharp(Language):
         "float32": "float",
         "float64": "double",
     }
-    spaces = ()  # the language has what is asked here
+    unasked = (
+        "copysign", "clip", "isfinite", "isinf", "isnan", "rint", "fabs", "logical_xor", "cbrt", "log2",
+        "hypot", "degrees", "radians", "exp2", "expm1", "log1p", "acosh", "asinh", "atanh", "sort",
+    )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **signed(
             "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",

@@ -1,6 +1,7 @@
 """What `explain` tells: of all systems by their answers, of one in full."""
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import re
@@ -13,7 +14,6 @@ import pytest
 from command_line import MINE, own_file, said
 
 import typelattice as tl
-from typelattice.cli import site_address
 from typelattice.cli.main import main
 from typelattice.facts.missing_operations import absent
 from typelattice.facts.system_headings import heading_of, headings
@@ -168,7 +168,7 @@ def test_the_address_of_the_site_is_that_of_the_installed_distribution(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stated = Message()
-    monkeypatch.setattr(site_address, "metadata", lambda _: stated)
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda _: stated)
     assert main(["explain", "int8", "uint8", "--link"]) == 2
     assert "states no address of its site" in capsys.readouterr().err
     stated["Project-URL"] = "Repository, https://example.org/code"

@@ -21,7 +21,7 @@ from typelattice.codegen.emit import LANGUAGES, emit
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.files.reader import parse
 
-BY_VALUE = ("numpy1", "polars", "python")  # which are refused; Python has no arrays
+BY_VALUE = ("numpy1", "polars", "csharp", "python")  # which are refused; Python has no arrays
 OPS = ("add", "divide", "sum", "==")
 ACCELERATOR = """
 name = "chip"

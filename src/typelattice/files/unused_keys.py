@@ -294,8 +294,10 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "joins says nothing of one operand, beside `loops`, or of what is so already; leave it out",
         lambda o, op, without, rules: (
             (o.most != 1 or o.form == "separate")
-            and not op.loops
-            and (op.meet, op.order, op.apart) != (without.meet, without.order, without.apart)
+            and (
+                op.apart != without.apart
+                or (not op.loops and (op.meet, op.order) != (without.meet, without.order))
+            )
         ),
     ),
     "exponent": (

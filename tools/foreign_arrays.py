@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from typelattice.conformance.foreign_recordings import Host, record_foreign_arrays
+from typelattice.conformance.foreign_array_recordings import Host, record_foreign_arrays
 from typelattice.conformance.registry import library
 from typelattice.facts.libraries import recordings
 from typelattice.files.reader import system

@@ -22,7 +22,7 @@ from typelattice.files.operation_entries import SIDES
 from typelattice.files.own_dtypes import FACTS
 from typelattice.files.reader import COMBINE
 from typelattice.files.system_definition import KEYS
-from typelattice.tracing.report.run_data import run_data
+from typelattice.tracing.report.plain_data import run_data
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))

@@ -19,10 +19,10 @@ import typelattice as tl
 from typelattice.calls.step import Input, Opaque, SourceLocation
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.findings.suggested_casts import stop
-from typelattice.tracing.report.annotations import entry_data, github, sarif
 from typelattice.tracing.report.html import write
 from typelattice.tracing.report.markup import text
 from typelattice.tracing.report.model import RULES, report_of
+from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.merged_runs import merged, without_unused
 from typelattice.tracing.run_data.run import LeftAlone, Run, Seen

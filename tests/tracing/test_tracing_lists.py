@@ -9,7 +9,7 @@ import typelattice as tl
 from typelattice.calls.step import Call, Created, Index, Input, Opaque
 from typelattice.tracing.findings.checked_run import check_run
 from typelattice.tracing.findings.divergences import divergences
-from typelattice.tracing.report.run_data import run_data
+from typelattice.tracing.report.plain_data import run_data
 from typelattice.tracing.report.text_report import report
 
 ARRAYS = """

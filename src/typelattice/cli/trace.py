@@ -116,7 +116,7 @@ def run(args: Namespace) -> Paragraphs:
 
     def tell(ended: Ended) -> None:
         if json:
-            from typelattice.tracing.report.run_data import run_data
+            from typelattice.tracing.report.plain_data import run_data
 
             write_text(json, dumps(run_data(ended.run, systems), indent=1) + "\n")
         if html:
@@ -160,8 +160,8 @@ def _report(
     """Print the report of a run in the format asked for, in lines; `note` is the last, if any."""
     from typelattice.rendering.json import document
     from typelattice.tracing.findings.findings import findings
-    from typelattice.tracing.report.annotations import entry_data, github, sarif
     from typelattice.tracing.report.model import report_of
+    from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
     from typelattice.tracing.report.text_report import report
     from typelattice.tracing.report.why import explain_result
 

@@ -16,7 +16,7 @@ from typelattice.facts.lazy_tables import Later
 from typelattice.facts.missing_operations import absent
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import nearest, short
-from typelattice.files.dtype_maps import read_after, read_before, read_requested
+from typelattice.files.dtype_replacements import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import TIERS, OperationEntries, read_own_operations
 from typelattice.files.order_entries import read_order

@@ -15,7 +15,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.report.run_data import run_data
+from typelattice.tracing.report.plain_data import run_data
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.run import Run
 

@@ -16,7 +16,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import WORDS
 from typelattice.rendering.grid import printable
-from typelattice.tracing.report.run_data import VERSION
+from typelattice.tracing.report.plain_data import VERSION
 from typelattice.tracing.report.words import file_text
 from typelattice.tracing.run_data.float_widths import width_of
 

@@ -9,8 +9,8 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.report.annotations import entry_data
 from typelattice.tracing.report.model import report_of
+from typelattice.tracing.report.sarif_and_github import entry_data
 from typelattice.tracing.run_data.run import Run
 
 VERSION = 1  # of the document, which docs/runs.md describes

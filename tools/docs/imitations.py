@@ -129,7 +129,7 @@ def _counts(row: Data, of_class: str, anchor: str) -> Iterator[str]:
     yield from chips((kind, counts.get(sort, 0), words) for sort, (kind, words) in SORTS.items())
     if not counts:
         names = ", ".join(op.name for op in OPERATIONS.values() if op.of_class == of_class)
-        yield f"<small>never asked: {names}</small>"
+        yield f"<small>never asked{names and f': {names}'}</small>"
     causes = [n for n, cause in enumerate(row["causes"], 1) if of_class in cause["classes"]]
     if causes:
         yield "<small>causes: " + " ".join(f'<a href="#{anchor}-{n}">{n}</a>' for n in causes) + "</small>"

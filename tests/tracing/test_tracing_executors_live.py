@@ -125,7 +125,7 @@ def test_pytest_in_two_processes_ends_as_it_does_untraced(tmp_path: Path) -> Non
     assert "work.py:5: x * np.float64(2)" in followed.stdout
 
 
-TRAINING = """
+TRAINING = r"""
 import torch
 import torch.distributed as dist
 dist.init_process_group("gloo")

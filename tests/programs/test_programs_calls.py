@@ -129,8 +129,8 @@ def test_a_row_that_cannot_be_read_is_named_by_file_row_and_column(monkeypatch: 
         (call_signatures._names.__wrapped__, "* half cast int8 x", "names.txt, row 1: 5 columns"),
         (call_signatures.equivalents.__wrapped__, "* view reshape\n" * 2, "equivalents.txt, row 2, column 1"),
     ):
-        opened = lambda *a, rows=rows, **k: io.StringIO(rows)  # noqa: E731
-        monkeypatch.setattr(call_signatures, "open", opened, raising=False)
+        read = io.StringIO(rows)
+        monkeypatch.setattr(call_signatures, "open", lambda *a, read=read, **k: read, raising=False)
         with pytest.raises(TableError, match=re.escape(said)):
             read_table()
 

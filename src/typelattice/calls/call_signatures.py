@@ -41,7 +41,6 @@ MEANINGS = (
     "constant",
     "listed",
     "after",
-    "first",
     "second",
     "composed",
     "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks",

@@ -297,9 +297,8 @@ def _masked_fill(
 
 
 def filling(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) -> Argument:
-    """The value that fills an array. PyTorch casts a Python number first, and refuses one out of range."""
-    number = builder.static(value)
-    if not isinstance(number, (int, float, complex)) or not meaning("first", "fill", excerpt.owner):
+    """The value that fills an array: a Python number becomes one of its dtype first, if that holds it."""
+    if not isinstance(builder.static(value), (int, float, complex)):
         return value
     ref = builder.ref(excerpt, value)
     return builder.create_array(excerpt, "full", ((), ref), {}, ref.step, DTypeOf(x.step), ())

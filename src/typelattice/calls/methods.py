@@ -19,7 +19,7 @@ from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape
 
 CASTING = ("to", "type", "type_as")  # methods that cast, to a dtype or to that of an array
-WRITTEN = ("fill", "zero", "copy")  # methods with `_` whose value is written into the array as it is
+WRITTEN = ("fill", "zero", "copy")  # methods with `_` whose value is written into the array
 WRITING = ("fill",)  # such a method without `_`: NumPy's
 
 
@@ -86,8 +86,7 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
     plain, owner = name.removesuffix("_"), call.excerpt.owner
     if is_in_place(name) and not given:
         if plain in WRITTEN:
-            of_torch = Excerpt(excerpt.text, excerpt.location, owner or "torch")
-            value = filling(builder, of_torch, x, args[0] if args else 0)
+            value = filling(builder, excerpt, x, args[0] if args else 0)
             return builder.set_elements(excerpt, x, ..., value)
         if len(args) == 1 and not builder.observed:
             return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])

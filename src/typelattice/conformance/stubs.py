@@ -70,8 +70,8 @@ class Stubs:
         return operand in KINDS if read.dtype is None else read.tier in self._forms and "=" not in operand
 
     def _is_written(self, op: str) -> bool:
-        in_place, is_operator = (NAMES[op].in_place, NAMES[op].is_operator) if op in NAMES else (False, False)
-        return not in_place and (is_operator or op in self._spellings)
+        is_known = op in NAMES and NAMES[op].is_operator and not NAMES[op].in_place
+        return is_known or op in self._spellings
 
     def _names(self) -> list[str]:
         """Declare each operand."""

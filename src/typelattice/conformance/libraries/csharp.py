@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
+from typelattice.conformance.libraries.language import OPERATORS, Language, compile_lines, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(r"^\S+\((?P<line>\d+),\d+\): error CS\d+: (?P<message>.*)$", re.MULTILINE)
@@ -42,16 +42,7 @@ class CSharp(Language):
         "hypot", "degrees", "radians", "exp2", "expm1", "log1p", "acosh", "asinh", "atanh", "sort",
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
-        **signed(
-            "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
-            "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
-            "bitwise_left_shift", "bitwise_right_shift", "positive", "negative",
-            "bitwise_invert",
-        ),
-        "fmod": ("{} % {}",),
-        "logical_and": ("{} && {}",),
-        "logical_or": ("{} || {}",),
-        "logical_not": ("!{}",),
+        **OPERATORS,
         "maximum": ("System.Math.Max({}, {})",),
         "minimum": ("System.Math.Min({}, {})",),
         "pow": ("System.Math.Pow({}, {})",),
@@ -59,10 +50,6 @@ class CSharp(Language):
         "ceil": ("System.Math.Ceiling({})",),
         "trunc": ("System.Math.Truncate({})",),
         **{name: (f"System.Math.{name.capitalize()}({{}})",) for name in ONE},
-        **{
-            f"{sign}=": (f"({{}} {sign}= {{}})",)
-            for sign in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
-        },
         "setitem": ("({} = {})",),
     }
 

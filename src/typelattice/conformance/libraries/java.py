@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, compile_lines, run_program, signed
+from typelattice.conformance.libraries.language import OPERATORS, Language, compile_lines, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 ERROR = re.compile(
@@ -34,16 +34,7 @@ class Java(Language):
         "rint", "fabs", "logical_xor",
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
-        **signed(
-            "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
-            "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
-            "bitwise_left_shift", "bitwise_right_shift", "positive", "negative",
-            "bitwise_invert",
-        ),
-        "fmod": ("{} % {}",),
-        "logical_and": ("{} && {}",),
-        "logical_or": ("{} || {}",),
-        "logical_not": ("!{}",),
+        **OPERATORS,
         "maximum": ("Math.max({}, {})",),
         "minimum": ("Math.min({}, {})",),
         "abs": ("Math.abs({})",),
@@ -57,10 +48,6 @@ class Java(Language):
         **{name: (f"Math.{name}({{}})",) for name in ("asin", "acos", "atan", "sinh", "cosh", "tanh")},
         **{name: (f"Math.{name}({{}})",) for name in ("floor", "ceil")},
         **{name: (f"Math.{name}({{}}, {{}})",) for name in ("atan2", "hypot")},
-        **{
-            f"{sign}=": (f"({{}} {sign}= {{}})",)
-            for sign in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
-        },
     }
 
     def __init__(self) -> None:

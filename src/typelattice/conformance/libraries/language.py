@@ -107,6 +107,25 @@ def signed(*ops: str) -> dict[str, tuple[str, ...]]:
     }
 
 
+OPERATORS: Mapping[str, tuple[str, ...]] = {
+    **signed(
+        "add", "subtract", "multiply", "divide", "equal", "not_equal", "less",
+        "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor",
+        "bitwise_left_shift", "bitwise_right_shift", "positive", "negative",
+        "bitwise_invert",
+    ),
+    "fmod": ("{} % {}",),
+    "logical_and": ("{} && {}",),
+    "logical_or": ("{} || {}",),
+    "logical_not": ("!{}",),
+    **{
+        f"{sign}=": (f"({{}} {sign}= {{}})",)
+        for sign in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
+    },
+}  # fmt: skip
+"""The forms of the operators that C# and Java share."""
+
+
 def run_program(*command: str, program: str = "") -> subprocess.CompletedProcess[str]:
     """Run a command on a program that it reads from its input, with messages in English."""
     try:

@@ -33,7 +33,7 @@ TESTS_OF_NUMPY = tests/programs tests/operands tests/namespaces \
 	src/typelattice/operands src/typelattice/namespaces
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest test-3.14-chroot whole lint package installed docs pages \
+.PHONY: help demo test test-newest test-3.14-chroot whole whole-browser whole-live lint package installed docs pages \
 	tools browser environments emitted conform imitations survey everyday patches widenings known-fixes \
 	npbench releases fuzz bench array-api-tests programs mutants clean
 
@@ -57,8 +57,8 @@ test-newest: | .venv-newest  ## the same with the newest releases that pip finds
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
 	.venv-newest/bin/python -m pytest -m 'not live and not browser and not whole' $(FLAGS) $(TESTS)
 
-whole: $(VENV)/test.stamp  ## every system and every recorded call, where `make test` asks a sample
-	$(VENV)/bin/python -m pytest -m whole $(FLAGS) tests
+whole: $(VENV)/test.stamp  ## what `make test` leaves out: it asks a sample of systems, recorded calls and kinds
+	$(VENV)/bin/python -m pytest -m 'whole and not live and not browser' $(FLAGS) tests
 
 lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace
 	$(VENV)/bin/ruff check .
@@ -90,7 +90,10 @@ tools:  ## the tools, a line each: what tools/ has, and what it is for
 		printf '  %s\t%s\n' "$$tool" "$$(sed -n '/^"""\|^# /{s/^"""//;s/^# //;s/"""$$//;p;q}' "$$tool")"; \
 	done | expand -t 30
 
-browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has to be installed
+browser: $(VENV)/browser.stamp  ## a sample of the pages in a headless Chromium, which has to be installed
+	$(VENV)/bin/python -m pytest -m 'browser and not whole' tests/browser $(FLAGS)
+
+whole-browser: $(VENV)/browser.stamp  ## every page in it
 	$(VENV)/bin/python -m pytest -m browser tests/browser $(FLAGS)
 
 environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## make the libraries' and the site's
@@ -101,7 +104,10 @@ emitted: $(VENV)/test.stamp  ## compile and run generated code in every language
 		--systems $(SYSTEMS) $(FLAGS)
 
 conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
-	tools/conform $(CALLS) $(LIVE)
+	tools/conform $(CALLS) 'live and not whole' $(LIVE)
+
+whole-live: $(LIVE:=/ready.stamp)  ## the same with every live test, where `make conform` runs a sample
+	tools/conform $(CALLS) live $(LIVE)
 
 patches: $(VENV)/test.stamp  ## patches calls of installed packages: SciPy, scikit-image, scikit-learn
 	$(VENV)/bin/python tools/patches.py

@@ -1,4 +1,4 @@
-"""Samples of what comes along, for tests that ask one system or recording after the other."""
+"""Samples of parameters, for tests that ask one system, library or page after the other."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ import pytest
 
 
 def one_in(every: int, names: Sequence[Any], first: int = 0) -> list[Any]:
-    """Leave one of so many names to `make test`, and mark the others for `make whole`.
+    """Leave one of so many names or tuples to `make test`, and mark the others for `make whole`.
+
+    Of live tests and those in a browser, `make whole-live` and `make whole-browser` run the others.
 
     Tests begin at different names, so that some of the light tests ask each.
     """
     return [
-        name if i % every == first else pytest.param(name, marks=pytest.mark.whole)
+        pytest.param(
+            *(name if isinstance(name, tuple) else (name,)),
+            marks=[pytest.mark.whole] if i % every != first else [],
+        )
         for i, name in enumerate(names)
     ]

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlparse
 
 import pytest
+from samples import one_in
 from visiting import NARROW, WIDE, Visitor, page_of, wait_until_drawn
 
 import typelattice as tl
@@ -315,8 +316,9 @@ def test_what_is_copied_runs(visit: Visitor, some: str, tmp_path: Path) -> None:
     assert "1 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_copied.py")
 
 
-@pytest.mark.parametrize("viewport", [NARROW, WIDE], ids=["narrow", "wide"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("viewport", "scheme"), one_in(3, [(NARROW, "light"), (NARROW, "dark"), (WIDE, "light"), (WIDE, "dark")])
+)
 def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
     visit: Visitor, some: str, viewport: dict, scheme: str
 ) -> None:
@@ -365,7 +367,7 @@ def test_a_file_that_is_no_system_is_shown_with_its_mistake(visit: Visitor, tmp_
     assert 'order = "i8 -> nowhere"' in page.locator("li.fault").inner_text()
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", one_in(3, VIEWS))
 def test_no_view_hides_the_mistake_of_a_file(visit: Visitor, tmp_path: Path, view: str) -> None:
     file = tmp_path / "bad.toml"
     file.write_text('name = "bad"\norder = "i8 -> nowhere"\n', encoding="utf-8")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
+from samples import one_in
 
 pytestmark = pytest.mark.browser
 SITE = Path(__file__).parents[2] / "build" / "docs" / "html"
@@ -22,11 +24,14 @@ TELLING = (
 )  # fmt: skip
 
 
-def pages() -> list[Path]:
-    """Every page; of the thousand pages of single questions, which are all alike, a few."""
+PARTS = 4  # of all pages
+
+
+def pages(part: int) -> list[Path]:
+    """A part of all pages; of the thousand pages of single questions, which are all alike, a few."""
     alike = SITE / "answers"
     every = [file for file in SITE.rglob("*.html") if alike not in file.parents]
-    return sorted(every + [SITE / f"{name}.html" for name in ANSWERS])
+    return sorted(every + [SITE / f"{name}.html" for name in ANSWERS])[part::PARTS]
 
 
 class Reader:
@@ -57,29 +62,31 @@ def reader(request: pytest.FixtureRequest, chromium: Any) -> Iterator[Reader]:
     assert [url for url in found.asked if not url.startswith("file:")] == []
 
 
+@pytest.mark.parametrize("part", one_in(PARTS, range(PARTS)))
 @pytest.mark.parametrize("reader", ["phone"], indirect=True)
-def test_no_page_is_wider_than_the_window(reader: Reader) -> None:
+def test_no_page_is_wider_than_the_window(reader: Reader, part: int) -> None:
     wide = []
-    for file in pages():
+    for file in pages(part):
         if reader.open(file).evaluate("document.documentElement.scrollWidth > innerWidth"):
             wide.append(file.name)
     assert wide == []
 
 
+@pytest.mark.parametrize("part", one_in(PARTS, range(PARTS), 1))
 @pytest.mark.parametrize("reader", ["desktop"], indirect=True)
-def test_paper_has_every_column_and_every_line_of_code_whole(reader: Reader) -> None:
+def test_paper_has_every_column_and_every_line_of_code_whole(reader: Reader, part: int) -> None:
     reader.page.emulate_media(media="print")
     reader.page.set_viewport_size({"width": 718, "height": 1000})  # A4 between the margins of a browser
     beyond = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth + 1).length"
     shown = 0
-    for file in pages():
+    for file in pages(part):
         page = reader.open(file)
         wide = page.locator(".content :is(table, pre, svg)")
         shown += wide.count()
         assert wide.evaluate_all(beyond) == 0, file
         folded = "all => all.every(one => one.scrollWidth <= one.clientWidth + 1)"
         assert page.locator(".content pre").evaluate_all(folded), file
-    assert shown > 500
+    assert shown > 500 / PARTS
 
 
 def test_search_finds_pages_without_a_server(reader: Reader) -> None:
@@ -118,7 +125,7 @@ def test_drawings_follow_the_switch_of_the_theme(reader: Reader) -> None:
     assert page.evaluate(ink) != light
 
 
-@pytest.mark.parametrize("name", TELLING)
+@pytest.mark.parametrize(("reader", "name"), one_in(3, [*product(SIZES, TELLING)]), indirect=["reader"])
 def test_axe_finds_nothing(reader: Reader, name: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import one_in
 
 from typelattice.cli.main import main
 from typelattice.conformance.comparison import Comparison, compare_implementation, imitated
@@ -40,7 +41,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize("name, op, operands, sort", KNOWN)
+@pytest.mark.parametrize("name, op, operands, sort", one_in(3, KNOWN, 1))
 def test_a_known_difference_is_found(name: str, op: str, operands: tuple[str, ...], sort: str) -> None:
     other = imitated(name)
     assert other
@@ -63,7 +64,7 @@ def answer(other: str, op: str, operands: tuple[str, ...]) -> Call:
 RUN_HERE = [name for name, entry in implementations().items() if "checker" not in entry and "with" in entry]
 
 
-@pytest.mark.parametrize("name", RUN_HERE)
+@pytest.mark.parametrize("name", one_in(7, RUN_HERE))
 def test_every_snippet_shows_its_difference(name: str) -> None:
     calls = 10 if implementations()[name].get("slow") else 150
     found = compare_implementation(name, calls=calls, limit=60)

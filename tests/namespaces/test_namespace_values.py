@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import one_in
 
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS, Operation
@@ -33,6 +34,7 @@ ELEMENTWISE = [
     op for op in OPERATIONS.values()
     if op.form == "elementwise" and op.most in (1, 2) and op.name not in NOT_ASKED
 ]  # fmt: skip
+OF_TWO = [op for op in ELEMENTWISE if op.most == 2]
 # No signed dtype holds the magnitude of its least integer. With one among the operands PyTorch may say that
 # the gcd is -1, its lcm divides by that, and the processor ends the process; JAX's gcd and lcm never end.
 NOT_OF_THE_LEAST = {("torch", "lcm"), ("jax.numpy", "gcd"), ("jax.numpy", "lcm")}
@@ -182,7 +184,7 @@ def _sign_of_the_standard(x: Any) -> Any:
     return torch.where(x == x, torch.sign(x), x)
 
 
-@pytest.mark.parametrize("op", ELEMENTWISE, ids=lambda op: op.name)
+@pytest.mark.parametrize("op", one_in(4, ELEMENTWISE), ids=lambda op: op.name)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_values_are_the_librarys_where_the_dtypes_are(library: str, op: Operation) -> None:
     """Over edges and random values, of one operation under many systems."""
@@ -196,7 +198,7 @@ def test_values_are_the_librarys_where_the_dtypes_are(library: str, op: Operatio
 NEVER_ALIKE: dict[str, tuple[str, ...]] = {}
 
 
-@pytest.mark.parametrize("op", [op for op in ELEMENTWISE if op.most == 2], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", one_in(4, OF_TWO, 1), ids=lambda op: op.name)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_values_beside_a_python_number_are_the_librarys(library: str, op: Operation) -> None:
     """Under its own rules: PyTorch computes with the number itself beside half precision."""
@@ -232,8 +234,7 @@ def test_values_beside_a_python_number_are_the_librarys(library: str, op: Operat
     assert compared or not asked
 
 
-@pytest.mark.parametrize("name", ["clip", "where"])
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(("library", "name"), one_in(3, [*product(LIBRARIES, ["clip", "where"])]))
 def test_values_of_three_operands_are_the_librarys(library: str, name: str) -> None:
     """Under its own rules: bounds and branches that are arrays of one dtype or of two, and Python numbers."""
     xp, module = space(OWN[library], library), import_module(library)

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from samples import one_in
 
 pytestmark = pytest.mark.live
 
@@ -71,7 +72,7 @@ def python(*words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library", one_in(2, [*LIBRARIES], 1))
 def test_every_function_does_in_a_run_what_it_does_without(library: str, tmp_path: Path) -> None:
     if find_spec(library) is None:
         pytest.skip(f"{library} is not installed")

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from samples import one_in
 from test_tracing_child_commands import counts, run
 from test_tracing_scripts import both, ran
 
@@ -102,7 +103,7 @@ def needed(library: str) -> None:
         pytest.skip(f"{library} is not installed; tools/requirements-live.txt lists it")
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", one_in(5, [*PROGRAMS]))
 def test_an_executor_does_what_it_does_untraced(tmp_path: Path, name: str) -> None:
     library, main = PROGRAMS[name]
     needed(library)

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections import defaultdict
 from collections.abc import Generator
 
 import pytest
@@ -26,29 +25,19 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How many random programs, random systems and parameters of a test are tried."""
+    """How many random programs, random systems and tests are tried."""
     parser.addoption("--programs", type=int, default=14, help="random programs to try on each real library")
     parser.addoption("--systems", type=int, default=3, help="random systems to emit in each language")
-    about = "try one in several parameters, about N of each test"
-    parser.addoption("--parameters", type=int, metavar="N", help=about)
+    parser.addoption("--one-in", type=int, default=1, metavar="N", help="run one in N tests")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep about N sets of parameters of each test; another Python tries others."""
-    most = config.getoption("--parameters")
-    if not most:
-        return
-    tests: dict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        tests[item.nodeid.partition("[")[0]].append(item)
-    left = {
-        item
-        for among in tests.values()
-        for i, item in enumerate(among)
-        if (i + sys.version_info.minor) % max(len(among) // most, 1)
-    }
-    config.hook.pytest_deselected(items=[*left])
-    items[:] = [item for item in items if item not in left]
+    """Keep one in N of the tests that are left; the next release of Python keeps those after them."""
+    every = config.getoption("--one-in")
+    kept = items[sys.version_info.minor % every :: every]
+    config.hook.pytest_deselected(items=[*{*items} - {*kept}])
+    items[:] = kept
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

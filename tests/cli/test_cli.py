@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from command_line import MINE, own_file, said, sampled
+from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import COMMANDS, command, main
@@ -23,6 +24,8 @@ OF_FILES = (  # commands that ask for files, libraries, a checker or an editor, 
     "conform", "compare", "record", "watch", "trace", "runs", "fix", "lint", "check", "lsp", "stubs",
     "survey",
 )  # fmt: skip
+
+LONG = ("conform", "emit", "laws", "stubs", "watch")  # whose examples take more than half of the time
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,7 +42,9 @@ def test_help_of_a_command_has_examples_of_it(capsys: pytest.CaptureFixture[str]
     assert f"\nexamples:\n  typelattice {name}" in said(capsys, name, "--help")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.whole) if name in LONG else name for name in COMMANDS]
+)
 def test_every_example_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
@@ -82,11 +87,11 @@ def test_the_project_file_names_the_command() -> None:
 
 @pytest.mark.parametrize("argv", [
     "", "systems", "explain int64 float16", "explain uint8 300 1e39 2j float64:0d=1.5",
-    *(f"explain uint8 int64 float --system {name}" for name in SYSTEMS[::4]),
-    *(f"explain bool uint16 bfloat16 --op where --system {name}" for name in SYSTEMS[1::4]),
-    *(f"table --small --codes names --system {name}" for name in SYSTEMS[2::4]),
-    *(f"diff jax {name}" for name in ("numpy-ml-dtypes", "torch", "tensorflow-all", "polars")),
-    *(f"check {name}" for name in SYSTEMS[3::4]), *(f"{name} --help" for name in COMMANDS),
+    *one_in(5, [f"explain uint8 int64 float --system {name}" for name in SYSTEMS]),
+    *one_in(5, [f"explain bool uint16 bfloat16 --op where --system {name}" for name in SYSTEMS], 1),
+    *one_in(9, [f"table --small --codes names --system {name}" for name in SYSTEMS], 2),
+    *one_in(4, [f"diff jax {name}" for name in ("numpy-ml-dtypes", "torch", "tensorflow-all", "polars")]),
+    *one_in(9, [f"check {name}" for name in SYSTEMS], 3), *(f"{name} --help" for name in COMMANDS),
 ])  # fmt: skip
 def test_lines_keep_to_80_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, argv: str

@@ -85,8 +85,7 @@ def skip_without(lang: str) -> None:
         pytest.skip(f"{COMPILERS[lang][0][0]} is not installed")
 
 
-@pytest.mark.parametrize("lang", COMPILERS)
-@pytest.mark.parametrize("name", ["jax", "torch", "chip", "npu"])
+@pytest.mark.parametrize(("name", "lang"), one_in(4, [*product(("jax", "torch", "chip", "npu"), COMPILERS)]))
 def test_emitted_code_compiles_and_its_own_test_passes(tmp_path: Path, lang: str, name: str) -> None:
     skip_without(lang)
     ops = {"chip": OPS, "npu": ("matmul", "scaled_matmul", "quantize")}.get(name, ())

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from samples import one_in
 
 import typelattice as tl
 import typelattice.explorer.built_document as kept_document
@@ -119,7 +120,9 @@ def test_the_reasons_for_answers_that_two_releases_share_are_found_once(
     assert {p.system.name for p in found} == {"numpy"}
 
 
-@pytest.mark.parametrize("first, second", [("numpy", "numpy@2.0"), ("numpy", "cupy"), ("c", "c-llp64")])
+@pytest.mark.parametrize(
+    "first, second", one_in(3, [("numpy", "numpy@2.0"), ("numpy", "cupy"), ("c", "c-llp64")], 2)
+)
 def test_a_system_is_shown_beside_one_of_the_same_rules_as_it_is_alone(first: str, second: str) -> None:
     beside, alone = document([first, second], OPS).data, document([second], OPS).data
     assert spelled_out(beside, 1) == spelled_out(alone, 0)

@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from samples import one_in
 from small_files import answers
 
 import typelattice as tl
@@ -28,7 +29,7 @@ def test_every_file_names_its_source_and_has_no_line_past_110_columns(name: str)
     assert s.source.startswith("https://") or "extends" in text
 
 
-@pytest.mark.parametrize("name", tl.systems(functions=True))
+@pytest.mark.parametrize("name", one_in(4, tl.systems(functions=True), 1))
 def test_every_file_is_loaded_once_by_name_and_anew_by_path(name: str) -> None:
     assert tl.system(name) is tl.system(name)
     by_path = tl.system(FOLDER / f"{name}.toml")
@@ -87,7 +88,7 @@ def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
         build(idle)
 
 
-@pytest.mark.parametrize("name", tl.systems(functions=True))
+@pytest.mark.parametrize("name", one_in(4, tl.systems(functions=True), 2))
 def test_a_system_with_another_order_is_written_as_a_file_that_is_read(name: str) -> None:
     """Single pairs are left out, and ties that settle no pair, so that nothing in the file has no effect."""
     s = tl.system(name)

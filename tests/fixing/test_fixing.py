@@ -15,6 +15,7 @@ from textwrap import dedent
 import numpy as np
 import pytest
 from known_upcasts import CASES
+from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import run as command
@@ -47,7 +48,7 @@ def fixed(folder: Path, code: str, **options: object) -> tuple[Patch, str]:
     return patch, after.decode()
 
 
-@pytest.mark.parametrize("to", ["float16", "float32"])
+@pytest.mark.parametrize("to", one_in(2, ["float16", "float32"]))
 def test_known_upcasts_are_fixed_at_the_lines_that_their_projects_changed(to: str, folder: Path) -> None:
     """One program calls all cases of a goal, each a module, so that one search patches them all."""
     cases = [case for case in CASES if ("float16" in case.code) == (to == "float16")]
@@ -113,6 +114,7 @@ def test_planted_widenings_are_fixed_where_they_are_decided(folder: Path) -> Non
     assert after.splitlines() == (BEFORE.format(works(PLANTED.values())) + calls).splitlines()
 
 
+@pytest.mark.whole  # `make widenings` tries 200 others
 def test_a_random_program_with_planted_widenings_stays_narrow_and_keeps_wide_input(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +200,7 @@ MADE_ELSEWHERE = {  # a wide array, and what is patched: the line that meets it,
 }
 
 
-@pytest.mark.parametrize("code", MADE_ELSEWHERE)
+@pytest.mark.parametrize("code", one_in(4, [*MADE_ELSEWHERE]))
 def test_the_remedy_of_a_trace_names_the_line_that_fix_patches(folder: Path, code: str) -> None:
     whole = "import numpy as np\nONES = np.ones(3, np.float32)\n" + dedent(code)
     patch, _ = fixed(folder, whole)

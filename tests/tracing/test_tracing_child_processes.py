@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 import traced_workers
+from samples import one_in
 
 import typelattice as tl
 from typelattice.tracing.run_data.merged_runs import merged, without_unused
@@ -80,8 +82,7 @@ HOW = ("fork", "spawn", "forkserver")
 OF_SCRIPTS = HOW[:2] if sys.version_info >= (3, 14) else HOW
 
 
-@pytest.mark.parametrize("how", OF_SCRIPTS)
-@pytest.mark.parametrize("code", ["executor", "pool", "closed"])
+@pytest.mark.parametrize(("code", "how"), one_in(4, [*product(("executor", "pool", "closed"), OF_SCRIPTS)]))
 def test_the_runs_of_workers_are_merged(tmp_path: Path, how: str, code: str) -> None:
     """A pool ends its workers by a signal, unless it is closed."""
     told = traced(tmp_path, f"{code}({how!r})", "--json", "run.json")
@@ -97,7 +98,9 @@ def test_the_line_of_the_worker_comes_before_the_call_that_its_results_come_from
     assert told.index(" 1 s.py:6: x * np.float64(2)") < told.index(" 2 s.py:12: pool.map(double, xs)")
 
 
-@pytest.mark.parametrize(("code", "operations"), [("fork()", 12), ("leave()", 8), ("nested()", 8)])
+@pytest.mark.parametrize(
+    ("code", "operations"), one_in(2, [("fork()", 12), ("leave()", 8), ("nested()", 8)])
+)
 def test_a_forked_process_counts_only_what_it_does(tmp_path: Path, code: str, operations: int) -> None:
     if code == "nested()" and sys.version_info >= (3, 14):
         pytest.skip("its processes are not forked")
@@ -105,7 +108,7 @@ def test_a_forked_process_counts_only_what_it_does(tmp_path: Path, code: str, op
     assert f"{operations} operations ran in 1 file under " in told and "left no run" not in told
 
 
-@pytest.mark.parametrize("how", OF_SCRIPTS)
+@pytest.mark.parametrize("how", one_in(3, OF_SCRIPTS, 1))
 def test_a_worker_that_is_killed_costs_its_part_alone(tmp_path: Path, how: str) -> None:
     told = traced(tmp_path, f"one({how!r}, xs[1]); one({how!r}, np.full(2, 9, np.float32))")
     assert "in 2 processes" in told and "x * np.float64(2)" in told
@@ -163,7 +166,7 @@ def test_steps_that_did_not_run_are_left_out_of_what_a_child_process_leaves() ->
     assert 0 < len(left.program.steps) <= 2 and len(left.seen) == len(left.program.steps)
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", one_in(3, HOW, 2))
 def test_a_traced_function_and_a_traced_block_have_the_runs_of_their_workers(
     how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from samples import one_in
 from test_tracing_scripts import both
 
 HEAD = """
@@ -33,7 +34,7 @@ EXECUTORS = (
 )
 
 
-@pytest.mark.parametrize("used", EXECUTORS)
+@pytest.mark.parametrize("used", one_in(4, EXECUTORS, 1))
 def test_a_program_with_an_executor_does_what_it_does_untraced(tmp_path: Path, used: str) -> None:
     (tmp_path / "main.py").write_text(HEAD.replace("{}", used), encoding="utf-8")
     plain, traced = both(tmp_path, "main.py", PYTHONWARNINGS="ignore")

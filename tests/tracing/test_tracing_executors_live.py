@@ -113,6 +113,7 @@ def test_an_executor_does_what_it_does_untraced(tmp_path: Path, name: str) -> No
     assert plain.stdout == traced.stdout and plain.stdout.count("] float64") == 4
 
 
+@pytest.mark.whole  # a light test traces the workers of xdist
 def test_pytest_in_two_processes_ends_as_it_does_untraced(tmp_path: Path) -> None:
     needed("xdist")
     (tmp_path / "work.py").write_text(HEAD, encoding="utf-8")

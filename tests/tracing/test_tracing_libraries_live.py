@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from followed import followed
+from samples import one_in
 
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
@@ -124,6 +125,7 @@ def test_what_pandas_computes_is_taken_as_seen() -> None:
     assert [step.op for step, seen in run if step.op and seen.count][-1] == "add"
 
 
+@pytest.mark.whole  # the light tests patch such a program of NumPy
 def test_a_wide_data_array_of_xarray_is_patched_where_it_meets_a_narrow_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +160,7 @@ def of_keras(backend: str, lines: str, show: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("backend", "dtype"), [("jax", "float32"), ("numpy", "float32"), ("torch", "float64")]
+    ("backend", "dtype"), one_in(3, [("jax", "float32"), ("numpy", "float32"), ("torch", "float64")], 2)
 )
 def test_arrays_of_keras_go_by_the_system_of_their_backend(backend: str, dtype: str) -> None:
     for library in ("keras", backend):

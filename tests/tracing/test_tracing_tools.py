@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from samples import one_in
 from test_tracing_scripts import both
 
 HEAD = """
@@ -118,7 +119,7 @@ TOOLS = {
 }
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", one_in(3, [*TOOLS]))
 def test_a_tool_says_the_same_with_the_tracer(tmp_path: Path, name: str) -> None:
     if name == "sys.monitoring" and sys.version_info < (3, 12):
         pytest.skip("Python 3.12 has it first")

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import one_in
 
 import typelattice as tl
 from typelattice.tracing.record.importing import Compiler
@@ -199,12 +200,10 @@ def test_without_assertions_a_script_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "made"),
-    [
-        ((), []),
-        (("--json", "run.json"), ["run.json"]),
-        (("--html", "pages"), ["pages"]),
+    one_in(3, [
+        ((), []), (("--json", "run.json"), ["run.json"]), (("--html", "pages"), ["pages"]),
         (("--cache", "kept"), ["kept"]),
-    ],
+    ]),
 )
 def test_nothing_is_written_but_what_was_asked_for(
     tmp_path: Path, words: tuple[str, ...], made: list[str]
@@ -312,7 +311,7 @@ for limit in range(100, 140):
 """
 
 
-@pytest.mark.parametrize("text", [ASKING, REPLACING, DEEP])
+@pytest.mark.parametrize("text", one_in(3, [ASKING, REPLACING, DEEP], 1))
 def test_programs_with_objects_builtins_and_depths_of_their_own(tmp_path: Path, text: str) -> None:
     (tmp_path / "s.py").write_text(text, encoding="utf-8")
     plain, traced = (
@@ -360,7 +359,7 @@ LONG = {
 MANY_TIMES = 60_000
 
 
-@pytest.mark.parametrize("line", LONG.values(), ids=list(LONG))
+@pytest.mark.parametrize("line", one_in(3, [*LONG.values()]), ids=list(LONG))
 def test_what_is_remembered_of_a_long_run_is_bounded_and_every_operation_is_counted(line: str) -> None:
     text = f"import numpy as np\nx, alive = np.ones(3), []\nfor i in range({MANY_TIMES}):\n    {line}\n"
     recorder = Recorder()

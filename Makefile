@@ -33,9 +33,9 @@ TESTS_OF_NUMPY = tests/programs tests/operands tests/namespaces \
 	src/typelattice/operands src/typelattice/namespaces
 
 .NOTPARALLEL:
-.PHONY: help demo test test-newest test-3.14-chroot whole whole-browser whole-live lint package installed docs pages \
-	tools browser environments emitted conform imitations survey everyday patches widenings known-fixes \
-	npbench releases fuzz bench array-api-tests programs mutants clean
+.PHONY: help demo test test-newest test-3.14-chroot whole whole-browser whole-live lint package installed \
+	docs pages tools browser environments emitted conform imitations survey everyday patches widenings \
+	known-fixes npbench releases fuzz bench array-api-tests programs mutants clean
 
 help:  ## these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -57,7 +57,7 @@ test-newest: | .venv-newest  ## the same with the newest releases that pip finds
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
 	.venv-newest/bin/python -m pytest -m 'not live and not browser and not whole' $(FLAGS) $(TESTS)
 
-whole: $(VENV)/test.stamp  ## what `make test` leaves out: it asks a sample of systems, recorded calls and kinds
+whole: $(VENV)/test.stamp  ## what `make test` leaves out: it takes a sample of systems, calls and kinds
 	$(VENV)/bin/python -m pytest -m 'whole and not live and not browser' $(FLAGS) tests
 
 lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace

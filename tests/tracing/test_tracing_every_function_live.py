@@ -72,7 +72,7 @@ def python(*words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("library", one_in(2, [*LIBRARIES], 1))
+@pytest.mark.parametrize("library", one_in(2, [*LIBRARIES]))
 def test_every_function_does_in_a_run_what_it_does_without(library: str, tmp_path: Path) -> None:
     if find_spec(library) is None:
         pytest.skip(f"{library} is not installed")

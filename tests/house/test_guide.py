@@ -28,7 +28,7 @@ def test_a_front_end_added_as_the_guide_says_follows_a_block(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("tool", [
     "drawings", "operands", "operations", "standard",
-    *(pytest.param(name, marks=pytest.mark.whole) for name in ("findings", "laws")),  # which read every system
+    *(pytest.param(name, marks=pytest.mark.whole) for name in ("findings", "laws")),  # of every system
 ])  # fmt: skip
 def test_generated_pages_are_up_to_date(tool: str) -> None:
     command = [sys.executable, f"tools/{tool}.py", "--check"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import main
@@ -18,6 +19,7 @@ from typelattice.cli.main import main
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(tl.__file__).parents[1]), "PYTHONWARNINGS": "error"}
 COMMAND = [sys.executable, "-m", "typelattice"]
 SECONDS = 60
+NOWHERE = [(">&-", "it is closed"), ("> /dev/full", "No space left on device")]
 # An answer, an error, more than a pipe holds, help, and no command.
 COMMANDS = ["explain int8 uint8", "explain int9", "table --format html", "laws --help", ""]
 
@@ -53,9 +55,9 @@ def test_an_error_is_on_standard_error_alone() -> None:
     assert is_one_line(err)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    ("redirect", "why"), [(">&-", "it is closed"), ("> /dev/full", "No space left on device")]
+    ("command", "redirect", "why"),
+    one_in(3, [(command, *where) for command in COMMANDS for where in NOWHERE]),
 )
 def test_output_that_goes_nowhere_is_one_error(command: str, redirect: str, why: str) -> None:
     status, _, err = process(command.split(), redirect)
@@ -151,7 +153,7 @@ def test_a_pipe_or_a_device_is_no_file(tmp_path: Path, argv: str) -> None:
     assert is_one_line(err.partition("\n")[0] + "\n" if argv == "check child.toml" else err)
 
 
-@pytest.mark.parametrize("program", ["laws", "design numpy --repair --every"])
+@pytest.mark.parametrize("program", one_in(2, ["design numpy --repair --every", "laws"]))
 def test_a_process_that_ignores_interrupts_goes_on_ignoring_them(program: str) -> None:
     """So a shell starts what it runs in the background."""
     started = [

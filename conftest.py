@@ -4,6 +4,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Generator
+from zlib import crc32
 
 import pytest
 
@@ -33,11 +34,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep one in N of the tests that are left; the next release of Python keeps those after them."""
+    """Keep one in N of the tests that are left; each of N releases of Python in a row keeps others."""
     every = config.getoption("--one-in")
-    kept = items[sys.version_info.minor % every :: every]
-    config.hook.pytest_deselected(items=[*{*items} - {*kept}])
-    items[:] = kept
+    left = {item for item in items if (crc32(item.nodeid.encode()) - sys.version_info.minor) % every}
+    config.hook.pytest_deselected(items=[*left])
+    items[:] = [item for item in items if item not in left]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -30,7 +30,7 @@ def shared(system: str) -> list[tl.DType]:
     return [d for d in tl.system(system).dtypes if (d.bits or 0) >= 8 and d in tl.system("numpy").order]
 
 
-@pytest.mark.parametrize("system", one_in(4, [name for name in tl.systems() if shared(name)]))
+@pytest.mark.parametrize("system", one_in(8, [name for name in tl.systems() if shared(name)]))
 def test_a_lazy_dtype_is_the_computed_one_chunk_by_chunk(system: str, cluster: Any) -> None:
     da = pytest.importorskip("dask.array")
     dask = pytest.importorskip("dask")

@@ -1,0 +1,102 @@
+"""OpenCL C, as Clang checks it: no kernel is run, the compiler's diagnostics name the types."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from typelattice.conformance.libraries.language import Language, run_program, signed
+from typelattice.conformance.library import NoSuchOperandError, Scalar
+
+COMMAND = (
+    *("clang", "-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-w", "-fsyntax-only"),
+    *("-ferror-limit=0", "-fshow-overloads=best", "-fno-caret-diagnostics"),
+    *("-Xclang", "-finclude-default-header", "-"),
+)
+ERROR = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
+TYPE = re.compile(
+    r"^initializing '__private struct nothing' with an expression of incompatible type '(?P<type>[^']*)'"
+)
+
+ONE = (
+    *("sqrt", "rsqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan"),
+    *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc"),
+)
+TWO = ("pow", "atan2", "hypot", "fmod", "copysign", "nextafter")
+"""Functions of one and of two numbers."""
+
+
+class OpenCL(Language):
+    """Variables and constants; result_type is the usual arithmetic conversions of `1 ? x : y`."""
+
+    name = "opencl"
+    how = "types that clang -cl-std=CL3.0 -target spir64 names for expressions, none is run"
+    spaces = ()  # the language has what is asked here
+    two_at_most = ("result_type",)
+    native: Mapping[str, str] = {
+        "bool": "bool",
+        "uint8": "uchar",
+        "uint16": "ushort",
+        "uint32": "uint",
+        "uint64": "ulong",
+        "int8": "char",
+        "int16": "short",
+        "int32": "int",
+        "int64": "long",
+        "float16": "half",
+        "float32": "float",
+        "float64": "double",
+    }
+    forms: Mapping[str, tuple[str, ...]] = {
+        **signed(
+            "add", "subtract", "multiply", "divide", "remainder", "equal", "not_equal", "less",
+            "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+            "bitwise_right_shift", "positive", "negative", "bitwise_invert",
+        ),
+        "result_type": ("+{}", "1 ? {} : {}"),
+        "where": ("1 ? {} : {}",),
+        "logical_and": ("{} && {}",),
+        "logical_or": ("{} || {}",),
+        "logical_not": ("!{}",),
+        "maximum": ("max({}, {})",),
+        "minimum": ("min({}, {})",),
+        "round": ("rint({})",),
+        **{name: (name + "({})",) for name in ONE},
+        **{name: (name + "({}, {})",) for name in TWO},
+        **{
+            f"{sign}=": (f"({{}} {sign}= {{}})",)
+            for sign in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
+        },
+        "setitem": ("({} = {})",),
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        version = run_program("clang", "--version").stdout
+        self.versions = {"clang": re.findall(r"version ([\d.]+)", version)[0]}
+        self.names |= {f"unsigned {own}": f"u{name}" for own, name in self.names.items() if name[:3] == "int"}
+
+    def constant(self, value: Scalar) -> str:
+        if value is True or isinstance(value, complex) or math.isinf(value) or value >= 2**64:
+            raise NoSuchOperandError("OpenCL C has no such constant")
+        return f"({value!r})"
+
+    def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
+        """No value here can initialise the struct, and Clang complains by name."""
+        variables = ", ".join(f"{own} a_{name}" for name, own in self.native.items())
+        head = [
+            "#pragma OPENCL EXTENSION cl_khr_fp16 : enable",
+            "struct nothing { int x; };",
+            f"void ask({variables}) {{",
+        ]
+        lines = [f"struct nothing x{i} = {each};" for i, each in enumerate(expressions)]
+        run = run_program(*COMMAND, program="\n".join([*head, *lines, "}", ""]))
+        for error in ERROR.finditer(run.stderr):
+            named = TYPE.match(error["message"])
+            message = error["message"].replace("__private ", "")
+            answer = self.names[named["type"]] if named else TypeError(message)
+            yield int(error["line"]) - len(head) - 1, answer
+
+
+LIBRARIES = {OpenCL.name: OpenCL}

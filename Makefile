@@ -95,7 +95,7 @@ browser: $(VENV)/browser.stamp  ## the pages in a headless Chromium, which has t
 
 environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## make the libraries' and the site's
 
-emitted: $(VENV)/test.stamp  ## compile and run generated code in every language, of SYSTEMS=1000 random systems
+emitted: $(VENV)/test.stamp  ## compile and run generated code in every language, of SYSTEMS=100 systems
 	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5
 	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/codegen \
 		--systems $(SYSTEMS) $(FLAGS)

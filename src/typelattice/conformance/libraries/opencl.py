@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.conformance.libraries.language import Language, run_program, signed
+from typelattice.conformance.libraries.language import C_FORMS, Language, run_program
 from typelattice.conformance.library import NoSuchOperandError, Scalar
 
 COMMAND = (
@@ -18,13 +18,6 @@ ERROR = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MU
 TYPE = re.compile(
     r"^initializing '__private struct nothing' with an expression of incompatible type '(?P<type>[^']*)'"
 )
-
-ONE = (
-    *("sqrt", "rsqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan"),
-    *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc"),
-)
-TWO = ("pow", "atan2", "hypot", "fmod", "copysign", "nextafter")
-"""Functions of one and of two numbers."""
 
 
 class OpenCL(Language):
@@ -48,28 +41,7 @@ class OpenCL(Language):
         "float32": "float",
         "float64": "double",
     }
-    forms: Mapping[str, tuple[str, ...]] = {
-        **signed(
-            "add", "subtract", "multiply", "divide", "remainder", "equal", "not_equal", "less",
-            "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
-            "bitwise_right_shift", "positive", "negative", "bitwise_invert",
-        ),
-        "result_type": ("+{}", "1 ? {} : {}"),
-        "where": ("1 ? {} : {}",),
-        "logical_and": ("{} && {}",),
-        "logical_or": ("{} || {}",),
-        "logical_not": ("!{}",),
-        "maximum": ("max({}, {})",),
-        "minimum": ("min({}, {})",),
-        "round": ("rint({})",),
-        **{name: (name + "({})",) for name in ONE},
-        **{name: (name + "({}, {})",) for name in TWO},
-        **{
-            f"{sign}=": (f"({{}} {sign}= {{}})",)
-            for sign in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
-        },
-        "setitem": ("({} = {})",),
-    }
+    forms = C_FORMS
 
     def __init__(self) -> None:
         super().__init__()

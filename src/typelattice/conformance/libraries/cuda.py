@@ -18,7 +18,6 @@ class Cuda(Language):
 
     name = "cuda"
     how = "types that nvcc -std=c++17 names for expressions of device code, none is run"
-    spaces = ()  # the language has what is asked here
     two_at_most = ("result_type",)
     native: Mapping[str, str] = {
         "bool": "bool",
@@ -37,6 +36,10 @@ class Cuda(Language):
         "float32": "float",
         "float64": "double",
     }
+    unasked = (
+        "signbit", "fabs", "fmax", "fmin", "rint", "less_equal", "greater", "norm", "vector_norm",
+        "conj", "real", "imag", "angle",
+    )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **C_FORMS,
         "result_type": ("{}", "true ? {} : {}"),  # as std::common_type has it
@@ -67,8 +70,9 @@ class Cuda(Language):
             f"__device__ void ask({variables}) {{",
         ]
         lines = [f"type_is<decltype({each})> x{i};" for i, each in enumerate(expressions)]
-        options = ("-x", "cu", "-std=c++17", "-w", "-cuda", "-o", "/dev/null", "-Xcudafe", "--error_limit=1000000")
-        found = compile_lines([*head, *lines, "}"], "ask.cu", "nvcc", *options)
+        options = ("-x", "cu", "-std=c++17", "-w", "-cuda", "-o", "/dev/null")
+        limit = ("-Xcudafe", "--error_limit=1000000")
+        found = compile_lines([*head, *lines, "}"], "ask.cu", "nvcc", *options, *limit)
         for error in ERROR.finditer(found):
             message = error["message"]
             named = TYPE.match(message)

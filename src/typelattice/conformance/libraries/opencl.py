@@ -25,7 +25,6 @@ class OpenCL(Language):
 
     name = "opencl"
     how = "types that clang -cl-std=CL3.0 -target spir64 names for expressions, none is run"
-    spaces = ()  # the language has what is asked here
     two_at_most = ("result_type",)
     native: Mapping[str, str] = {
         "bool": "bool",
@@ -41,6 +40,11 @@ class OpenCL(Language):
         "float32": "float",
         "float64": "double",
     }
+    unasked = (
+        "abs", "sign", "clip", "isfinite", "isinf", "isnan", "signbit", "fabs", "fmax", "fmin", "erf",
+        "degrees", "radians", "rint", "less_equal", "greater", "any", "all", "lerp", "dot", "cross",
+        "vector_norm", "norm",
+    )  # fmt: skip
     forms = C_FORMS
 
     def __init__(self) -> None:
@@ -50,8 +54,10 @@ class OpenCL(Language):
         self.names |= {f"unsigned {own}": f"u{name}" for own, name in self.names.items() if name[:3] == "int"}
 
     def constant(self, value: Scalar) -> str:
-        if value is True or isinstance(value, complex) or math.isinf(value) or value >= 2**64:
+        if value is True or isinstance(value, complex) or math.isinf(value):
             raise NoSuchOperandError("OpenCL C has no such constant")
+        if isinstance(value, int) and abs(value) >= 2**63:  # the sign is an operator
+            raise NoSuchOperandError("OpenCL C has no constant of more than 63 bits")
         return f"({value!r})"
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:

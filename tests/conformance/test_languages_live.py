@@ -89,6 +89,7 @@ def test_a_language_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("PATH", "")
     commands = {
         "go": "go", "fortran": "gfortran", "octave": "octave-cli", "java": "javac", "csharp": "mcs",
+        "opencl": "clang", "cuda": "nvcc",
     }  # fmt: skip
     for name, command in commands.items():
         with pytest.raises(ImportError, match=f"there is no {command} here"):

@@ -16,7 +16,7 @@ from typelattice.operands.objects import forget
 
 ADAPTERS = Path(tl.__file__).parent / "operands" / "adapters"
 # Languages have none in a Python program; Python's own are read as they are.
-NO_OBJECTS = {"csharp", "fortran", "gcc", "go", "java", "octave", "python", "wgsl"}
+NO_OBJECTS = {"csharp", "cuda", "fortran", "gcc", "go", "java", "octave", "opencl", "python", "wgsl"}
 NO_ADAPTER = {"datafusion", "duckdb", "max", "triton"}
 
 

@@ -125,6 +125,37 @@ OPERATORS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The forms of the operators that C# and Java share."""
 
+C_FORMS: Mapping[str, tuple[str, ...]] = {
+    **signed(
+        "add", "subtract", "multiply", "divide", "remainder", "equal", "not_equal", "less",
+        "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+        "bitwise_right_shift", "positive", "negative", "bitwise_invert",
+    ),
+    "result_type": ("+{}", "1 ? {} : {}"),
+    "where": ("1 ? {} : {}",),
+    "logical_and": ("{} && {}",),
+    "logical_or": ("{} || {}",),
+    "logical_not": ("!{}",),
+    "maximum": ("max({}, {})",),
+    "minimum": ("min({}, {})",),
+    "round": ("rint({})",),
+    **{
+        name: (name + "({})",)
+        for name in (
+            "sqrt", "rsqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
+            "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor",
+            "ceil", "trunc",
+        )
+    },
+    **{name: (name + "({}, {})",) for name in ("pow", "atan2", "hypot", "fmod", "copysign", "nextafter")},
+    **{
+        f"{sign}=": (f"({{}} {sign}= {{}})",)
+        for sign in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
+    },
+    "setitem": ("({} = {})",),
+}  # fmt: skip
+"""The forms that OpenCL C and CUDA C++ share."""
+
 
 def run_program(*command: str, program: str = "") -> subprocess.CompletedProcess[str]:
     """Run a command on a program that it reads from its input, with messages in English."""

@@ -1,0 +1,80 @@
+"""OpenCL C, as Clang checks it: no kernel is run, the compiler's diagnostics name the types."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from typelattice.conformance.libraries.language import C_FORMS, Language, run_program
+from typelattice.conformance.library import NoSuchOperandError, Scalar
+
+COMMAND = (
+    *("clang", "-x", "cl", "-cl-std=CL3.0", "-target", "spir64", "-w", "-fsyntax-only"),
+    *("-ferror-limit=0", "-fshow-overloads=best", "-fno-caret-diagnostics"),
+    *("-Xclang", "-finclude-default-header", "-"),
+)
+ERROR = re.compile(r"^<stdin>:(?P<line>\d+):\d+: error: (?P<message>.*)$", re.MULTILINE)
+TYPE = re.compile(
+    r"^initializing '__private struct nothing' with an expression of incompatible type '(?P<type>[^']*)'"
+)
+
+
+class OpenCL(Language):
+    """Variables and constants; result_type is the usual arithmetic conversions of `1 ? x : y`."""
+
+    name = "opencl"
+    how = "types that clang -cl-std=CL3.0 -target spir64 names for expressions, none is run"
+    two_at_most = ("result_type",)
+    native: Mapping[str, str] = {
+        "bool": "bool",
+        "uint8": "uchar",
+        "uint16": "ushort",
+        "uint32": "uint",
+        "uint64": "ulong",
+        "int8": "char",
+        "int16": "short",
+        "int32": "int",
+        "int64": "long",
+        "float16": "half",
+        "float32": "float",
+        "float64": "double",
+    }
+    unasked = (
+        "abs", "sign", "clip", "isfinite", "isinf", "isnan", "signbit", "fabs", "fmax", "fmin", "erf",
+        "degrees", "radians", "rint", "less_equal", "greater", "any", "all", "lerp", "dot", "cross",
+        "vector_norm", "norm",
+    )  # fmt: skip
+    forms = C_FORMS
+
+    def __init__(self) -> None:
+        super().__init__()
+        version = run_program("clang", "--version").stdout
+        self.versions = {"clang": re.findall(r"version ([\d.]+)", version)[0]}
+        self.names |= {f"unsigned {own}": f"u{name}" for own, name in self.names.items() if name[:3] == "int"}
+
+    def constant(self, value: Scalar) -> str:
+        if value is True or isinstance(value, complex) or math.isinf(value):
+            raise NoSuchOperandError("OpenCL C has no such constant")
+        if isinstance(value, int) and abs(value) >= 2**63:  # the sign is an operator
+            raise NoSuchOperandError("OpenCL C has no constant of more than 63 bits")
+        return f"({value!r})"
+
+    def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
+        """No value here can initialise the struct, and Clang complains by name."""
+        variables = ", ".join(f"{own} a_{name}" for name, own in self.native.items())
+        head = [
+            "#pragma OPENCL EXTENSION cl_khr_fp16 : enable",
+            "struct nothing { int x; };",
+            f"void ask({variables}) {{",
+        ]
+        lines = [f"struct nothing x{i} = {each};" for i, each in enumerate(expressions)]
+        run = run_program(*COMMAND, program="\n".join([*head, *lines, "}", ""]))
+        for error in ERROR.finditer(run.stderr):
+            named = TYPE.match(error["message"])
+            message = error["message"].replace("__private ", "")
+            answer = self.names[named["type"]] if named else TypeError(message)
+            yield int(error["line"]) - len(head) - 1, answer
+
+
+LIBRARIES = {OpenCL.name: OpenCL}

@@ -1,9 +1,9 @@
 """Frozen, slotted classes of values, which cost a process a fifth of what `dataclasses` costs it.
 
 `dataclasses` imports `inspect`, and compiles six functions for each class. Most of the time to a first answer
-went there. `frozen` compiles one, the constructor, when the first value is made. All else looks up the names
-of the fields. A frozen class is a dataclass to everyone else: `dataclasses` is imported where its `fields`,
-`replace` or `asdict` is used.
+went there. `frozen` compiles one, the constructor, and only for classes of which many values are made. All else
+looks up the names of the fields. A frozen class is a dataclass to everyone else: `dataclasses` is imported
+where its `fields`, `replace` or `asdict` is used.
 """
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ else:
 
     def dataclass_transform(**_: object) -> Callable[[object], object]:
         return lambda decorator: decorator
+
+FEW = 64  # values of a class; from then on a compiled constructor saves more time than compiling it takes
 
 
 class Field:
@@ -112,18 +114,45 @@ def _read_field(cls: type, name: str, kind: str) -> Field:
 
 
 class _Constructor:
-    """The `__init__` of a class until it is first looked up, which compiles it."""
+    """The `__init__` of a class of which few values were made yet: it sets the fields one by one."""
 
     def __init__(self, fields: dict[str, Field]) -> None:
         self.fields = fields
+        self.parameters = tuple(name for name, field in fields.items() if field.init)
+        self.made = 0
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.owner = owner
 
-    def __get__(self, value: object, cls: type) -> object:
-        made: Any = _compile_init(self.owner, self.fields)
-        type.__setattr__(self.owner, "__init__", made)
+    def __get__(self, value: Any, cls: type) -> object:
+        self.made += 1
+        if value is not None and self.made <= FEW:
+            return lambda *given, **named: self.set_fields(value, given, named)
+        made = self.compile()
         return made if value is None else made.__get__(value, cls)
+
+    def set_fields(self, value: Any, given: tuple[object, ...], named: dict[str, object]) -> None:
+        """Set the fields of a new value. The compiled `__init__` refuses arguments that it does not take."""
+        values = dict(zip(self.parameters, given)) | named  # noqa: B905
+        if len(values) < len(given) + len(named) or not values.keys() <= {*self.parameters}:
+            return self.compile()(value, *given, **named)
+        for name, field in self.fields.items():
+            if name in values:
+                object.__setattr__(value, name, values[name])
+            elif field.factory is not MISSING:
+                object.__setattr__(value, name, field.factory())
+            elif field.default is not MISSING:
+                object.__setattr__(value, name, field.default)
+            elif field.init:
+                return self.compile()(value, *given, **named)
+        if hasattr(value, "__post_init__"):
+            value.__post_init__()
+
+    def compile(self) -> Any:
+        """Replace this constructor by a compiled one, and return it."""
+        made = _compile_init(self.owner, self.fields)
+        type.__setattr__(self.owner, "__init__", made)
+        return made
 
 
 def _compile_init(cls: type, fields: dict[str, Field]) -> Callable[..., None]:

@@ -1,7 +1,7 @@
 """Frozen, slotted classes of values, which cost a process a fifth of what `dataclasses` costs it.
 
 `dataclasses` imports `inspect`, and compiles six functions for each class. Most of the time to a first answer
-went there. `frozen` compiles one, the constructor, and only for classes of which many values are made. All else
+went there. `frozen` compiles one, the constructor, and only where many values of a class are made. All else
 looks up the names of the fields. A frozen class is a dataclass to everyone else: `dataclasses` is imported
 where its `fields`, `replace` or `asdict` is used.
 """
@@ -132,10 +132,10 @@ class _Constructor:
         return made if value is None else made.__get__(value, cls)
 
     def set_fields(self, value: Any, given: tuple[object, ...], named: dict[str, object]) -> None:
-        """Set the fields of a new value. The compiled `__init__` refuses arguments that it does not take."""
+        """Set the fields of a new value. Wrong arguments are left to the compiled `__init__`, which raises."""
         values = dict(zip(self.parameters, given)) | named  # noqa: B905
         if len(values) < len(given) + len(named) or not values.keys() <= {*self.parameters}:
-            return self.compile()(value, *given, **named)
+            self.compile()(value, *given, **named)
         for name, field in self.fields.items():
             if name in values:
                 object.__setattr__(value, name, values[name])
@@ -144,7 +144,7 @@ class _Constructor:
             elif field.default is not MISSING:
                 object.__setattr__(value, name, field.default)
             elif field.init:
-                return self.compile()(value, *given, **named)
+                self.compile()(value, *given, **named)
         if hasattr(value, "__post_init__"):
             value.__post_init__()
 

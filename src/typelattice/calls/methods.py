@@ -73,7 +73,7 @@ def call_method(
             return written
     owned = excerpt
     if excerpt.owner is None and not is_function(name, None) and equivalent(name, "torch"):
-        owned = Excerpt(excerpt.text, excerpt.location, "torch")  # as its casts are
+        owned = excerpt.of_library("torch")  # as its casts are
     return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), given)
 
 

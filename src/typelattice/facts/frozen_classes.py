@@ -132,7 +132,7 @@ class _Constructor:
         return made if value is None else made.__get__(value, cls)
 
     def set_fields(self, value: Any, given: tuple[object, ...], named: dict[str, object]) -> None:
-        """Set the fields of a new value. Wrong arguments are left to the compiled `__init__`, which raises."""
+        """Set the fields of a new value. Wrong arguments are left to the compiled `__init__` to refuse."""
         values = dict(zip(self.parameters, given)) | named  # noqa: B905
         if len(values) < len(given) + len(named) or not values.keys() <= {*self.parameters}:
             self.compile()(value, *given, **named)

@@ -74,7 +74,7 @@ class Blame:
             return _row(missing_operations.TABLE, step.entry)
         return operation_rule(step) if isinstance(step, Shaped) else next(self._candidate_rules(p))
 
-    def rule_of_key(self, key: str, entry: str | None = None) -> Rule:
+    def rule_of_key(self, key: str, entry: str | None) -> Rule:
         """Return the line of a key, or of an entry under it."""
         text = self.definition.text_of_entry(key, entry)
         line = text.line(key, entry)

@@ -45,7 +45,7 @@ def departures(
 
 
 def _of_recording(
-    recording: str, file: str, values: Mapping[str, object], own: Mapping[str, DType] = {}
+    recording: str, file: str, values: Mapping[str, object], own: Mapping[str, DType]
 ) -> Iterator[Departure]:
     """The departures of one recording among those in a list. Raises DepartureError."""
     for key in values:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kept import kept
 
-from typelattice.recorded.encode_recording import encode_recording
+from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import (
     HEAD,
@@ -17,7 +17,6 @@ from typelattice.recorded.recording_files import (
     RECORDINGS,
     load_recording,
     recording_names,
-    save_recording,
 )
 
 

@@ -30,7 +30,7 @@ class Field:
 
     __slots__ = ("compare", "default", "factory", "init", "repr", "type")
 
-    def __init__(self, default: object, factory: object, init: bool, repr: bool, compare: bool) -> None:
+    def __init__(self, default: object, factory: Any, init: bool, repr: bool, compare: bool) -> None:
         self.default, self.factory = default, factory
         self.init, self.repr, self.compare = init, repr, compare
         self.type: object = None  # the annotation

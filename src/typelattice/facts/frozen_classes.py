@@ -229,13 +229,11 @@ class _AsDataclass:
         import dataclasses
 
         def as_field(stated: Field) -> Any:
-            default, factory = (
-                dataclasses.MISSING if each is MISSING else each for each in (stated.default, stated.factory)
-            )
+            given = {"default": stated.default, "default_factory": stated.factory}
             return dataclasses.field(
-                default=default, default_factory=factory,
                 init=stated.init, repr=stated.repr, compare=stated.compare,
-            )  # type: ignore[call-overload]  # fmt: skip
+                **{key: value for key, value in given.items() if value is not MISSING},
+            )  # fmt: skip
 
         fields = [(name, stated.type, as_field(stated)) for name, stated in cls.__frozen_fields__.items()]
         made = dataclasses.make_dataclass(cls.__name__, fields, frozen=True)

@@ -9,21 +9,96 @@ asked is named at the end, and the exit status is 1 then.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from itertools import product
 from pathlib import Path
+from platform import python_version
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from typelattice.conformance.foreign_array_recordings import Host, record_foreign_arrays
+from typelattice.conformance.in_process_library import InProcessLibrary
+from typelattice.conformance.library import Library
 from typelattice.conformance.registry import library
-from typelattice.facts.libraries import recordings
+from typelattice.facts.libraries import library_of, recordings
 from typelattice.files.reader import system
 from typelattice.files.text import systems
-from typelattice.recorded.recording_files import FOREIGN, RECORDINGS, save_recording
+from typelattice.operands.operand import SCALAR
+from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER, Messages
+from typelattice.recorded.encode_recording import encode_recording, save_recording
+from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording_files import FOREIGN, RECORDINGS
+from typelattice.recorded.sections import Answers
 
 OWNER = "numpy"
 NAMES = tuple(name for name in recordings() if name in systems() and OWNER in system(name).foreign)
+CHOSEN = re.compile(r"bool|u?int8|int(32|64)|float(16|32|64)")
+"""The dtypes that are asked: few, as a foreign array counts by its dtype or by its kind."""
+
+OPERATIONS = ("add", "+", "*", "/", "<", "divide", "maximum")
+
+
+class Host:
+    """A library whose operands may also be foreign arrays or scalars: `float32:numpy`."""
+
+    def __init__(self, library: Library, foreign: Library) -> None:
+        self.library, self.foreign = library, foreign
+        self.name, self.how = library.name, f"{library.how}; beside {foreign.name}'s arrays and scalars"
+        self.versions: Mapping[str, str] = {**library.versions, **foreign.versions}
+
+    def dtypes(self) -> Sequence[str]:
+        return self.library.dtypes()
+
+    def make(self, operand: str) -> object:
+        """Make an array of the library itself; a foreign one if the string ends with its library's name."""
+        of_library, _, mark = operand.rpartition(":")
+        if mark == self.foreign.name:
+            return self.foreign.make(of_library)
+        if mark == self.foreign.name + SCALAR:
+            return self.foreign.make(f"{of_library}:scalar")
+        return self.library.make(operand)
+
+    def read(self, result: object) -> str:
+        """Read a result with the library; return TAKEN_OVER if it belongs to the foreign library."""
+        owner = library_of(type(result).__module__.partition(".")[0])
+        return TAKEN_OVER if owner == self.foreign.name else self.library.read(result)
+
+    def operations(self) -> Mapping[str, Callable[..., object]]:
+        known = self.library.operations()
+        return {name: known[name] for name in OPERATIONS if name in known}
+
+
+def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
+    """Record what a library makes of foreign arrays and scalars beside its own arrays.
+
+    Each call has one foreign operand and one of the library's own; others are not asked.
+    """
+    host = Host(library, foreign)
+    asker = InProcessLibrary(host)
+    own = [d for d in library.dtypes() if CHOSEN.fullmatch(d)]
+    marks = (f":{foreign.name}", f":0d:{foreign.name}", f":{foreign.name}{SCALAR}")
+    foreign_arrays = [d + mark for mark in marks for d in foreign.dtypes() if CHOSEN.fullmatch(d)]
+    operands = tuple(filter(asker.has, (*own, *foreign_arrays)))
+    messages = Messages()
+    found: dict[str, Answers] = {}
+    for op in host.operations():
+        found[op] = dict.fromkeys(product(operands, operands), NOT_ASKED)
+        for a, b in found[op]:
+            if (a in own) is not (b in own):
+                found[op][a, b] = messages.name(*asker.ask(op, (a, b)))
+    head = {
+        "library": host.name,
+        "versions": dict(host.versions),
+        "python": python_version(),
+        "date": date.today().isoformat(),
+        "how": host.how,
+        "operands": list(operands),
+        "seed": 0,
+    }
+    return encode_recording(head, messages.errors, found)
 
 
 def record(name: str) -> None:

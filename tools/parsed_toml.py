@@ -8,7 +8,7 @@ from generated import write_pages
 
 from typelattice.disk.parsed_toml import TABLE, row_of
 from typelattice.files.text import SHIPPED
-from typelattice.recorded.departures import FOLDER
+from typelattice.recorded.departure_files import FOLDER
 
 
 def table(folder: Path) -> str:

@@ -9,7 +9,7 @@ import pytest
 from typelattice.disk import parsed_toml
 from typelattice.disk.parsed_toml import TABLE, parse_toml, row_of
 from typelattice.files.text import SHIPPED
-from typelattice.recorded.departures import FOLDER
+from typelattice.recorded.departure_files import FOLDER
 
 
 @pytest.mark.parametrize("folder", [SHIPPED, FOLDER], ids=lambda folder: Path(folder).name)

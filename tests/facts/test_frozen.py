@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from typelattice.facts.frozen_classes import field, frozen, replace
+from typelattice.facts.frozen_classes import FEW, field, frozen, replace
 from typelattice.facts.loss import Loss
 from typelattice.operands.operand import Operand
 
@@ -56,6 +56,27 @@ def test_values_compare_print_and_refuse_as_dataclasses_do(which: int, a: list[i
         return x == y, hash(x) == hash(y), repr(x).rpartition(".")[2], getattr(x, "computed", None), cls.UNIT
 
     assert outcome(lambda: answers(OURS[which])) == outcome(lambda: answers(THEIRS[which]))
+
+
+def test_a_constructor_that_is_compiled_late_makes_the_same_values() -> None:
+    cls = made(frozen(), field)[1]
+    values = [cls(1, third=[i]) for i in range(2 * FEW)]
+    assert [(x.first, x.second, x.third, x.hidden, x.computed) for x in values] == [
+        (1, 2, [i], 0, 2) for i in range(2 * FEW)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [((), {}), ((1, 2, [], 0, 5), {}), ((1,), {"first": 1}), ((1,), {"new": 2}), ((1,), {"computed": 2})],
+)
+def test_the_first_value_takes_no_wrong_arguments(given: tuple[int, ...], named: dict[str, int]) -> None:
+    messages = []
+    for cls in (made(frozen(), field)[1], THEIRS[1]):
+        with pytest.raises(TypeError) as e:
+            cls(*given, **named)
+        messages.append(str(e.value))
+    assert messages[0] == messages[1]
 
 
 @pytest.mark.parametrize("name", ["first", "new"])

@@ -11,8 +11,9 @@ from typelattice.disk.read import FileError
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.files.reader import parse
 from typelattice.operands.notation import parse as operand
-from typelattice.recorded.departure import Departure, DepartureError, departure_of
-from typelattice.recorded.departures import FOLDER, departures
+from typelattice.recorded.departure import Departure, departure_of
+from typelattice.recorded.departure_files import FOLDER, DepartureError
+from typelattice.recorded.departures import departures
 from typelattice.recorded.sections import Call
 
 ADD = 'ops = "add"\n'

@@ -17,7 +17,7 @@ from typelattice.recorded import recording_files as store
 from typelattice.recorded.answers import answer_of
 from typelattice.recorded.departure import departure_of
 from typelattice.recorded.departures import departures
-from typelattice.recorded.encode_recording import encode_recording
+from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.observed import asked_of, observed
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (
@@ -25,7 +25,6 @@ from typelattice.recorded.recording_files import (
     load_recording,
     open_recording,
     recording_names,
-    save_recording,
 )
 from typelattice.recorded.sections import Call
 

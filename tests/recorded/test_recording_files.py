@@ -9,7 +9,7 @@ import pytest
 from kept import kept
 from samples import one_in
 
-from typelattice.recorded.encode_recording import encode_recording
+from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import (
     HEAD,
@@ -18,7 +18,6 @@ from typelattice.recorded.recording_files import (
     RECORDINGS,
     load_recording,
     recording_names,
-    save_recording,
 )
 
 

@@ -13,14 +13,13 @@ from samples import one_in
 import typelattice as tl
 from typelattice.facts.releases import system_for_version
 from typelattice.recorded.answers import NOT_ASKED
-from typelattice.recorded.encode_recording import rest_on_base
+from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (
     RECORDINGS,
     load_recording,
     open_recording,
     recording_names,
-    save_recording,
 )
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))

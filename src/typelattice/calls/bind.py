@@ -8,7 +8,7 @@ library. `bind` alone tells the arguments apart: operands, dtype, out, and those
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from typelattice.calls.call_signatures import (
     ANY_NUMBER,
@@ -25,7 +25,8 @@ from typelattice.calls.call_signatures import (
     signature,
 )  # fmt: skip
 from typelattice.calls.compositions import PART_OF_ANOTHER, compose, find_composition
-from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, asked_dtype, cast_to
+from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, cast_to
+from typelattice.calls.function_call import FunctionCall, asked_dtype
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
 from typelattice.calls.own_operations import call_own_operation
 from typelattice.calls.program_builder import RESULT, ProgramBuilder
@@ -100,36 +101,24 @@ def call_function(
     """
     if name in builder.own and excerpt.owner is None:
         return call_own_operation(builder, excerpt, builder.own[name], args, keywords)
-    if name.startswith(PART_OF_ANOTHER):
-        return _call_named(builder, excerpt, name, args, keywords)
-    return _call_composed(builder, excerpt, name, args, keywords)
+    call = FunctionCall(builder, excerpt, name, args, keywords)
+    return _call_named(call) if name.startswith(PART_OF_ANOTHER) else _call_composed(call)
 
 
-def _call_composed(
-    builder: ProgramBuilder,
-    excerpt: Excerpt,
-    name: str,
-    args: Sequence[Argument],
-    keywords: Mapping[str, Argument],
-) -> Argument | MultipleResults:
+def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a function that others make up, if it is one. Raises ProgramError."""
-    library = excerpt.owner or builder.owner(excerpt, [x.step for x in args if isinstance(x, Ref)])
-    composed = None if builder.observed else find_composition(name, library, args, keywords)
+    builder = call.builder
+    library = builder.owner(call.excerpt, [x.step for x in call.args if isinstance(x, Ref)])
+    composed = None if builder.observed else find_composition(call.name, library, call.args, call.given)
     if composed is not None:
-        return compose(builder, excerpt, *composed, _call_composed, _call_named)
-    return _call_named(builder, excerpt, name, args, keywords)
+        return compose(builder, call.excerpt, *composed, _call_composed, _call_named)
+    return _call_named(call)
 
 
-def _call_named(
-    builder: ProgramBuilder,
-    excerpt: Excerpt,
-    name: str,
-    args: Sequence[Argument],
-    keywords: Mapping[str, Argument],
-) -> Argument | MultipleResults:
+def _call_named(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a function that its name alone tells. Raises ProgramError."""
-    library = excerpt.owner
-    given = {key: builder.static(value) for key, value in keywords.items()}
+    builder, excerpt, name, args, library = call.builder, call.excerpt, call.name, call.args, call.library
+    given = {key: builder.static(value) for key, value in call.given.items()}
     given = {key: value for key, value in given.items() if value is not None}
     cast = dtype_named(name, library)
     if cast is not None and name not in FUNCTIONS and args:
@@ -137,10 +126,10 @@ def _call_named(
     if meaning("same", name, library) and args:
         return args[0]
     function = meaning("function", name, library) or name
-    if args and isinstance(args[0], tuple) and _flattens(function, args, keywords):
+    if args and isinstance(args[0], tuple) and _flattens(function, args, call.given):
         flat = tuple(builder.call(excerpt, FUNCTIONS["reshape"], [x], ((-1,),)) for x in args[0])
         args = [flat, *args[2:]]
-    return _call_operation(builder, excerpt, function, args, given)
+    return _call_operation(FunctionCall(builder, excerpt, function, args, given))
 
 
 def _flattens(name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]) -> bool:
@@ -149,29 +138,23 @@ def _flattens(name: str, args: Sequence[Argument], keywords: Mapping[str, Argume
     return axis is None and name in FUNCTIONS and FUNCTIONS[name].name == "concat"
 
 
-def _call_operation(
-    builder: ProgramBuilder,
-    excerpt: Excerpt,
-    name: str,
-    args: Sequence[Argument],
-    given: Mapping[str, Argument],
-) -> Argument | MultipleResults:
+def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a function that makes an array, is an operation, or shares the dtypes of some."""
-    library = excerpt.owner
+    builder, excerpt, name, library = call.builder, call.excerpt, call.name, call.library
     if name in MAKERS:
-        return MAKERS[name](builder, excerpt, bind_maker(builder, excerpt, name, args, given))
-    alike = equivalent(name, library) if args else ()
+        return MAKERS[name](replace(call, args=(), given=bind_maker(call)))
+    alike = equivalent(name, library) if call.args else ()
     if alike and (builder.observed or name in FUNCTIONS):
-        return _stand_in(builder, excerpt, name, alike, args, given)
-    if name in COMPOSED and args and meaning("composed", name, library):
-        plain = {key: value for key, value in given.items() if value is not False}
-        found: Argument | MultipleResults = COMPOSED[name](builder, excerpt, args, plain)
+        return _stand_in(call, alike)
+    if name in COMPOSED and call.args and meaning("composed", name, library):
+        plain = {key: value for key, value in call.given.items() if value is not False}
+        found: Argument | MultipleResults = COMPOSED[name](replace(call, given=plain))
         if found is not NotImplemented:
             return found
     if name in FUNCTIONS:
-        return build_steps(builder, excerpt, bind(builder, excerpt, name, args, given))
+        return build_steps(builder, excerpt, bind(call))
     if alike:
-        return _stand_in(builder, excerpt, name, alike, args, given)
+        return _stand_in(call, alike)
     known = "the array API standard's, by any name that a library has for them"
     near = nearest(name, (*builder.own, *FUNCTIONS, *MAKERS, *COMPOSED))
     raise excerpt.refuse(
@@ -180,28 +163,23 @@ def _call_operation(
     )
 
 
-def bind(
-    builder: ProgramBuilder,
-    excerpt: Excerpt,
-    name: str,
-    args: Sequence[Argument],
-    given: Mapping[str, Argument],
-) -> BoundCall:
+def bind(call: FunctionCall) -> BoundCall:
     """Bind the arguments of a function that is an operation to the parameters of its row.
 
     Raises ProgramError of an argument that the row does not have, or whose effect on dtypes no rule states.
     """
+    builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     op = FUNCTIONS[name]
-    row = signature(op, excerpt.owner)
+    row = signature(op, call.library)
     text: tuple[Argument, ...] = ()
     if row.first == "text":
         if not args or not isinstance(args[0], str):
             raise excerpt.refuse(f"{name} takes a text and arrays; write {name}('ij,jk->ik', x, y)")
         text, args = (args[0],), args[1:]
-        if len(args) == 1 and isinstance(args[0], tuple) and meaning("listed", op.name, excerpt.owner):
+        if len(args) == 1 and isinstance(args[0], tuple) and meaning("listed", op.name, call.library):
             args = args[0]
     operands, further = _take_operands(op, row, args)
-    values = _bind_values(builder, excerpt, row, op.name, further, given, op)
+    values = _bind_values(replace(call, name=op.name, args=further), row, op)
     if values is None:  # more than it takes: the builder refuses so many operands
         operands, values = list(args), {}
     if op.form in NEED_ALL and len(operands) < (op.most or 0) and not builder.observed:
@@ -214,7 +192,7 @@ def bind(
     dtype, out = asked_dtype(excerpt, values.pop("dtype", None)), values.pop("out", None)
     if builder.observed and not isinstance(out, Ref):
         out = None
-    casting = given.get("casting")
+    casting = call.given.get("casting")
     if casting == "safe" and (dtype is not None or out is not None):
         what = f"{name} is given casting='safe' and a dtype or an output"
         raise excerpt.refuse(f"{what}; leave the casting out")
@@ -223,18 +201,13 @@ def bind(
     return BoundCall(op, row, tuple(operands), kept, values, dtype, out, joined, casting == "unsafe")
 
 
-def bind_maker(
-    builder: ProgramBuilder,
-    excerpt: Excerpt,
-    name: str,
-    args: Sequence[Argument],
-    given: Mapping[str, Argument],
-) -> dict[str, Argument]:
+def bind_maker(call: FunctionCall) -> dict[str, Argument]:
     """Bind the arguments of a function that makes an array: each by the name that its row has for it."""
-    row = made_of(name)
-    values = _bind_values(builder, excerpt, row, name, args, given)
+    row = made_of(call.name)
+    values = _bind_values(call, row)
     if values is None:
-        raise excerpt.refuse(f"{name} is given {len(args)} arguments; it takes {', '.join(row.settings)}")
+        count, takes = len(call.args), ", ".join(row.settings)
+        raise call.excerpt.refuse(f"{call.name} is given {count} arguments; it takes {takes}")
     return values
 
 
@@ -346,20 +319,14 @@ def _add_operands(
 
 
 def _bind_values(
-    builder: ProgramBuilder,
-    excerpt: Excerpt,
-    row: Signature,
-    name: str,
-    further: Sequence[Argument],
-    given: Mapping[str, Argument],
-    op: Operation | None = None,
+    call: FunctionCall, row: Signature, op: Operation | None = None
 ) -> dict[str, Argument] | None:
     """The values of the parameters after the operands; None for more arguments than parameters."""
-    is_maker = op is None
-    placed = _place(builder, row, further, is_maker, op is not None and operand_count(op) is None)
+    builder, excerpt, name, is_maker = call.builder, call.excerpt, call.name, op is None
+    placed = _place(builder, row, call.args, is_maker, op is not None and operand_count(op) is None)
     if placed is None:
         return None
-    placed += [(_parameter(builder, excerpt, name, row, key, value), value) for key, value in given.items()]
+    placed += [(_parameter(call, row, key, value), value) for key, value in call.given.items()]
     values: dict[str, Argument] = {}
     for parameter, value in placed:
         if parameter is None or value is None or parameter.name in values:
@@ -459,9 +426,7 @@ def _is_ignored(row: Signature, key: str) -> bool:
     return found is not None and found.role == "ignored"
 
 
-def _parameter(
-    builder: ProgramBuilder, excerpt: Excerpt, name: str, row: Signature, key: str, value: Argument
-) -> Parameter | None:
+def _parameter(call: FunctionCall, row: Signature, key: str, value: Argument) -> Parameter | None:
     """Find the parameter of a named argument; None if the argument does not affect dtypes.
 
     Raises ProgramError for an argument that is not known.
@@ -471,12 +436,13 @@ def _parameter(
         return Parameter((STANDS_FOR,), "name")
     if found is not None:
         return None if found.role == "ignored" else found
-    if row.others_ignored or (builder.observed and not has_say(builder, value)):
+    if row.others_ignored or (call.builder.observed and not has_say(call.builder, value)):
         return None
     may = ", ".join(row.settings)
     known = f"{may} may be named" if may else "nothing may be named"
     near = nearest(key, [p.name for p in row.parameters if p.role != "ignored"])
-    raise excerpt.refuse(f"{name} is given {key}{near}; of its arguments {known}; cast with .astype(dtype)")
+    what = f"{call.name} is given {key}{near}"
+    raise call.excerpt.refuse(f"{what}; of its arguments {known}; cast with .astype(dtype)")
 
 
 # -- several results, and what stands in for a function
@@ -532,29 +498,21 @@ def _several(
     return MultipleResults(op.name, count_of(op, len(refs), shape, axis), fields, make_result, {})
 
 
-def _stand_in(
-    builder: ProgramBuilder,
-    excerpt: Excerpt,
-    name: str,
-    alike: Sequence[str],
-    args: Sequence[Argument],
-    given: Mapping[str, Argument],
-) -> Argument | MultipleResults:
+def _stand_in(call: FunctionCall, alike: Sequence[str]) -> Argument | MultipleResults:
     """A function that shares the dtypes of operations, but not values: `topk`, by `sort` and `argsort`."""
+    builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     if alike[0].startswith(SAME_ARGUMENTS):
-        bound = bind(
-            builder, excerpt, alike[0].removeprefix(SAME_ARGUMENTS), args, {**given, STANDS_FOR: name}
-        )
-        return build_steps(builder, excerpt, bound)
+        same, given = alike[0].removeprefix(SAME_ARGUMENTS), {**call.given, STANDS_FOR: name}
+        return build_steps(builder, excerpt, bind(replace(call, name=same, given=given)))
     if meaning("after", name, None):  # its array follows a condition
         args = [*args[1:2], *args[:1], *args[2:]]
     several = alike[-1] == ANY_NUMBER
     ops = [FUNCTIONS[each] for each in alike if each != ANY_NUMBER]
-    count, row = ops[0].most or len(args), signature(ops[0], excerpt.owner)
-    named = {key: value for key, value in given.items() if key != "dtype" and not _is_ignored(row, key)}
+    count, row = ops[0].most or len(args), signature(ops[0], call.library)
+    named = {key: x for key, x in call.given.items() if key != "dtype" and not _is_ignored(row, key)}
     if not row.others_ignored and any(has_say(builder, x) for x in (*args[count:], *named.values())):
         raise excerpt.refuse(f"the dtype of {name} depends on more than its operands; leave the others out")
-    taken, dtype = [builder.ref(excerpt, x) for x in args[:count]], asked_dtype(excerpt, given.get("dtype"))
+    taken, dtype = [call.operand(x) for x in args[:count]], call.dtype
     if dtype is not None and not ops[0].takes_dtype:
         raise excerpt.refuse(f"{name} takes no dtype; cast with .astype(dtype)")
 

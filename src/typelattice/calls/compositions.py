@@ -13,6 +13,7 @@ from functools import cache
 
 from typelattice.calls.attributes import attribute_of
 from typelattice.calls.call_signatures import Parameter, Signature, TableError, check_library, read_rows
+from typelattice.calls.function_call import FunctionCall
 from typelattice.calls.multiple_results import PART, STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
@@ -22,9 +23,7 @@ from typelattice.operands.operand import SCALARS, scalar
 
 FILE = "compositions.txt"
 PART_OF_ANOTHER = "_"  # the first character of a function of which only rows know
-Call = Callable[
-    [ProgramBuilder, Excerpt, str, Sequence[Argument], Mapping[str, Argument]], "Argument | MultipleResults"
-]  # as bind.call_function
+Call = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,8 @@ def compose(
                 while taken and taken[-1] is None:
                     taken.pop()
                 named = {k.arg: value(k.value) for k in keywords if k.arg}
-                found = (itself if name == row.name else call)(builder, excerpt, name, taken, named)
+                inner = FunctionCall(builder, excerpt, name, taken, named)
+                found = itself(inner) if name == row.name else call(inner)
                 return mark_inexact(
                     node, found[0] if isinstance(found, MultipleResults) and keeps_shape else found
                 )

@@ -7,33 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.call_signatures import meaning
+from typelattice.calls.function_call import FunctionCall, asked_dtype
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import RESULT, ProgramBuilder, number_like
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import NO_SHAPE, plain_axes, result_shape
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
-from typelattice.facts.suggestions import short
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
 
 LINSPACE = ("endpoint", "retstep", "axis")  # arguments that its step keeps
 PYTHONS = {"float": float, "int": int, "complex": complex, "bool": bool}
-Values = Mapping[str, Argument]  # the arguments of a maker, by the names in its row of signatures.txt
-CallHandler = Callable[[ProgramBuilder, Excerpt, Values], Argument]
 
 
-def asked_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
-    """A dtype that is asked for; None if none is. Raises ProgramError of anything else."""
-    if x is None or isinstance(x, (NamedDType, DTypeOf)):
-        return x
-    if isinstance(x, str):
-        return NamedDType(meaning("code", x, excerpt.owner) or x)
-    if isinstance(x, Ref):
-        return DTypeOf(x.step)  # result_type gives a dtype
-    raise excerpt.refuse(f"{short(str(x))} is no dtype; give one such as float32")
+CallHandler = Callable[[FunctionCall], Argument]
 
 
 def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
@@ -56,32 +46,33 @@ def bits_of(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, asked: Argument) 
     return builder.opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
 
 
-def _bitcast(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
-    x = values.get("x")
+def _bitcast(call: FunctionCall) -> Argument:
+    x = call.given.get("x")
     if not isinstance(x, Ref):
-        raise excerpt.refuse("it takes the bits of an array for another dtype; give an array and a dtype")
-    return bits_of(builder, excerpt, x, values.get("dtype"))
+        why = "it takes the bits of an array for another dtype; give an array and a dtype"
+        raise call.excerpt.refuse(why)
+    return bits_of(call.builder, call.excerpt, x, call.given.get("dtype"))
 
 
-def _astype(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
-    x, to = values.get("x"), asked_dtype(excerpt, values.get("dtype"))
+def _astype(call: FunctionCall) -> Argument:
+    x, to = call.given.get("x"), call.dtype
     if x is None or to is None:
-        raise excerpt.refuse("a cast needs an array and a dtype; write astype(x, float32)")
-    return builder.cast(excerpt, x, to)
+        raise call.excerpt.refuse("a cast needs an array and a dtype; write astype(x, float32)")
+    return call.builder.cast(call.excerpt, x, to)
 
 
-def _asarray(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _asarray(call: FunctionCall) -> Argument:
     """An array of what holds numbers: an array is itself, a Python number or a list of them is made one."""
-    x, to = values.get("x"), asked_dtype(excerpt, values.get("dtype"))
+    x, to = call.given.get("x"), call.dtype
     if x is None:
-        raise excerpt.refuse("an array of nothing; give a number, a list or an array")
+        raise call.excerpt.refuse("an array of nothing; give a number, a list or an array")
     if isinstance(x, tuple):
-        return builder.array_of(excerpt, x, to)
-    if isinstance(x, Ref) and not builder.is_scalar(x):
-        foreign = excerpt.owner and builder.steps[x.step].owner not in (None, excerpt.owner)
+        return call.builder.array_of(call.excerpt, x, to)
+    if isinstance(x, Ref) and not call.builder.is_scalar(x):
+        foreign = call.excerpt.owner and call.builder.steps[x.step].owner not in (None, call.excerpt.owner)
         to = DTypeOf(x.step) if to is None and foreign else to
-        return x if to is None else builder.cast(excerpt, x, to)
-    return builder.array_of_number(excerpt, x, to)
+        return x if to is None else call.builder.cast(call.excerpt, x, to)
+    return call.builder.array_of_number(call.excerpt, x, to)
 
 
 def _make_from_shape(name: str) -> CallHandler:
@@ -90,128 +81,124 @@ def _make_from_shape(name: str) -> CallHandler:
     The array has the default float dtype unless another is asked for.
     """
 
-    def make(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
-        lengths = values.get("shape")
+    def make(call: FunctionCall) -> Argument:
+        lengths = call.given.get("shape")
         if name == "eye":
-            rows, columns = values.get("n_rows"), values.get("n_cols")
+            rows, columns = call.given.get("n_rows"), call.given.get("n_cols")
             lengths = rows if isinstance(rows, tuple) else (rows, rows if columns is None else columns)
         shape = plain_axes(lengths)
         if shape is None or any(n < 0 for n in shape) or (name == "eye" and len(shape) != 2):
-            if not builder.observed:
-                raise excerpt.refuse(f"the shape of {name} is not known; give numbers")
+            if not call.builder.observed:
+                raise call.excerpt.refuse(f"the shape of {name} is not known; give numbers")
             shape = None
         taken = shape if name == "eye" else (shape,)
-        to = asked_dtype(excerpt, values.get("dtype"))
-        return builder.create_array(excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape)
+        to = call.dtype
+        return call.builder.create_array(call.excerpt, name, taken or (), {}, scalar(Kind.FLOAT), to, shape)
 
     return make
 
 
-def _full(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
-    filled, shape = values.get("fill_value"), plain_axes(values.get("shape"))
-    if filled is None or (not builder.observed and (shape is None or any(n < 0 for n in shape))):
-        raise excerpt.refuse("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
-    ref, to = builder.ref(excerpt, filled), asked_dtype(excerpt, values.get("dtype"))
-    return builder.create_array(excerpt, "full", (shape, ref), {}, ref.step, to, shape)
+def _full(call: FunctionCall) -> Argument:
+    filled, shape = call.given.get("fill_value"), plain_axes(call.given.get("shape"))
+    if filled is None or (not call.builder.observed and (shape is None or any(n < 0 for n in shape))):
+        raise call.excerpt.refuse("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
+    ref, to = call.operand(filled), call.dtype
+    return call.builder.create_array(call.excerpt, "full", (shape, ref), {}, ref.step, to, shape)
 
 
-def _arange(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _arange(call: FunctionCall) -> Argument:
     """Evenly spaced numbers, of the kind of the bounds."""
-    bounds = _bounds(builder, excerpt, "arange", values, ("start", "stop", "step"))
+    bounds = _bounds(call, "arange", ("start", "stop", "step"))
     whole = [x for x in bounds if isinstance(x, int)]
     known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
     length = None
     if known:
         numbers = range(*whole)  # more than `len` counts, maybe
         length = max(0, -((numbers.start - numbers.stop) // numbers.step))
-    return _make_spaced(builder, excerpt, "arange", values, bounds, {}, length)
+    return _make_spaced(call, "arange", bounds, {}, length)
 
 
-def _linspace(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _linspace(call: FunctionCall) -> Argument:
     """Evenly spaced floats."""
-    bounds = _bounds(builder, excerpt, "linspace", values, ("start", "stop"))
-    number = values.get("num", 50)
+    bounds = _bounds(call, "linspace", ("start", "stop"))
+    number = call.given.get("num", 50)
     length = number if isinstance(number, int) else None
-    more = {key: values[key] for key in LINSPACE if key in values}
-    return _make_spaced(builder, excerpt, "linspace", values, bounds, more, length)
+    more = {key: call.given[key] for key in LINSPACE if key in call.given}
+    return _make_spaced(call, "linspace", bounds, more, length)
 
 
-def _bounds(
-    builder: ProgramBuilder, excerpt: Excerpt, name: str, values: Values, keys: Sequence[str]
-) -> list[Argument]:
+def _bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Argument]:
     """The bounds that are given, which have to be known but in a run."""
-    found = [builder.static(values[key]) for key in keys if values.get(key) is not None]
+    found = [call.builder.static(call.given[key]) for key in keys if call.given.get(key) is not None]
     known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
-    if not known and not builder.observed:
-        raise excerpt.refuse(f"{name} takes numbers that are known; give them")
+    if not known and not call.builder.observed:
+        raise call.excerpt.refuse(f"{name} takes numbers that are known; give them")
     return found
 
 
 def _make_spaced(
-    builder: ProgramBuilder,
-    excerpt: Excerpt,
+    call: FunctionCall,
     name: str,
-    values: Values,
     given: Sequence[Argument],
     more: Mapping[str, Argument],
     length: int | None,
 ) -> Argument:
-    to = asked_dtype(excerpt, values.get("dtype"))
+    to = call.dtype
     bounds = [x for x in given if isinstance(x, (bool, int, float, complex))]
     if to is None and len(bounds) < len(given):
-        return builder.call(excerpt, operation(name), given)
+        return call.step(name, given)
     least = scalar(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
     like = number_like([least, *map(operand, bounds)])
-    kept = [*bounds, values["num"]] if name == "linspace" and "num" in values else bounds
-    return builder.create_array(excerpt, name, kept, more, like, to, (length,))
+    kept = [*bounds, call.given["num"]] if name == "linspace" and "num" in call.given else bounds
+    return call.builder.create_array(call.excerpt, name, kept, more, like, to, (length,))
 
 
 def _python(name: str) -> CallHandler:
     """Return the maker of a Python number from a value in an array or from another Python number."""
 
-    def make(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
-        parts = [builder.static(x) for x in values.values()]
+    def make(call: FunctionCall) -> Argument:
+        parts = [call.builder.static(x) for x in call.given.values()]
         real = [x for x in parts if isinstance(x, (bool, int, float))]
         if name == "complex" and len(real) == len(parts) == 2:
             return complex(*real)
         if len(parts) != 1:
-            raise excerpt.refuse(f"{name} takes one number; give it")
+            raise call.excerpt.refuse(f"{name} takes one number; give it")
         x = parts[0]
         if isinstance(x, (bool, int, float, complex)) or (isinstance(x, str) and name != "bool"):
             convert: Callable[[Any], Value] = PYTHONS[name]
             try:
                 return convert(x)
             except (TypeError, ValueError, OverflowError) as e:
-                raise excerpt.refuse(f"Python refuses it: {e}; give another number") from None
+                raise call.excerpt.refuse(f"Python refuses it: {e}; give another number") from None
         if not isinstance(x, Ref):
-            raise excerpt.refuse(f"{name} takes a number or an array of one element; give that")
+            raise call.excerpt.refuse(f"{name} takes a number or an array of one element; give that")
         unknown = Operand(None, SCALARS[PYTHONS[name]], True, "scalar")
         known = scalar(Kind.BOOL) if name == "bool" else unknown
-        return builder.opaque(excerpt, name, known, (x.step,), ())
+        return call.builder.opaque(call.excerpt, name, known, (x.step,), ())
 
     return make
 
 
-def _dtype(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _dtype(call: FunctionCall) -> Argument:
     """A dtype is itself, however it is given."""
-    to = asked_dtype(excerpt, values.get("dtype"))
+    to = call.dtype
     if to is None:
-        raise excerpt.refuse("it makes a dtype of one name; give one such as float32")
+        raise call.excerpt.refuse("it makes a dtype of one name; give one such as float32")
     return to
 
 
-def _flatten(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
-    return builder.call(excerpt, operation("reshape"), [values.get("x")], ((-1,),))
+def _flatten(call: FunctionCall) -> Argument:
+    return call.step("reshape", [call.given.get("x")], ((-1,),))
 
 
-def _opaque(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _opaque(call: FunctionCall) -> Argument:
     """Add a step that no rule decides, which a program writes as `opaque("float32[3]", x)`."""
-    given, inputs = values.get("given"), values.get("inputs", ())
+    given, inputs = call.given.get("given"), call.given.get("inputs", ())
     if not isinstance(given, str):
-        raise excerpt.refuse("opaque needs to be told what it gives; write opaque('float32', x)")
+        raise call.excerpt.refuse("opaque needs to be told what it gives; write opaque('float32', x)")
     what, shape = read_input(given)
-    made_of = [builder.ref(excerpt, x).step for x in (inputs if isinstance(inputs, tuple) else (inputs,))]
-    return builder.opaque(excerpt, "opaque", what, made_of, shape)
+    made_of = [call.operand(x).step for x in (inputs if isinstance(inputs, tuple) else (inputs,))]
+    return call.builder.opaque(call.excerpt, "opaque", what, made_of, shape)
 
 
 MAKERS: Mapping[str, CallHandler] = {
@@ -229,71 +216,61 @@ MAKERS: Mapping[str, CallHandler] = {
 }
 
 
-def _settings(
-    builder: ProgramBuilder, args: Sequence[Argument], given: Mapping[str, Argument]
-) -> tuple[int, ...] | None:
+def _settings(call: FunctionCall, args: Sequence[Argument]) -> tuple[int, ...] | None:
     """Whole numbers, which may be given one by one, as a tuple, or by name; None for anything else."""
-    plain = [builder.static(x) for x in (*args, *given.values())]
+    plain = [call.builder.static(x) for x in (*args, *call.given.values())]
     return plain_axes(plain[0] if len(plain) == 1 else tuple(plain))
 
 
-def _transpose(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-) -> Argument:
+def _transpose(call: FunctionCall) -> Argument:
     """Axes the other way round, in the order that is given, or in PyTorch two of them swapped."""
-    x, asked = builder.ref(excerpt, args[0]), [each for each in args[1:] if each is not None]
-    shape = builder.shape(x)
-    axes = _settings(builder, asked, given) if asked or given else None
-    if axes is None and (asked or given):
-        raise excerpt.refuse("the axes are not known; give numbers")
+    x, asked = call.operand(call.args[0]), [each for each in call.args[1:] if each is not None]
+    shape = call.builder.shape(x)
+    axes = _settings(call, asked) if asked or call.given else None
+    if axes is None and (asked or call.given):
+        raise call.excerpt.refuse("the axes are not known; give numbers")
     if axes is None:
         if shape is None or len(shape) == 2:
-            return builder.call(excerpt, operation("matrix_transpose"), [x])
+            return call.step("matrix_transpose", [x])
         axes = tuple(reversed(range(len(shape))))
-    apart = len(asked) == 2 or {*given} == {"dim0", "dim1"}
-    library = builder.owner(excerpt, (x.step,))
+    apart = len(asked) == 2 or {*call.given} == {"dim0", "dim1"}
+    library = call.builder.owner(call.excerpt, (x.step,))
     known = library and shape is not None and len(shape) == 2
     in_order = known and meaning("swaps", "transpose", library) is None
     if apart and not in_order:
-        return builder.call(excerpt, operation("swapaxes"), [x], axes)
-    return builder.call(excerpt, operation("permute_dims"), [x], [axes])
+        return call.step("swapaxes", [x], axes)
+    return call.step("permute_dims", [x], [axes])
 
 
-def _t(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-) -> Argument:
+def _t(call: FunctionCall) -> Argument:
     """The transpose of a matrix; an array of one axis is itself."""
-    x = builder.ref(excerpt, args[0])
-    shape = builder.shape(x)
+    x = call.operand(call.args[0])
+    shape = call.builder.shape(x)
     if shape is not None and len(shape) < 2:
         return x
-    return builder.call(excerpt, operation("matrix_transpose"), [x])
+    return call.step("matrix_transpose", [x])
 
 
-def _expand(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-) -> Argument:
+def _expand(call: FunctionCall) -> Argument:
     """A view of more elements, in which -1 stands for the length that an axis has."""
-    x = builder.ref(excerpt, args[0])
-    shape, lengths = builder.shape(x), _settings(builder, args[1:], given)
+    x = call.operand(call.args[0])
+    shape, lengths = call.builder.shape(x), _settings(call, call.args[1:])
     if lengths is None:
-        raise excerpt.refuse("the lengths are not known; give numbers")
+        raise call.excerpt.refuse("the lengths are not known; give numbers")
     own = (None,) * (len(lengths) - len(shape or ())) + (shape or ())
     found = tuple(at if n == -1 else n for n, at in zip(lengths, own, strict=False))
     if None in found:
-        raise excerpt.refuse(NO_SHAPE)
-    return builder.call(excerpt, operation("broadcast_to"), [x], [found])
+        raise call.excerpt.refuse(NO_SHAPE)
+    return call.step("broadcast_to", [x], [found])
 
 
-def _masked_fill(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-) -> Argument:
+def _masked_fill(call: FunctionCall) -> Argument:
     """The array with a value where a mask is true: the value is written into it, whatever its dtype."""
-    taken = [*args, *given.values()]
+    taken = [*call.args, *call.given.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
-        raise excerpt.refuse("it takes an array, a mask and a value; give those")
-    x, mask, value = builder.ref(excerpt, taken[0]), *taken[1:]
-    return builder.set_elements(excerpt, x, mask, filling(builder, excerpt, x, value))
+        raise call.excerpt.refuse("it takes an array, a mask and a value; give those")
+    x, mask, value = call.operand(taken[0]), *taken[1:]
+    return call.builder.set_elements(call.excerpt, x, mask, filling(call.builder, call.excerpt, x, value))
 
 
 def filling(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) -> Argument:
@@ -304,65 +281,55 @@ def filling(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) 
     return builder.create_array(excerpt, "full", ((), ref), {}, ref.step, DTypeOf(x.step), ())
 
 
-def _diag(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-) -> Any:
+def _diag(call: FunctionCall) -> Any:
     """The diagonal of a matrix, where `diag` is `diagonal` then; else the operation of that name."""
-    shape = builder.shape(args[0])
-    if shape is None or len(shape) != 2 or len(args) > 1 or given:
+    shape = call.builder.shape(call.args[0])
+    if shape is None or len(shape) != 2 or len(call.args) > 1 or call.given:
         return NotImplemented
-    return builder.call(excerpt, operation("diagonal"), args)
+    return call.step("diagonal", call.args)
 
 
-def _where(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-) -> Any:
+def _where(call: FunctionCall) -> Any:
     """The positions of true elements, if there is a condition alone; else the operation of that name."""
-    if len(args) > 1 or given:
+    if len(call.args) > 1 or call.given:
         return NotImplemented
-    x = builder.ref(excerpt, args[0])
-    shape, op = builder.shape(x), operation("nonzero")
+    x = call.operand(call.args[0])
+    shape = call.builder.shape(x)
 
     def make_result(i: int) -> Ref:
-        return builder.call(excerpt, op, [x], (), {RESULT: i})
+        return call.step("nonzero", [x], (), {RESULT: i})
 
     return MultipleResults("where", None if shape is None else len(shape), (), make_result, {})
 
 
-def _div(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-) -> Argument:
+def _div(call: FunctionCall) -> Argument:
     """A quotient, which may be rounded down or towards zero; the latter has the dtype of the former."""
-    mode = given.pop("rounding_mode", None)
-    if given or len(args) != 2 or mode not in (None, "floor", "trunc"):
-        raise excerpt.refuse("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
+    mode = call.given.get("rounding_mode")
+    if {*call.given} - {"rounding_mode"} or len(call.args) != 2 or mode not in (None, "floor", "trunc"):
+        raise call.excerpt.refuse("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
     if mode == "trunc":
-        return builder.call(excerpt, operation("floor_divide"), args, (), {STANDS_FOR: "div"})
-    return builder.call(excerpt, operation("floor_divide" if mode else "divide"), args)
+        return call.step("floor_divide", call.args, (), {STANDS_FOR: "div"})
+    return call.step("floor_divide" if mode else "divide", call.args)
 
 
-def _extreme(name: str) -> Callable[..., Any]:
+def _extreme(name: str) -> Callable[[FunctionCall], Any]:
     """PyTorch's `max(x, y)` of two arrays, which is `maximum`; else the operation of that name."""
 
-    def make(
-        builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-    ) -> Any:
-        if len(args) != 2 or given or not isinstance(builder.static(args[1]), Ref):
+    def make(call: FunctionCall) -> Any:
+        if len(call.args) != 2 or call.given or not isinstance(call.builder.static(call.args[1]), Ref):
             return NotImplemented
-        return builder.call(excerpt, operation(name), args)
+        return call.step(name, call.args)
 
     return make
 
 
-def _einsum(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-) -> Any:
+def _einsum(call: FunctionCall) -> Any:
     """PyTorch's `einsum("ij,jk->k", x, y)`, which sums an index of one array alone, and then multiplies.
 
     A matrix product takes one dtype: the sum of an int8 is int64, which is no factor beside an int8.
     """
-    text, *arrays = args
-    if given or not isinstance(text, str) or not all(isinstance(x, Ref) for x in arrays):
+    text, *arrays = call.args
+    if call.given or not isinstance(text, str) or not all(isinstance(x, Ref) for x in arrays):
         return NotImplemented
     indices, arrow, kept = text.replace(" ", "").replace(".", "").partition("->")
     kept = kept if arrow else "".join(i for i in indices if indices.count(i) == 1)
@@ -374,55 +341,52 @@ def _einsum(
     is_product = len(own) == 2 and not {*own[0]} & {*own[1]} <= {*kept}
     if not any(summed) and (is_product or len(own) == 1):
         return NotImplemented
-    shapes = [builder.shape(x) for x in arrays]
+    shapes = [call.builder.shape(x) for x in arrays]
     shape = result_shape(operation("einsum"), shapes, (text,), {})
     taken = [
-        builder.call(excerpt, operation("sum" if lone else "reshape"), [x], () if lone else ((-1,),))
+        call.step("sum" if lone else "reshape", [x], () if lone else ((-1,),))
         for x, lone in zip(arrays, summed, strict=True)
     ]
     for ref in taken:
-        builder.stand_for(ref, (STANDS_FOR, "einsum"))
+        call.builder.stand_for(ref, (STANDS_FOR, "einsum"))
     made = taken[0]
     if len(own) == 2:
-        made = builder.call(excerpt, operation("inner" if is_product else "multiply"), taken)
-    builder.stand_for(made, (STANDS_FOR, "einsum"), shape)
+        made = call.step("inner" if is_product else "multiply", taken)
+    call.builder.stand_for(made, (STANDS_FOR, "einsum"), shape)
     return made
 
 
-def _dask_norm(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-) -> Any:
+def _dask_norm(call: FunctionCall) -> Any:
     """Dask's norm of order 1, of infinite order, or of order 0: a sum, an extreme, a count of elements."""
-    order = given.get("ord", args[1] if len(args) > 1 else None)
-    if order not in (0, 1, math.inf, -math.inf) or not isinstance(args[0], Ref):
+    order = call.given.get("ord", call.args[1] if len(call.args) > 1 else None)
+    if order not in (0, 1, math.inf, -math.inf) or not isinstance(call.args[0], Ref):
         return NotImplemented
-    axis = given.get("axis", args[2] if len(args) > 2 else None)
-    is_matrix = axis is None and len(builder.shape(args[0]) or ()) == 2
+    axis = call.given.get("axis", call.args[2] if len(call.args) > 2 else None)
+    is_matrix = axis is None and len(call.builder.shape(call.args[0]) or ()) == 2
     extreme = "sum" if is_matrix or order == 1 else "max" if order == math.inf else "min"
     name = "count_nonzero" if order == 0 else extreme
-    absolute = builder.call(excerpt, operation("absolute"), args[:1])
-    return builder.call(excerpt, operation(name), [absolute], (axis,), {STANDS_FOR: "norm"})
+    absolute = call.step("absolute", call.args[:1])
+    return call.step(name, [absolute], (axis,), {STANDS_FOR: "norm"})
 
 
-def _make_scaled(name: str) -> Callable[..., Any]:
+def _make_scaled(name: str) -> Callable[[FunctionCall], Any]:
     """Return the maker of PyTorch's `add(x, y, alpha=2)`. Only a float alpha has a say in dtypes."""
 
-    def make(
-        builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
-    ) -> Any:
-        alpha = given.pop("alpha", None)
-        x, y = [*args, *given.values(), None, None][:2]
+    def make(call: FunctionCall) -> Any:
+        alpha = call.given.get("alpha")
+        named = [x for key, x in call.given.items() if key != "alpha"]
+        x, y = [*call.args, *named, None, None][:2]
         if alpha is None or y is None:
             return NotImplemented
-        made = builder.call(excerpt, operation(name), [x, y], (), {STANDS_FOR: name})
+        made = call.step(name, [x, y], (), {STANDS_FOR: name})
         if not isinstance(alpha, float):
             return made
-        return builder.call(excerpt, operation("multiply"), [made, alpha], (), {STANDS_FOR: name})
+        return call.step("multiply", [made, alpha], (), {STANDS_FOR: name})
 
     return make
 
 
-COMPOSED: Mapping[str, Callable[..., Any]] = {
+COMPOSED: Mapping[str, Callable[[FunctionCall], Any]] = {
     "where": _where,
     "div": _div,
     "einsum": _einsum,

@@ -9,7 +9,8 @@ from typelattice.calls.attributes import attribute_of
 from typelattice.calls.bind import call_function, is_function
 from typelattice.calls.call_signatures import FUNCTIONS, dtype_named, equivalent, meaning, names
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, asked_dtype, bits_of, filling
+from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, bits_of, filling
+from typelattice.calls.function_call import asked_dtype
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE, size
@@ -73,7 +74,7 @@ def call_method(
             return written
     owned = excerpt
     if excerpt.owner is None and not is_function(name, None) and equivalent(name, "torch"):
-        owned = Excerpt(excerpt.text, excerpt.location, "torch")  # as its casts are
+        owned = excerpt.of_library("torch")  # as its casts are
     return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), given)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from typelattice.calls.call_signatures import meaning
 from typelattice.calls.program_inputs import read_input
@@ -193,19 +194,16 @@ class ProgramBuilder:
 
     # -- what steps are made of
 
+    def place(self, excerpt: Excerpt, operands: Sequence[int], shape: Shape | None) -> dict[str, Any]:
+        """Return the fields that every step has: the text and location in the source, shape and owner."""
+        text, owner = clip_text(excerpt.text, LONGEST), self.owner(excerpt, operands)
+        return {"text": text, "location": excerpt.location, "shape": shape, "owner": owner}
+
     def input(self, excerpt: Excerpt, given: object) -> Ref:
         """Add an input: an operand, a string that describes one, or an array."""
         what, shape = read_input(given)
         owner = library_of(type(given).__module__.partition(".")[0]) or excerpt.owner
-        ref = self.add(
-            Input(
-                what,
-                text=clip_text(excerpt.text, LONGEST),
-                location=excerpt.location,
-                shape=shape,
-                owner=owner,
-            )
-        )
+        ref = self.add(Input(what, **self.place(excerpt.of_library(owner), (), shape)))
         value = what.value if isinstance(what, Operand) and what.tier == "scalar" else None
         if value is not None and isinstance(what, Operand) and not (what.value is True and given is bool):
             self.values[ref.step] = value
@@ -274,8 +272,7 @@ class ProgramBuilder:
         rebinds = may_rebind and self.shape(left) == () and self._is_computed(left)
         return self.add(Call(
             IN_PLACE[name], (left, right), (), steps, lists=lists_of((x, y), steps), rebinds=rebinds,
-            text=clip_text(excerpt.text, LONGEST), location=excerpt.location,
-            shape=self.shape(left), owner=self.owner(excerpt, steps),
+            **self.place(excerpt, steps, self.shape(left)),
         ))  # fmt: skip
 
     def _is_computed(self, x: Ref) -> bool:
@@ -304,9 +301,7 @@ class ProgramBuilder:
         return self.add(
             Call(
                 "setitem", (left, right), (("key", key), *marks), steps, operator,
-                lists=lists_of((x, value), steps),
-                text=clip_text(excerpt.text, LONGEST), location=excerpt.location,
-                shape=self.shape(left), owner=self.owner(excerpt, steps),
+                lists=lists_of((x, value), steps), **self.place(excerpt, steps, self.shape(left)),
             )
         )  # fmt: skip
 
@@ -348,13 +343,10 @@ class ProgramBuilder:
         if self.observed:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DECIDING)
         whole: tuple[Argument, ...] = (taken, *args) if op.form == "list" else (*taken, *args)
-        owner = self.owner(excerpt, steps)
-        text = clip_text(excerpt.text, LONGEST)
         return self.add(
             Call(
                 op.name, whole, keywords, steps, operator, dtype, lists_of(given, steps),
-                text=text, location=excerpt.location, shape=shape, owner=owner, module=excerpt.module,
-                own=op if op.like else None,
+                module=excerpt.module, own=op if op.like else None, **self.place(excerpt, steps, shape),
             )
         )  # fmt: skip
 
@@ -376,18 +368,8 @@ class ProgramBuilder:
 
     def cast(self, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
         source = self.ref(excerpt, x)
-        shape = self.steps[source.step].shape
-        owner = self.owner(excerpt, (source.step,))
-        return self.add(
-            Cast(
-                source.step,
-                to,
-                text=clip_text(excerpt.text, LONGEST),
-                location=excerpt.location,
-                shape=shape,
-                owner=owner,
-            )
-        )
+        place = self.place(excerpt, (source.step,), self.shape(source))
+        return self.add(Cast(source.step, to, **place))
 
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
         """Elements of an array; `lists` says how lists stand in the key, as of an Index."""
@@ -403,12 +385,7 @@ class ProgramBuilder:
             shape = indexed_shape(self.shape(x), key, shapes, bool(lists), masks)
         except ShapeError as e:
             raise excerpt.refuse(f"{e}; give fewer") from None
-        return self.add(
-            Index(
-                x.step, key, lists,
-                text=clip_text(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner,
-            )
-        )  # fmt: skip
+        return self.add(Index(x.step, key, lists, **self.place(excerpt, (x.step,), shape)))
 
     def _index_kind(self, x: Ref) -> Kind | None:
         """The kind of an array among indices, bool or signed; None if a system decides that."""
@@ -427,8 +404,7 @@ class ProgramBuilder:
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """An element of an array as a Python number."""
-        text, owner = clip_text(excerpt.text, LONGEST), self.owner(excerpt, (x.step,))
-        return self.add(Item(x.step, text=text, location=excerpt.location, shape=(), owner=owner))
+        return self.add(Item(x.step, **self.place(excerpt, (x.step,), ())))
 
     def create_array(
         self,
@@ -443,12 +419,8 @@ class ProgramBuilder:
         """An array that is made of a shape, or of Python numbers."""
         if self.observed:
             args = ((), *args[1:]) if name == "full" else ()
-        made = Created(
-            name, tuple(args), tuple(keywords.items()), like, dtype,
-            text=clip_text(excerpt.text, LONGEST), location=excerpt.location, shape=shape,
-            owner=excerpt.owner,
-        )  # fmt: skip
-        return self.add(made)
+        place = self.place(excerpt, (), shape)
+        return self.add(Created(name, tuple(args), tuple(keywords.items()), like, dtype, **place))
 
     def array_of_number(self, excerpt: Excerpt, x: Argument, dtype: AnyDType | None = None) -> Ref:
         """An array without dimensions of a Python number: of a dtype, else of the default one of its kind."""
@@ -469,13 +441,7 @@ class ProgramBuilder:
         self, excerpt: Excerpt, name: str, given: Operand | str, made_of: Sequence[int], shape: Shape | None
     ) -> Ref:
         """Add a step that no rule decides; its result is `given`."""
-        text = clip_text(excerpt.text, LONGEST)
-        owner = self.owner(excerpt, made_of)
-        return self.add(
-            Opaque(
-                name, given, tuple(made_of), text=text, location=excerpt.location, shape=shape, owner=owner
-            )
-        )
+        return self.add(Opaque(name, given, tuple(made_of), **self.place(excerpt, made_of, shape)))
 
 
 def number_like(numbers: Sequence[Operand]) -> Operand:

@@ -84,8 +84,8 @@ def indexed_shape(
     shape: Shape | None,
     key: Argument,
     index_shapes: Mapping[int, Shape | None],
-    listed: bool = False,
-    masks: Sequence[Argument] = (),
+    listed: bool,
+    masks: Sequence[Argument],
 ) -> Shape | None:
     """The shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
 

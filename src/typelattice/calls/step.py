@@ -55,6 +55,10 @@ class Excerpt:
     owner: str | None = None
     module: str = ""
 
+    def of_library(self, owner: str | None, module: str = "") -> Excerpt:
+        """Return the same piece of source, where it names another library, or none."""
+        return Excerpt(self.text, self.location, owner, module)
+
     def refuse(self, why: str) -> ProgramError:
         """Build the error for source that cannot become a step; `why` also says what to do."""
         where = f"{self.location}: " if self.location else ""

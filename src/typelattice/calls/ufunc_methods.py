@@ -79,9 +79,8 @@ def _repeated(
         raise excerpt.refuse(f"{function}.{method} is read without dtype and out; cast with .astype(dtype)")
     x = builder.ref(excerpt, args[0])
     made = builder.call(excerpt, op, [x, x])
-    builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"))
-    if method == "accumulate":
-        builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"), builder.shape(x))
+    shape = builder.shape(x) if method == "accumulate" else None
+    builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"), shape)
     return made
 
 

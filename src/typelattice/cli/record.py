@@ -13,9 +13,9 @@ from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import SIGN
-from typelattice.recorded.encode_recording import rest_on_base
+from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
-from typelattice.recorded.recording_files import ENDING, load_recording, recording_names, save_recording
+from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import progress_bar
 

@@ -29,8 +29,8 @@ from typelattice.conformance.registry import library
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import SIGN, installed_release
-from typelattice.recorded.encode_recording import rest_on_base
-from typelattice.recorded.recording_files import ENDING, load_recording, recording_names, save_recording
+from typelattice.recorded.encode_recording import rest_on_base, save_recording
+from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import complain, progress_bar

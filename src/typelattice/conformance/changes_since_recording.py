@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.conformance.library import OperandString, versions
 from typelattice.conformance.process import LibraryProcess
-from typelattice.conformance.recorder import Progress, asked_again, in_silence
+from typelattice.conformance.recorder import Progress, asked_again
 from typelattice.facts.releases import SIGN
 from typelattice.recorded.answers import NOT_ASKED
 from typelattice.recorded.recording import Recording
@@ -33,7 +33,7 @@ class News:
 
 
 def changes_since_recording(
-    asked: LibraryProcess, name: str, then: Recording, progress: Progress = in_silence
+    asked: LibraryProcess, name: str, then: Recording, progress: Progress
 ) -> News:
     """Compare a library with its recording `then`, which is called `name`.
 

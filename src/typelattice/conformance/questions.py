@@ -84,7 +84,7 @@ class PlannedCalls:
             yield op, tuple(operands[i] for i in several)
 
 
-def candidates(dtypes: Sequence[str], extra: Sequence[str] = ()) -> tuple[str, ...]:
+def candidates(dtypes: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     """The operand strings that a library with these dtypes may have objects for."""
     return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *EDGES, *extra
 

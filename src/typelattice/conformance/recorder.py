@@ -65,7 +65,7 @@ def asked_everything(
 def asked_again(
     asked: LibraryProcess,
     like: Recording,
-    progress: Progress = in_silence,
+    progress: Progress,
     earlier: Recording | None = None,
 ) -> Recording:
     """The recording of the calls that another recording asked, as a library in a process answers them."""

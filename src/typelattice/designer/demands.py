@@ -160,7 +160,7 @@ def shortfalls(
     order: Order[Node],
     given: Order[Node],
     of: Mapping[Node, Member],
-    ties: Collection[frozenset[Node]] = (),
+    ties: Collection[frozenset[Node]],
 ) -> Iterator[tuple[Node, ...]]:
     """Yield each violation of a demand: a pair or relation (a, b), or (a, b, c) for a + b = c."""
     for a, b in combinations(order.nodes, 2):

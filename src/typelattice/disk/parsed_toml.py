@@ -36,7 +36,7 @@ def _rows(folder: str) -> dict[str, tuple[str, str]]:
     path = os.path.join(folder, TABLE)
     if not os.path.isfile(path):
         return {}
-    with open(path, encoding="ascii") as rows:
+    with open(path, encoding="utf-8") as rows:
         columns = (row.split("\t") for row in rows)
         return {name: (checksum, values) for name, checksum, values in columns}
 

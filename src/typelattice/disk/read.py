@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from stat import S_ISDIR, S_ISREG
 
 from typelattice.facts.errors import TypelatticeError
@@ -19,10 +17,12 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
     Only regular files are read: a pipe or a device may never end.
     """
-    with explain_failure("read", path):
+    try:
         regular(path)
         with open(path, "rb") as file:
             return file.read(most)
+    except (OSError, ValueError) as e:
+        raise file_error("read", path, e) from None
 
 
 def regular(path: str | os.PathLike[str]) -> os.stat_result:
@@ -35,14 +35,9 @@ def regular(path: str | os.PathLike[str]) -> os.stat_result:
     return found
 
 
-@contextmanager
-def explain_failure(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn an error of the operating system about a path into a FileError."""
-    try:
-        if not os.fspath(path):
-            raise OSError(0, "it is no path")
-        yield
-    except (OSError, ValueError) as e:
-        # Python says in other words in each release why a path with a null character cannot be.
-        why = (e.strerror or str(e)) if isinstance(e, OSError) else "a path has no null characters"
-        raise FileError(f"cannot {verb} {clip_text(os.fspath(path), 120)!r}: {why}") from None
+def file_error(verb: str, path: str | os.PathLike[str], e: OSError | ValueError) -> FileError:
+    """Return the error for what the operating system refuses to do with a path."""
+    # Python says in other words in each release why a path with a null character cannot be.
+    why = (e.strerror or str(e)) if isinstance(e, OSError) else "a path has no null characters"
+    why = why if os.fspath(path) else "it is no path"
+    return FileError(f"cannot {verb} {clip_text(os.fspath(path), 120)!r}: {why}")

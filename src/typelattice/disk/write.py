@@ -2,10 +2,22 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from stat import S_IMODE
 
-from typelattice.disk.read import explain_failure, regular
+from typelattice.disk.read import file_error, regular
+
+
+@contextmanager
+def explain_failure(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn an error of the operating system about a path into a FileError."""
+    try:
+        if not os.fspath(path):
+            raise OSError(0, "it is no path")
+        yield
+    except (OSError, ValueError) as e:
+        raise file_error(verb, path, e) from None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -15,7 +15,7 @@ from typelattice.rendering.diagram import Link
 from typelattice.rendering.layered import Edge, Placed, lay_out
 
 
-def draw_highlighted(p: Promotion, small: bool = False, codes: str = "bits") -> Placed:
+def draw_highlighted(p: Promotion, small: bool, codes: str) -> Placed:
     """The order of the answer's system, with the answer lit in it and the reason in words below.
 
     Nodes are marked as `operand`, `join`, `way` (between them), `lost` (a lowest bound that did not win),

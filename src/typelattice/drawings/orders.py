@@ -21,7 +21,7 @@ MOST_PAIRS = 50_000  # of nodes that are looked through for ties
 
 
 def order_diagram(
-    system: Rules, small: bool = False, codes: str = "bits", also: Iterable[Node] = ()
+    system: Rules, small: bool, codes: str, also: Iterable[Node] = ()
 ) -> Diagram:
     """The order of a system; dtypes of less than 8 bits, and small floats, only if `small`, or if in `also`.
 

@@ -198,7 +198,7 @@ def kinds(text: str) -> tuple[Kind, ...]:
 
 def _rows() -> dict[str, list[str]]:
     """Read the rows of the standard's table, by the name of the class."""
-    with open(TABLE, encoding="ascii") as rows:
+    with open(TABLE, encoding="utf-8") as rows:
         return {row.split(None, 1)[0]: row.split()[1:] for row in rows if not row.startswith("#")}
 
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 
 from typelattice.engine.answer import Promotion, PromotionError, Rule
 from typelattice.engine.promote_operands import promote_operands
@@ -154,9 +153,11 @@ class System(Rules, Viewed):
                 if len(self._remembered) >= MOST_REMEMBERED:
                     self._remembered.clear()
                 decides = any(SCALARS.get(type(x)) in self._valued_kinds for x in operands)
-                with suppress(TypeError, AttributeError):  # an object whose mark has no hash
+                try:
                     marks = tuple(CACHE_KEYS[type(x)](x) for x in operands)
                     self._remembered[(*marks, *_values(operands)) if decides else marks] = found
+                except (TypeError, AttributeError):  # an object whose mark has no hash
+                    return
 
     def _known_of(self, a: Any, b: Any) -> Arrays | None:
         """Return the table that keeps two plain arrays of one class; None for others, kept by their marks."""

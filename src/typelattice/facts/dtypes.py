@@ -236,7 +236,7 @@ def least_of_float(top: float, precision: int, exponent: int, specials: str) -> 
 
 OTHER_NAMES: dict[str, DType] = {}  # in the code of array libraries: half is float16
 TABLE = __file__.rpartition(".")[0] + ".txt"
-with open(TABLE, encoding="ascii") as rows:  # pathlib would cost as much as all else here
+with open(TABLE, encoding="utf-8") as rows:  # pathlib would cost as much as all else here
     DTYPES = {d.name: d for d in map(_row, (line for line in rows if line[0] != "#"))}
 CODES = {d.code: d for d in DTYPES.values()}
 

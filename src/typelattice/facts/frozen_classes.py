@@ -1,9 +1,9 @@
 """Frozen, slotted classes of values, which cost a process a fifth of what `dataclasses` costs it.
 
 `dataclasses` imports `inspect`, and compiles six functions for each class. Most of the time to a first answer
-went there. `frozen` compiles one, the constructor, when the first value is made. All else looks up the names
-of the fields. A frozen class is a dataclass to everyone else: `dataclasses` is imported where its `fields`,
-`replace` or `asdict` is used.
+went there. `frozen` compiles one, the constructor, and only where many values of a class are made. All else
+looks up the names of the fields. A frozen class is a dataclass to everyone else: `dataclasses` is imported
+where its `fields`, `replace` or `asdict` is used.
 """
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ else:
     def dataclass_transform(**_: object) -> Callable[[object], object]:
         return lambda decorator: decorator
 
+FEW = 64  # values of a class; from then on a compiled constructor saves more time than compiling it takes
+
 
 class Field:
     """The statement of a field that has more to it than a default."""
 
     __slots__ = ("compare", "default", "factory", "init", "repr", "type")
 
-    def __init__(self, default: object, factory: object, init: bool, repr: bool, compare: bool) -> None:
+    def __init__(self, default: object, factory: Any, init: bool, repr: bool, compare: bool) -> None:
         self.default, self.factory = default, factory
         self.init, self.repr, self.compare = init, repr, compare
         self.type: object = None  # the annotation
@@ -112,18 +114,45 @@ def _read_field(cls: type, name: str, kind: str) -> Field:
 
 
 class _Constructor:
-    """The `__init__` of a class until it is first looked up, which compiles it."""
+    """The `__init__` of a class of which few values were made yet: it sets the fields one by one."""
 
     def __init__(self, fields: dict[str, Field]) -> None:
         self.fields = fields
+        self.parameters = tuple(name for name, field in fields.items() if field.init)
+        self.made = 0
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.owner = owner
 
-    def __get__(self, value: object, cls: type) -> object:
-        made: Any = _compile_init(self.owner, self.fields)
-        type.__setattr__(self.owner, "__init__", made)
+    def __get__(self, value: Any, cls: type) -> object:
+        self.made += 1
+        if value is not None and self.made <= FEW:
+            return lambda *given, **named: self.set_fields(value, given, named)
+        made = self.compile()
         return made if value is None else made.__get__(value, cls)
+
+    def set_fields(self, value: Any, given: tuple[object, ...], named: dict[str, object]) -> None:
+        """Set the fields of a new value. Wrong arguments are left to the compiled `__init__` to refuse."""
+        values = dict(zip(self.parameters, given)) | named  # noqa: B905
+        if len(values) < len(given) + len(named) or not values.keys() <= {*self.parameters}:
+            self.compile()(value, *given, **named)
+        for name, field in self.fields.items():
+            if name in values:
+                object.__setattr__(value, name, values[name])
+            elif field.factory is not MISSING:
+                object.__setattr__(value, name, field.factory())
+            elif field.default is not MISSING:
+                object.__setattr__(value, name, field.default)
+            elif field.init:
+                self.compile()(value, *given, **named)
+        if hasattr(value, "__post_init__"):
+            value.__post_init__()
+
+    def compile(self) -> Any:
+        """Replace this constructor by a compiled one, and return it."""
+        made = _compile_init(self.owner, self.fields)
+        type.__setattr__(self.owner, "__init__", made)
+        return made
 
 
 def _compile_init(cls: type, fields: dict[str, Field]) -> Callable[..., None]:
@@ -200,13 +229,11 @@ class _AsDataclass:
         import dataclasses
 
         def as_field(stated: Field) -> Any:
-            default, factory = (
-                dataclasses.MISSING if each is MISSING else each for each in (stated.default, stated.factory)
-            )
+            given = {"default": stated.default, "default_factory": stated.factory}
             return dataclasses.field(
-                default=default, default_factory=factory,
                 init=stated.init, repr=stated.repr, compare=stated.compare,
-            )  # type: ignore[call-overload]  # fmt: skip
+                **{key: value for key, value in given.items() if value is not MISSING},
+            )  # fmt: skip
 
         fields = [(name, stated.type, as_field(stated)) for name, stated in cls.__frozen_fields__.items()]
         made = dataclasses.make_dataclass(cls.__name__, fields, frozen=True)

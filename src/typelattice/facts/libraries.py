@@ -97,7 +97,7 @@ def _libraries_by_module() -> Mapping[str, str]:
 
 @cache
 def _rows() -> Sequence[list[str]]:
-    with open(TABLE, encoding="ascii") as rows:
+    with open(TABLE, encoding="utf-8") as rows:
         return [row.split() for row in rows if not row.startswith("#")]
 
 

@@ -21,5 +21,5 @@ def absent(system: str) -> frozenset[str]:
 @cache
 def _rows() -> Sequence[str]:
     """The rows of the table: an operation and the systems without it, with a blank after each."""
-    with open(TABLE, encoding="ascii") as rows:
+    with open(TABLE, encoding="utf-8") as rows:
         return [row.replace("\n", " ") for row in rows if not row.startswith("#")]

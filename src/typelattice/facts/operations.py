@@ -9,7 +9,7 @@ the file of a system says where its library departs from that.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from keyword import iskeyword
 
@@ -188,7 +188,7 @@ def _rows() -> Mapping[str, Row]:
     """Read the rows of the table by the operation's one name. Raise OpError for a name that stands twice."""
     found: dict[str, Row] = {}
     named: dict[str, int] = {}  # the row of each other name
-    with open(TABLE, encoding="ascii") as file:
+    with open(TABLE, encoding="utf-8") as file:
         rows = [(n, row.split()) for n, row in enumerate(file, 1) if not row.startswith("#")]
     for n, columns in rows:
         if len(columns) < 4:
@@ -247,18 +247,6 @@ def _numbers(operands: str) -> tuple[int, int | None, tuple[int, ...]] | None:
     return int(least), limit, tuple(map(int, (dimensions or "0").split(",")))
 
 
-def _operators(rows: Mapping[str, Row]) -> Iterator[tuple[str, str]]:
-    """Yield each operator with its function: `+`, and `+=`."""
-    for name, row in rows.items():
-        names = row[1][4:]
-        sign = _sign(names) if names else None
-        if sign is None or _method(names) is None:
-            continue
-        yield sign, name
-        if _has_in_place(row):
-            yield f"{sign}=", name
-
-
 def _has_in_place(row: Row) -> bool:
     """Return True if the operator of a row has one that writes into its left operand: no comparison has."""
     _, of_class, _, operands, *_ = row[1]
@@ -281,27 +269,29 @@ def _names_in_place(method: str) -> tuple[str, str]:
     return in_place.strip("_"), in_place
 
 
-def _names(rows: Mapping[str, Row]) -> Iterator[tuple[str, str]]:
-    """Yield every name with the one name of its operation."""
+def _index(rows: Mapping[str, Row]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return the one name of the operation of every name, and the function of every operator."""
+    names: dict[str, str] = {}
+    operators: dict[str, str] = {}
     for name, row in rows.items():
-        yield name, name
-        names = row[1][4:]
-        if not names:
-            continue
-        sign, method = _sign(names), _method(names)
-        for other in names:
-            yield other, sign if sign and other in (sign, method) else name
-        if sign and method and _has_in_place(row):
-            for other in (f"{sign}=", *_names_in_place(method)):
-                yield other, f"{sign}="
+        others = row[1][4:]
+        names |= dict.fromkeys((name, *others), name)
+        sign, method = _sign(others), _method(others)
+        if sign and method:
+            operators[sign] = name
+            names |= {sign: sign, method: sign}
+            if _has_in_place(row):
+                operators[f"{sign}="] = name
+                names |= dict.fromkeys((f"{sign}=", *_names_in_place(method)), f"{sign}=")
+    return names, operators
 
 
 _ROWS = _rows()
-_OPERATORS = dict(_operators(_ROWS))
+_NAMES, _OPERATORS = _index(_ROWS)
 OPERATIONS: Mapping[str, Operation] = Later(_ROWS, _operation)
 OPERATORS: Mapping[str, Operation] = Later(_OPERATORS, _operator)
 NAMES: Mapping[str, Operation] = Later(
-    dict(_names(_ROWS)), lambda _, name: (OPERATORS if name in _OPERATORS else OPERATIONS)[name]
+    _NAMES, lambda _, name: (OPERATORS if name in _OPERATORS else OPERATIONS)[name]
 )
 
 

@@ -38,7 +38,7 @@ def known_first(names: Sequence[str]) -> list[str]:
 def _headings() -> Mapping[str, str]:
     """The heading of each system that is named in the table."""
     found = {}
-    with open(TABLE, encoding="ascii") as rows:
+    with open(TABLE, encoding="utf-8") as rows:
         for heading, *systems in (row.split() for row in rows if not row.startswith("#")):
             found.update(dict.fromkeys(systems, heading))
     return found

@@ -74,7 +74,7 @@ class Blame:
             return _row(missing_operations.TABLE, step.entry)
         return operation_rule(step) if isinstance(step, Shaped) else next(self._candidate_rules(p))
 
-    def rule_of_key(self, key: str, entry: str | None = None) -> Rule:
+    def rule_of_key(self, key: str, entry: str | None) -> Rule:
         """Return the line of a key, or of an entry under it."""
         text = self.definition.text_of_entry(key, entry)
         line = text.line(key, entry)
@@ -350,7 +350,7 @@ def operation_rule(step: Decision) -> Rule:
 @cache
 def _row(path: str, name: str | None) -> Rule:
     """Return the row of one of our tables that begins with a name."""
-    with open(path, encoding="ascii") as table:
+    with open(path, encoding="utf-8") as table:
         rows = [row.rstrip("\n") for row in table]
     lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == name)
     return Rule(path.rpartition("/")[2], "ops", lines, tuple(rows[n - 1] for n in lines))

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from typelattice.files.system_definition import SystemDefinition
 from typelattice.files.text import FormatError, OrderRow, join_errors
@@ -56,25 +55,22 @@ class KeyReader:
             self.at(key, entry)
             yield entry, value
 
-    @contextmanager
-    def noting(self) -> Iterator[None]:
+    def noting(self) -> Noting:
         """Note a mistake in what is read within, and go on after it."""
-        try:
-            yield
-        except Consequence:
-            pass
-        except ValueError as e:
-            if self.is_order_whole or not isinstance(e, OrderDependentError):
-                self.mistakes.append(self.error(e))
-        self.row = None
+        return Noting(self)
 
-    @contextmanager
-    def noting_part(self, key: str, entry: str, part: str) -> Iterator[None]:
+    def noting_part(self, key: str, entry: str, part: str) -> Noting:
         """Note a mistake in a part of an entry, and go back to the entry."""
         self.at(key, entry, part)
-        with self.noting():
-            yield
-        self.at(key, entry)
+        return Noting(self, (key, entry))
+
+    def note(self, e: ValueError) -> None:
+        """Note a mistake, unless it only follows from another one."""
+        follows = isinstance(e, Consequence) or (
+            isinstance(e, OrderDependentError) and not self.is_order_whole
+        )
+        if not follows:
+            self.mistakes.append(self.error(e))
 
     def finish(self) -> None:
         """Raise one FormatError for all mistakes that were noted."""
@@ -91,3 +87,23 @@ class KeyReader:
         if row is not None:
             return text.error_in_order(row, f"{e}{inherited}", word)
         return text.error(f"{e}{inherited}", self.key, self.entry, self.part, word)
+
+
+class Noting:
+    """A part of a definition that is being read: its mistake is noted, and reading goes on, at `then`."""
+
+    def __init__(self, reader: KeyReader, then: tuple[str, str] | None = None) -> None:
+        self.reader, self.then = reader, then
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, e: BaseException | None, trace: object) -> bool:
+        if isinstance(e, ValueError):
+            self.reader.note(e)
+        elif e is not None:
+            return False
+        self.reader.row = None
+        if self.then:
+            self.reader.at(*self.then)
+        return True

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from contextlib import suppress
 
 from typelattice.facts.frozen_classes import frozen
 
@@ -112,8 +111,7 @@ def positions(text: str) -> Positions:
     text = text.replace("\r\n", "\n")
     starts = [0, *(end.end() for end in re.finditer("\n", text))]
     scanner = _Scanner(text)
-    with suppress(_Stop):
-        scanner.scan()
+    scanner.scan()
     twice, deep = scanner.repeated, scanner.too_deep
     return Positions(
         text,
@@ -150,14 +148,17 @@ class _Scanner:
         self.too_deep: int | None = None
 
     def scan(self) -> None:
-        """Read the whole text. Raise _Stop."""
+        """Read the text up to the first thing that is no TOML."""
         table: Path = ()
-        while self.skip(BETWEEN) < len(self.text):
-            if self.text[self.offset] == "[":
-                table = self.read_header()
-            else:
-                self.read_entry(table, 0)
-            self.match(LINE_ENDS)
+        try:
+            while self.skip(BETWEEN) < len(self.text):
+                if self.text[self.offset] == "[":
+                    table = self.read_header()
+                else:
+                    self.read_entry(table, 0)
+                self.match(LINE_ENDS)
+        except _Stop:
+            return
 
     def read_header(self) -> Path:
         """`[a.b]` or `[[a.b]]`: the path of the table that it opens."""

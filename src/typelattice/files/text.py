@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 
 from typelattice.disk.parsed_toml import parse_toml
@@ -298,7 +299,7 @@ def read_text(where: str | os.PathLike[str]) -> Text:
     except FileError as e:
         raise UnknownSystemError(f"{e}; give the path of a .toml file") from None
     try:
-        text = data.decode("utf-8-sig") if len(data) <= LIMIT_BYTES else " " * len(data)
+        text = data.removeprefix(BOM_UTF8).decode() if len(data) <= LIMIT_BYTES else " " * len(data)
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
         raise FormatError(name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None

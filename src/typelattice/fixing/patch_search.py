@@ -150,8 +150,8 @@ def goal(to: object, like: str | None) -> Goal:
 def fix_program(
     program: Program,
     goal: Goal,
-    tolerance: float | None = None,
-    only: str | None = None,
+    tolerance: float | None,
+    only: str | None,
     steps: bool = False,
 ) -> Patch:
     """Patch a program in a copy of its folder until no change helps any more. Raises FixError."""

@@ -52,7 +52,7 @@ class Array(Operators):
         return result
 
     @classmethod
-    def _wrap(cls, data: Any, d: DType | None = None, weak: bool = False) -> Self:
+    def _wrap(cls, data: Any, d: DType | None, weak: bool = False) -> Self:
         """Wrap an array or a scalar of the library as an array of the namespace."""
         data = cls._recipes.library.array(data)
         return cls._wrap_typed(data, cls._recipes.of(data, d, weak))

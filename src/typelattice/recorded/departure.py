@@ -4,16 +4,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.engine.operations import entries
-from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 from typelattice.recorded.operand_patterns import AskedOperand, OperandPattern
 from typelattice.recorded.sections import Call
-
-
-class DepartureError(TypelatticeError, ValueError):
-    """A list of departures that cannot be read."""
 
 
 @frozen()

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 
-from typelattice.disk.parsed_toml import parse_toml
-from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import SIGN
@@ -19,13 +16,11 @@ from typelattice.facts.suggestions import nearest, short
 from typelattice.files.reader import system
 from typelattice.files.text import systems
 from typelattice.files.vocabulary import Words, items, text
-from typelattice.recorded.departure import Departure, DepartureError
+from typelattice.recorded.departure import Departure
+from typelattice.recorded.departure_files import DepartureError, read_departure_file, read_departure_files
 from typelattice.recorded.read_departures import DepartureEntries
 
-# By os.path: importing pathlib costs as much as reading all departures of a library.
-FOLDER = os.path.join(os.path.dirname(__file__), "departures")
-LIMIT_BYTES, LIMIT_DOTS = 200_000, 200  # of a list, on one of its lines
-KEYS, EXTENDS = ("sets", "departure"), "extends"
+KEYS = ("sets", "departure")
 
 
 def departures(
@@ -39,36 +34,18 @@ def departures(
     Raises FileError for a file of your own that cannot be read, DepartureError for one that cannot be right.
     """
     if path is not None:
-        return tuple(_of_recording(recording, os.path.basename(path), _values(path), own))
+        return tuple(_of_recording(recording, os.path.basename(path), read_departure_file(path), own))
     if recording not in recordings():
         return ()
     newest, _, older = recording.partition(SIGN)
     own = system(newest).own_dtypes if newest in systems(functions=True) else {}
-    kept = _read_files(recordings()[recording].library).items()
+    kept = read_departure_files(recordings()[recording].library).items()
     found = tuple(each for file, values in kept for each in _of_recording(recording, file, values, own))
     return (*found, *departures(newest)) if older else found
 
 
-def may_vary(recording: str) -> bool:
-    """Return True if the files that list a recording's departures have one that varies."""
-    entry = recordings().get(recording)
-    listed = (values.get("departure") for values in _read_files(entry.library).values()) if entry else ()
-    return any("varies" in each for entries in listed if isinstance(entries, list) for each in entries)
-
-
-@cache
-def _read_files(library: str) -> Mapping[str, Mapping[str, object]]:
-    """Read the departure files of a library, by name: the file that its own extends, then its own."""
-    path = os.path.join(FOLDER, f"{library}.toml")
-    if not os.path.isfile(path):
-        return {}
-    values = _values(path)
-    extended = str(values.pop(EXTENDS, ""))
-    return {**(_read_files(extended) if extended else {}), os.path.basename(path): values}
-
-
 def _of_recording(
-    recording: str, file: str, values: Mapping[str, object], own: Mapping[str, DType] = {}
+    recording: str, file: str, values: Mapping[str, object], own: Mapping[str, DType]
 ) -> Iterator[Departure]:
     """The departures of one recording among those in a list. Raises DepartureError."""
     for key in values:
@@ -96,24 +73,3 @@ def _words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
     except ValueError as e:
         raise DepartureError(f"{file}, sets: {e}") from None
     return words
-
-
-def _values(path: str | os.PathLike[str]) -> dict[str, object]:
-    """Read a TOML file. Raises FileError, DepartureError."""
-    name = os.path.basename(path)
-    data = read_bytes(path, LIMIT_BYTES + 1)
-    if len(data) > LIMIT_BYTES:
-        raise DepartureError(f"{name}: larger than {LIMIT_BYTES:,} bytes")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as e:
-        raise DepartureError(f"{name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None
-    # tomllib takes time that grows with the square of the parts of a key, which stands on one line.
-    if deep := next((n for n, line in enumerate(text.split("\n"), 1) if line.count(".") > LIMIT_DOTS), 0):
-        raise DepartureError(f"{name}, line {deep}: more than {LIMIT_DOTS} dots; write several entries")
-    try:
-        return parse_toml(os.path.realpath(path), text)
-    except RecursionError:
-        raise DepartureError(f"{name}: not TOML: nested too deep") from None
-    except ValueError as e:
-        raise DepartureError(f"{name}: not TOML: {e}") from None

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
+from typelattice.disk.write import write_text
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import LACKED, SEPARATOR, outline, split_message
 from typelattice.recorded.recording import Recording
-from typelattice.recorded.recording_files import HEAD, HEAD_ON_BASE, LIMIT_CHAIN, json_line, load_recording
+from typelattice.recorded.recording_files import (
+    FORMAT,
+    HEAD,
+    HEAD_ON_BASE,
+    LIMIT_CHAIN,
+    json_line,
+    load_recording,
+)
 from typelattice.recorded.sections import REST, Answers, Operands
 
 NEAREST = 3  # operations that are tried as the one that another answers like
@@ -37,6 +46,13 @@ def encode_recording(
         chain[op] = chain[of] + 1
         lines += best
     return Recording(head, errors, "\n" + "".join(lines), str(head["library"]), None, len(errors) + 2)
+
+
+def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
+    """Write the file, so that a changed answer is a changed line. Raise FileError."""
+    messages = (json_line({"error": name, "message": text}) for name, text in recording.own_errors.items())
+    head = json_line({"format": FORMAT, **recording.head})
+    write_text(path, "".join((head, *messages, recording.lines[1:])))
 
 
 def rest_on_base(recording: Recording, name: str) -> Recording:

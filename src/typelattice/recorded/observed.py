@@ -16,6 +16,7 @@ from typelattice.facts.range_checks import Value
 from typelattice.operands.notation import parse, read_dtype
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
+from typelattice.recorded.departure_files import may_vary
 from typelattice.recorded.recording_files import FOREIGN, open_recording
 from typelattice.recorded.sections import Call
 
@@ -99,8 +100,6 @@ class Observed:
 
     def _may_vary(self) -> bool:
         """Return True if some departure from the rule is listed that varies, in this operation."""
-        from typelattice.recorded.departures import may_vary
-
         name = self.recording.removeprefix(f"{FOREIGN}/")
         listed = _list_departures(name) if may_vary(name) else ()
         return any(departure.varies and self.call.op in departure.ops for departure in listed)

@@ -12,7 +12,8 @@ from typelattice.files.text import article
 from typelattice.files.vocabulary import Words, check_entry, items, once, text
 from typelattice.operands.notation import NUMBER, literal
 from typelattice.operands.operand import OperandError
-from typelattice.recorded.departure import Departure, DepartureError, Operations
+from typelattice.recorded.departure import Departure, Operations
+from typelattice.recorded.departure_files import DepartureError
 from typelattice.recorded.operand_patterns import (
     MARKS,
     Dtypes,

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from typelattice.disk.read import FileError, read_bytes
-from typelattice.disk.write import write_text
 from typelattice.facts.releases import SIGN
 from typelattice.facts.suggestions import nearest, short
 from typelattice.recorded.answers import SEPARATOR
@@ -73,13 +72,6 @@ def load_recording(name: str | os.PathLike[str]) -> Recording:
     found = _read(path, "record it again")
     _check(found)
     return found
-
-
-def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
-    """Write the file, so that a changed answer is a changed line. Raise FileError."""
-    messages = (json_line({"error": name, "message": text}) for name, text in recording.own_errors.items())
-    head = json_line({"format": FORMAT, **recording.head})
-    write_text(path, "".join((head, *messages, recording.lines[1:])))
 
 
 def json_line(value: object) -> str:

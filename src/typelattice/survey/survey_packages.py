@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from typelattice.disk.read import explain_failure
+from typelattice.disk.write import explain_failure
 from typelattice.survey.public_functions import SurveyError, check_package_exists, check_system
 from typelattice.survey.surveyor_process import Row, list_functions, survey_functions
 

@@ -13,7 +13,7 @@ from typelattice.facts.dtypes import NATIVE, DType, DTypeError, dtype
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import nearest
 from typelattice.operands.objects import FINDERS, STANDARD, ObjectReader, forget
-from typelattice.operands.operand import Operand
+from typelattice.operands.operand import Operand, operand_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,6 +98,14 @@ def attribute(d: DType, module: object) -> object:
         ) from None
 
 
+def read_by_dtype(x: Any, framework: str) -> Operand | None:
+    """Read an array by its dtype and dimensions, never by its values; None for an object without a dtype."""
+    d = getattr(x, "dtype", None)
+    if d is None:
+        return None
+    return operand_of(dtype_named(d.name, framework), tier="0d" if x.ndim == 0 else "array")
+
+
 def dtype_named(name: str, framework: str) -> DType:
     """The DType of a framework's dtype of that name."""
     try:
@@ -115,5 +123,6 @@ __all__ = [
     "dtype_named",
     "find_module",
     "native",
+    "read_by_dtype",
     "register",
 ]

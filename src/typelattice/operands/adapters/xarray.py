@@ -5,8 +5,8 @@ import sys
 from operator import attrgetter
 from typing import Any
 
-from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import numpy
+from typelattice.operands.adapters.numpy import native as native
 from typelattice.operands.operand import Operand
 
 
@@ -19,8 +19,3 @@ def read(x: Any) -> Operand | None:
 def cache_key_of(cls: type) -> Any:
     """Return a function that marks an object by its dtype, as that is all that is read."""
     return attrgetter("dtype") if hasattr(cls, "dtype") else None
-
-
-def native(d: DType) -> Any:
-    """The NumPy dtype. Raises DTypeError for one that NumPy lacks."""
-    return numpy.native(d)

@@ -17,7 +17,7 @@ def replay_with_changes(
     found: Sequence[Outcome],
     instead: Mapping[int, Outcome],
     made_into: Sequence[Sequence[int]],
-    taken: Mapping[int, Mapping[int, Outcome]] = {},
+    taken: Mapping[int, Mapping[int, Outcome]],
 ) -> dict[int, Outcome]:
     """Return the outcomes that change if some steps had other outcomes: of these steps and of later ones.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import operator
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import EllipsisType
-from typing import Any, TypeGuard
+from typing import Any
 
 from typelattice.calls.attributes import ATTRIBUTES, attribute_of
 from typelattice.calls.bind import call_function
@@ -363,29 +363,27 @@ class Reader:
         match target:
             case ast.Name(id=name):
                 scope[name] = value
-            case ast.Tuple(elts=names) | ast.List(elts=names) if isinstance(value, tuple) and len(
-                value
-            ) == len(names):
-                for each, part in zip(names, value, strict=True):
+            case ast.Tuple(elts=names) | ast.List(elts=names):
+                for each, part in zip(names, self.unpacked(target, value, len(names)), strict=True):
                     self.assign(each, part, scope)
-            case ast.Tuple(elts=names) | ast.List(elts=names) if isinstance(
-                value, MultipleResults
-            ) and value.count in (None, len(names)):
-                for i, each in enumerate(names):
-                    self.assign(each, value[i], scope)
-            case ast.Tuple(elts=names) | ast.List(elts=names) if self.has_rows(value, len(names)):
-                for i, each in enumerate(names):
-                    self.assign(each, self.builder.index(self.excerpt(target), value, i), scope)
-            case ast.Tuple() | ast.List():
-                raise self.excerpt(target).refuse("as many names as there are values; give each its own line")
             case _:
                 raise self.excerpt(target).refuse("an attribute that is set; give the value a name")
 
-    def has_rows(self, value: Read, count: int) -> TypeGuard[Ref]:
+    def unpacked(self, target: ast.expr, value: Read, count: int) -> Iterator[Read]:
+        """Yield so many parts of a value: of a list, of a call's results, or rows of an array."""
+        match value:
+            case tuple() if len(value) == count:
+                yield from value
+            case MultipleResults() if value.count in (None, count):
+                yield from map(value.__getitem__, range(count))
+            case Ref() if self.has_rows(value, count):
+                yield from (self.builder.index(self.excerpt(target), value, i) for i in range(count))
+            case _:
+                raise self.excerpt(target).refuse("as many names as there are values; give each its own line")
+
+    def has_rows(self, value: Ref, count: int) -> bool:
         """Return True if a value is an array that may be unpacked into so many rows."""
-        if not isinstance(value, Ref) or self.builder.is_scalar(value):
-            return False
-        shape = self.builder.shape(value)
+        shape = () if self.builder.is_scalar(value) else self.builder.shape(value)
         return shape is None or (shape != () and shape[0] in (None, count))
 
     def refusal_of(self, node: ast.expr) -> ProgramError:
@@ -451,8 +449,9 @@ class Reader:
         """Return the result of a ufunc's method, such as `np.add.reduce`; `np.add.at` changes its array."""
         taken, said = self.arguments(node, "", args, named)
         *_, ufunc, method = function.path
-        excerpt = Excerpt(self.excerpt(node).text, self.excerpt(node).location, owner)
-        made = ufunc_method(self.builder, excerpt, ufunc, method, taken, said)
+        made = ufunc_method(
+            self.builder, self.excerpt(node).of_library(owner), ufunc, method, taken, said
+        )
         if changes_array(function.path, said) and isinstance(node.args[0], ast.Name):
             scope[node.args[0].id] = made
         return made
@@ -525,16 +524,8 @@ class Reader:
         if method.name in QUESTIONS:
             return question(self.builder, self.excerpt(node), method.name, [method.of])
         taken, said = self.arguments(node, method.name, [method.of, *args], named)
-        owner = self.builder.steps[method.of.step].owner
-        excerpt = self.excerpt(node)
-        return call_method(
-            self.builder,
-            Excerpt(excerpt.text, excerpt.location, owner),
-            method.name,
-            method.of,
-            taken[1:],
-            said,
-        )
+        excerpt = self.excerpt(node).of_library(self.builder.steps[method.of.step].owner)
+        return call_method(self.builder, excerpt, method.name, method.of, taken[1:], said)
 
     def function_name(self, node: ast.Call, function: Read, owner: str | None) -> tuple[str, str | None, str]:
         """Return the name of a function, its library, and its module if that follows a system of its own."""
@@ -584,12 +575,11 @@ class Reader:
             return Elements(of, self.as_argument(node, known[1])) if len(args) > 1 else Method(of, name)
         if name in QUESTIONS:
             asked = self.read_question(node, args, named)
-            return question(self.builder, Excerpt(excerpt.text, excerpt.location, owner), name, asked)
+            return question(self.builder, excerpt.of_library(owner), name, asked)
         if name in NAMESPACES:
             return Dotted((name,))
         taken, said = self.arguments(node, name, args, named)
-        owned = Excerpt(excerpt.text, excerpt.location, owner, module)
-        return call_function(self.builder, owned, name, taken, said)
+        return call_function(self.builder, excerpt.of_library(owner, module), name, taken, said)
 
     def read_question(
         self, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
@@ -893,22 +883,15 @@ class Reader:
         """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
         if isinstance(target, ast.Attribute):
             raise self.excerpt(line).refuse("an attribute that is set; give the value a name")
-        x = yield self.expression(target, scope)
+        x = self.as_argument(line, (yield self.expression(target, scope)))
         y = self.as_argument(line, value)
+        if isinstance(x, tuple) or name not in WRITES.values():
+            made = self.apply_operator(line, name, [x, y])
+        else:
+            made = self.builder.in_place(self.excerpt(line), name, x, y, may_rebind=True)
         if isinstance(target, ast.Name):
-            excerpt, left = self.excerpt(line), self.as_argument(line, x)
-            plain = isinstance(left, tuple) or name not in WRITES.values()
-            if plain:
-                made = self.apply_operator(line, name, [left, y])
-            else:
-                made = self.builder.in_place(excerpt, name, left, y, may_rebind=True)
             self.change_array(target.id, made, scope)
         else:
-            element = self.as_argument(line, x)
-            if name in WRITES.values() and isinstance(element, Ref):
-                made = self.builder.in_place(self.excerpt(line), name, element, y, may_rebind=True)
-            else:
-                made = self.apply_operator(line, name, [element, y])
             yield self.read_assignment(target, made, scope)
 
     # -- functions

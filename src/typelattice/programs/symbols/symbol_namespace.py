@@ -92,7 +92,7 @@ class Symbols:
         excerpt = here()
         taken = [argument(self, x) for x in args]
         said = {key: argument(self, x) for key, x in named.items() if x is not None}
-        found = call_function(self.builder, Excerpt(excerpt.text, excerpt.location, owner), name, taken, said)
+        found = call_function(self.builder, excerpt.of_library(owner), name, taken, said)
         if name in ("result_type", "promote_types") and isinstance(found, Ref):
             return SymbolDType(found)
         return self._wrap_result(excerpt, found)
@@ -121,7 +121,7 @@ class Symbols:
             )
         taken = [argument(self, x) for x in args]
         said = {key: argument(self, x) for key, x in named.items()}
-        where = Excerpt(excerpt.text, excerpt.location, "numpy")
+        where = excerpt.of_library("numpy")
         found = ufunc_method(self.builder, where, function, method, taken, said)
         if changes_array((function, method), said) and isinstance(args[0], Symbol) and isinstance(found, Ref):
             args[0]._ref = found

@@ -28,7 +28,7 @@ def load_ipython_extension(shell: Any) -> None:
     shell.register_magic_function(dtypes, "cell", "dtypes")
 
 
-def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str] = ()) -> Traced:
+def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Traced:
     """Run a cell with some names, and follow it and the functions of other cells.
 
     Raises UnknownSystemError or FormatError for a system, TraceError, and whatever the cell raises.

@@ -46,8 +46,8 @@ class Outcomes:
 def run_tests(
     argv: Sequence[str],
     packages: Sequence[str],
-    cache: Path | None = None,
-    patched: Mapping[str, bytes] = {},
+    cache: Path | None,
+    patched: Mapping[str, bytes],
 ) -> tuple[Run, Outcomes]:
     """Run pytest and follow some packages; the current folder comes first, as `python -m pytest` does."""
     sys.path.insert(0, "")

@@ -228,7 +228,7 @@ class Recorder:
                     name = f"{self.name_of(at, key)}{e.under if isinstance(e, LibraryCastError) else ''}"
                     made = self.builder.opaque(excerpt, name, operand, steps, None)
                 else:
-                    made = self.builder.input(Excerpt(excerpt.text, excerpt.location), operand)
+                    made = self.builder.input(excerpt.of_library(None), operand)
             note = self.add_notes(made.step, before, operand, kind, result, at.written)
             at.known[key] = note
             return note

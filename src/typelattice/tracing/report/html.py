@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from typelattice.disk.read import explain_failure
-from typelattice.disk.write import write_text
+from typelattice.disk.write import explain_failure, write_text
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.annotated_files import AnnotatedFile, annotated_files

@@ -1,0 +1,58 @@
+"""A call of a library's function, as its source has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from typelattice.calls.call_signatures import meaning
+from typelattice.calls.program_builder import ProgramBuilder
+from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.facts.operations import operation
+from typelattice.facts.suggestions import short
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A call of a function: its source, its name and arguments, and the program that it is added to.
+
+    `args` are given by position, `given` by name.
+    """
+
+    builder: ProgramBuilder
+    excerpt: Excerpt
+    name: str
+    args: Sequence[Argument]
+    given: Mapping[str, Argument]
+
+    @property
+    def library(self) -> str | None:
+        """The library that the source names; None if it names none."""
+        return self.excerpt.owner
+
+    @property
+    def dtype(self) -> AnyDType | None:
+        """The dtype that is asked for; None if none is. Raises ProgramError."""
+        return asked_dtype(self.excerpt, self.given.get("dtype"))
+
+    def operand(self, x: Argument) -> Ref:
+        """Return the step of an argument, or add one."""
+        return self.builder.ref(self.excerpt, x)
+
+    def step(
+        self, name: str, operands: Sequence[Argument], args: Sequence[Argument] = (),
+        keywords: Mapping[str, Argument] = {},
+    ) -> Ref:  # fmt: skip
+        """Add the step of an operation; `args` follow its operands."""
+        return self.builder.call(self.excerpt, operation(name), operands, args, keywords)
+
+
+def asked_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
+    """A dtype that is asked for; None if none is. Raises ProgramError of anything else."""
+    if x is None or isinstance(x, (NamedDType, DTypeOf)):
+        return x
+    if isinstance(x, str):
+        return NamedDType(meaning("code", x, excerpt.owner) or x)
+    if isinstance(x, Ref):
+        return DTypeOf(x.step)  # result_type gives a dtype
+    raise excerpt.refuse(f"{short(str(x))} is no dtype; give one such as float32")

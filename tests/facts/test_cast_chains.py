@@ -141,9 +141,9 @@ def patterns(d: DType) -> np.ndarray:  # type: ignore[type-arg]
 
 def undefined(x: np.ndarray, of: DType, target: DType) -> np.ndarray:  # type: ignore[type-arg]
     """Where a cast has no result that all implementations share; `x` are the values as float64."""
-    if target.kind is Kind.BOOL or (of.kind.rank < 2 and target.kind.rank < 2):
+    if target.kind is Kind.BOOL or (of.kind.category < 2 and target.kind.category < 2):
         return np.zeros(x.shape, bool)
-    if target.kind.rank < 2:
+    if target.kind.category < 2:
         assert target.min is not None
         assert target.max is not None
         return ~((x > target.min - 1) & (x < target.max + 1))

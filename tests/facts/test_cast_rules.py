@@ -110,7 +110,7 @@ def test_the_first_difference_is_that_of_all_values(
 
 def _possible(rule: CastRule, to: DType) -> CastRule:
     """The rule without a rounding where integers may be cast to integers, which rounds nothing."""
-    return rule if to.kind.rank >= Kind.FLOAT.rank else CastRule("", rule.beyond)
+    return rule if to.kind.category >= Kind.FLOAT.category else CastRule("", rule.beyond)
 
 
 def test_words_are_listed_once() -> None:

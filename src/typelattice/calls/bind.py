@@ -275,7 +275,11 @@ def _compute_in(
     operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, kept, strict=True)]
     made = builder.call(excerpt, op, operands, call.args, call.keywords)
     asked = builder.dtype(dtype)
-    if op.of_class in ("mean", "deviation") and asked is not None and asked.kind.rank <= Kind.SIGNED.rank:
+    if (
+        op.of_class in ("mean", "deviation")
+        and asked is not None
+        and asked.kind.category <= Kind.SIGNED.category
+    ):
         return builder.cast(excerpt, made, dtype)  # NumPy's mean with dtype=int8 is int8
     return made
 
@@ -294,7 +298,7 @@ def _check_same_kind(
     Nor does `np.concatenate`.
     """
     is_ufunc = op.form in ("elementwise", "pair", "list") and meaning("same-kind", "dtype", excerpt.owner)
-    to, kinds = builder.dtype(asked), [*Kind]
+    to = builder.dtype(asked)
     if to is None or not is_ufunc:
         return
     if op.of_class in NEED_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
@@ -304,11 +308,11 @@ def _check_same_kind(
         own = builder.dtype(x) if isinstance(x, Ref) else None
         if isinstance(number, (bool, int, float, complex)):
             kind = operand(number).kind
-            lowered = kind.rank > to.kind.rank
+            lowered = kind.category > to.kind.category
         else:
             kind = to.kind if own is None else own.kind
             kind = Kind.FLOAT if op.of_class == CAST_AFTER and kind is Kind.COMPLEX else kind
-            lowered = kinds.index(kind) > kinds.index(to.kind)
+            lowered = kind.position > to.kind.position
         if lowered:
             what = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
             raise excerpt.refuse(f"{what}; cast it with .astype({to})")

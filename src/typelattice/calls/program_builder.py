@@ -483,9 +483,9 @@ def number_like(numbers: Sequence[Operand]) -> Operand:
 
     It has a value if it is an int beyond int32, which may have a dtype of its own, or be refused.
     """
-    kind = max((x.kind for x in numbers), key=lambda k: k.rank)
+    kind = max((x.kind for x in numbers), key=lambda k: k.category)
     large = [x for x in numbers if kind is Kind.SIGNED and exceeds_int32(x.value)]
-    plain = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
+    plain = Operand(None, kind, True, "scalar") if kind.category else scalar(kind)
     return max(large, key=lambda x: abs(x.value or 0), default=plain)
 
 

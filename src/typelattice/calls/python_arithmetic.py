@@ -32,7 +32,7 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
     if op == "bitwise_invert":
         # ~True is ~1, and Python warns of it.
         values, samples = [_as_int(x) for x in values], [_as_int(x) for x in samples]
-    if op == "pow" and operands[0].kind.rank <= 1 and _is_negative(operands[1]):
+    if op == "pow" and operands[0].kind.category <= 1 and _is_negative(operands[1]):
         samples = [1.0, 1.0]  # an integer to a negative power is a float
     try:
         kind = SCALARS[type(function(*samples))]

@@ -246,7 +246,7 @@ def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequen
     parts: tuple[Part, ...] = ("result",)
     if op is not None:
         rule = op_of(system, op)
-        accumulates = rule.accumulates or rule.unjoined
+        accumulates = rule.accumulates or rule.accumulates_of_pairs
         parts = ("result", "compute", "accumulate") if accumulates else ("result", "compute")
     count = 1 if most == 1 else 2
     for combination in product(tiers, repeat=count):

@@ -61,7 +61,7 @@ def node_code(node: Node, codes: str) -> str:
 
 def row(node: Node) -> float:
     """The row of a node, by its kind."""
-    if node.kind is Kind.BOOL or (node.kind.rank == 1 and not isinstance(node, DType)):
+    if node.kind is Kind.BOOL or (node.kind.category == 1 and not isinstance(node, DType)):
         return BETWEEN
     return next(i for i, kind in ROWS if kind == node.kind.value)
 
@@ -98,7 +98,7 @@ def _facts(node: Node) -> str:
     said += [f"{node.bits} bits"] if node.bits else []
     if node.precision:
         said.append(f"{node.precision} bits of precision")
-    elif node.kind.rank == 1 and node.max is not None:
+    elif node.kind.category == 1 and node.max is not None:
         said.append(f"{node.min} to {node.max}")
     return ", ".join(said)
 

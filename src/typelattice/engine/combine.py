@@ -61,7 +61,7 @@ def _join_large_ints(rules: Rules, node: Node, operands: Sequence[Operand], trai
     Ignore an int that no dtype of `joins` holds.
     """
     for o in operands:
-        if o.tier != "scalar" or o.kind.rank != node.kind.rank or not isinstance(node, DType):
+        if o.tier != "scalar" or o.kind.category != node.kind.category or not isinstance(node, DType):
             continue
         if not isinstance(o.value, int) or represent(o.value, node)[0]:
             continue
@@ -112,7 +112,7 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, trail: list
     stated = stated_pair(rules, high, weak(low.kind), trail)
     if stated:
         return stated
-    node = high if low.kind.rank <= high.kind.rank else _node_of_higher_kind(rules, low, high)
+    node = high if low.kind.category <= high.kind.category else _node_of_higher_kind(rules, low, high)
     step = Lowered((high, low), node)
     if node is None:
         other = f"a Python {low.kind.word}" if tier == "scalar" else f"a 0-d array of {low}"

@@ -8,7 +8,7 @@ from typelattice.engine.combine import combine
 from typelattice.engine.decisions import Decision, Parameterized, RefusalError
 from typelattice.engine.formulas import SAME, Arguments, Number
 from typelattice.engine.joining import own_dtype
-from typelattice.engine.operate import Evaluation, said_to_give
+from typelattice.engine.operate import Evaluation, gives_for
 from typelattice.engine.operations import LEFT, MemberGiven, Op
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtype_members import arguments_of, member_of
@@ -31,7 +31,7 @@ def add_arguments(
     """
     if not any(d and d.parameters for d in (found.compute, found.dtype, found.accumulator)):
         return found
-    given = said_to_give(op, found.compute) if op and found.compute else None
+    given = gives_for(op, found.compute) if op and found.compute else None
     formulas = given if isinstance(given, MemberGiven) else None
     met = found.compute if found.compute and found.compute.parameters else found.dtype
     dtypes = [own_dtype(rules, o) for o in _highest_tier(rules, met, operands)]

@@ -68,7 +68,7 @@ def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequenc
     if _asks(policy, kind, DEFAULT):
         return True
     others = (*operands[:place], *operands[place + 1 :])
-    return _asks(policy, kind, TAKES_DEFAULT) and all(o.kind.rank < kind.rank for o in others)
+    return _asks(policy, kind, TAKES_DEFAULT) and all(o.kind.category < kind.category for o in others)
 
 
 def _bounded_fit(
@@ -94,7 +94,7 @@ def _counts(to: DType, value: Value) -> bool:
     A float counts in an integer dtype if it has no fraction. Return True for all other pairs. A float of 8
     bits or less counts hardly any integers, so it only has to have the value within its range.
     """
-    if isinstance(value, float) and to.kind.rank < Kind.FLOAT.rank:
+    if isinstance(value, float) and to.kind.category < Kind.FLOAT.category:
         return value.is_integer()
     if to.kind is not Kind.FLOAT or not isinstance(value, int):
         return True
@@ -112,7 +112,7 @@ def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Valu
     if isinstance(value, int) and to.precision is not None and abs(value) >= BEYOND_FLOATS:
         # Python itself cannot make a float of it, whatever the library would do with one.
         return ValueFit(kind, value, to, "raise", None)
-    decides = kind if to.kind.rank <= kind.rank else to.kind
+    decides = kind if to.kind.category <= kind.category else to.kind
     outcome = (policy.get(to.name) or policy.get(decides.word, "unsaid")).partition(", ")[0]
     if outcome == NEGATIVES:
         wraps = isinstance(value, int) and value < 0 and represent(-value, to)[0]

@@ -71,7 +71,7 @@ def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Nod
     """The node of one tier's operands."""
     absent = [n for n in nodes if n not in rules.order]
     if absent and len(absent) == len(nodes) and rules.tiers[-1] == "scalar":
-        return max(absent, key=lambda n: n.kind.rank)  # Python scalars alone: the highest kind counts
+        return max(absent, key=lambda n: n.kind.category)  # Python scalars alone: the highest kind counts
     if absent:
         reason = f"nothing is said of a Python {absent[0].kind.word}"
         to = next((f", e.g. {n}" for n in nodes if isinstance(n, DType)), "")

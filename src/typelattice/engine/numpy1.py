@@ -89,7 +89,9 @@ def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
     arrays: list[int] = []
     others: list[int] = []
     for o, d in zip(operands, own, strict=True):
-        (arrays if o.tier == "array" else others).append(min(at_least(o, d).kind.rank, Kind.FLOAT.rank))
+        (arrays if o.tier == "array" else others).append(
+            min(at_least(o, d).kind.category, Kind.FLOAT.category)
+        )
     return bool(arrays and others) and max(arrays) >= max(others)
 
 
@@ -110,7 +112,7 @@ def _fixed_count(o: Operand, own: DType) -> Count:
 def smallest(own: DType, value: Value | None) -> Count:
     """Count a value as the smallest dtype that holds it; raise RefusalError for an integer beyond all."""
     v = UNKNOWN if value is None else value
-    if own.kind.rank != 1:
+    if own.kind.category != 1:
         size = max(abs(v.real), abs(v.imag))
         # NumPy counts an infinity or nan as float16 too; of a complex number it looks at the size as it is.
         size = size if own.kind is Kind.COMPLEX or size - size == 0 else 0

@@ -38,7 +38,7 @@ def result_operand(
 ) -> Operand | None:
     """The result as an operand: an array if an operand is one; None if the system refuses them."""
     if python and all(o.tier == "scalar" for o in operands):
-        return scalar(max((o.kind for o in operands), key=lambda kind: kind.rank))
+        return scalar(max((o.kind for o in operands), key=lambda kind: kind.category))
     p = system.explain(*operands, op=op)
     if p.dtype is None:
         return None

@@ -228,7 +228,7 @@ def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
 
 def _lower(p: Promotion, node: Node) -> str:
     """Name the operand behind a node of a lower tier; its default dtype can stand for a Python scalar."""
-    if any(o.dtype is None and o.kind.rank == node.kind.rank for o in p.promoting):
+    if any(o.dtype is None and o.kind.category == node.kind.category for o in p.promoting):
         return f"a Python {node.kind.word}"
     return f"the 0-d {node}" if isinstance(node, DType) else name(node)
 
@@ -297,7 +297,7 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
 
 def _out_of_range_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
     """Describe the fate of values beyond the range of a target."""
-    whole, into_whole = source.kind.rank < Kind.FLOAT.rank, target.kind.rank < Kind.FLOAT.rank
+    whole, into_whole = source.kind.category < Kind.FLOAT.category, target.kind.category < Kind.FLOAT.category
     if loss.sign:
         yield "negative values wrap" if whole else "negative values are undefined"
     if loss.magnitude and target.max is not None:
@@ -312,7 +312,7 @@ def _out_of_range_words(loss: Loss, source: DType, target: DType) -> Iterator[st
 
 def _rounding_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
     """Describe the values within the range of a target that a cast rounds."""
-    into_whole = source.kind.rank >= Kind.FLOAT.rank > target.kind.rank
+    into_whole = source.kind.category >= Kind.FLOAT.category > target.kind.category
     has, keeps = source.precision, target.precision
     is_coarser = has is not None and keeps is not None and has > keeps
     if loss.precision and into_whole:
@@ -330,8 +330,8 @@ def _rounding_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
 
 
 def _overflow(source: DType, target: DType) -> str:
-    if target.kind.rank < Kind.FLOAT.rank:
-        return "wrap" if source.kind.rank < Kind.FLOAT.rank else "are undefined"
+    if target.kind.category < Kind.FLOAT.category:
+        return "wrap" if source.kind.category < Kind.FLOAT.category else "are undefined"
     if "i" in target.specials:
         return "become inf"
     return "become nan" if "n" in target.specials else "are undefined"

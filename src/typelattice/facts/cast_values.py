@@ -41,16 +41,16 @@ def caster(source: DType, target: DType, its: Values, rule: CastRule = PLAIN) ->
     in the same dtype.
     """
     find: Cast
-    into_whole = target.kind.rank < Kind.FLOAT.rank
+    into_whole = target.kind.category < Kind.FLOAT.category
     rounding = rule.rounding or (ZERO if into_whole else EVEN)
     if target.kind is Kind.BOOL:
         find = _truth
     elif its.listed:
         find = _listed(target, its)
-    elif target.kind.rank >= Kind.FLOAT.rank:
+    elif target.kind.category >= Kind.FLOAT.category:
         made = _rounded if its.bits is not None else _fixed
         find = made(target, its, rounding, rule.beyond)
-    elif source.kind.rank < Kind.FLOAT.rank:
+    elif source.kind.category < Kind.FLOAT.category:
         find = _wrapped(target, its, rule.beyond or (WRAP if wraps(target) else UNDEFINED))
     else:
         find = _cut_off(target, its, rounding, rule.beyond)

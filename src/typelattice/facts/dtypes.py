@@ -28,9 +28,14 @@ class Kind(StrEnum):
     BOOL, UNSIGNED, SIGNED, FLOAT, COMPLEX = "bool", "unsigned", "signed", "float", "complex"
 
     @cached_property  # the engine asks for it all the time
-    def rank(self) -> int:
-        """The rank of the kind: bool 0, unsigned and signed integers 1, float 2, complex 3."""
+    def category(self) -> int:
+        """The place in bool, integer, float, complex: 0, 1, 2 or 3. Both kinds of integers are 1."""
         return {"bool": 0, "float": 2, "complex": 3}.get(self.value, 1)
+
+    @cached_property
+    def position(self) -> int:
+        """The place in bool, unsigned, signed, float, complex: 0 to 4. Signed stands above unsigned."""
+        return list(Kind).index(self)
 
     @property
     def letter(self) -> str:
@@ -40,7 +45,7 @@ class Kind(StrEnum):
     @property
     def word(self) -> str:
         """The name of Python's type for numbers of the kind: bool, int, float, complex."""
-        return "int" if self.rank == 1 else self.value
+        return "int" if self.category == 1 else self.value
 
 
 class DTypeError(TypelatticeError, ValueError):
@@ -296,7 +301,7 @@ def _advice(name: str) -> str:
 def place(node: Node) -> tuple[int, int, int, str]:
     """A sort key, as documents list dtypes: kind by kind from narrow to wide, weak nodes last."""
     d = node if isinstance(node, DType) else node.dtype
-    return not isinstance(node, DType), list(Kind).index(node.kind), (d.bits if d else 0) or 65, str(node)
+    return not isinstance(node, DType), node.kind.position, (d.bits if d else 0) or 65, str(node)
 
 
 def part_of(d: DType) -> DType:

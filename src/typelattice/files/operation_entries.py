@@ -115,7 +115,8 @@ class OperationEntries:
         check_entry(op, self.own)
         readers: dict[str, Callable[[object], Fields]] = {
             **dict.fromkeys(OF_OWN, lambda said: self._check_own(op)),
-            "takes": self._takes,
+            "takes": lambda words: {"takes": self._domain(words)},
+            "accepts": lambda words: {"accepts": self._domain(words)},
             "scalars": lambda word: {"scalars": one_of(word, ops.SCALARS)},
             "refusals": lambda table: {"refusals": self._refusals(table)},
             "overrides": lambda table: {"overrides": self._overrides(table)},
@@ -126,7 +127,9 @@ class OperationEntries:
             "computes": self._computes,
             "accumulates": self._accumulates,
             "gives": lambda said: self._gives(op, said),
-            "weak-result": lambda said: self._of_each("weak", said, lambda word: one_of(word, ops.WEAK)),
+            "weak-result": lambda said: self._of_each(
+                "weak_result", said, lambda word: one_of(word, ops.WEAK)
+            ),
             "holds": lambda table: {"holds": self.holds(table)},
             "fit": self._own_fit,
         }
@@ -151,12 +154,6 @@ class OperationEntries:
         if op not in self.own:
             raise ValueError(f'{op} is known; only an operation with `like = "..."` says how it is called')
         return {}
-
-    def _takes(self, said: object) -> Fields:
-        """`"numeric"`, or a table of `computed` and `each`."""
-        parts = {"computed": "takes", "each": "each"}
-        given = said if isinstance(said, Mapping) else {"computed": said}
-        return {parts[one_of(part, parts)]: self._domain(words) for part, words in given.items()}
 
     def _domain(self, words: object) -> ops.Domain:
         """`real but u16`: kinds and dtypes, and those of them that are left out."""
@@ -216,14 +213,14 @@ class OperationEntries:
         for part, value in items(said):
             match one_of(part, ("not-negative", "within", "ignored")):
                 case "not-negative":
-                    found["not_negative"] = each_of(value, TIERS[1:])
+                    found["exponent_not_negative"] = each_of(value, TIERS[1:])
                 case "within":
                     d = self.words.dtype(self.words.node(value))
                     if d.kind is not Kind.UNSIGNED:
                         raise ValueError(f'{d} is no unsigned dtype; name one, such as "u32"')
-                    found["within"] = d
+                    found["exponent_within"] = d
                 case _:
-                    found |= self._of_each("ignores", value, lambda words: each_of(words, TIERS))
+                    found |= self._of_each("exponent_ignored", value, lambda words: each_of(words, TIERS))
         return found
 
     def _counts_as(self, said: object) -> Fields:
@@ -233,8 +230,8 @@ class OperationEntries:
         that they count as.
         """
         if isinstance(said, Mapping):
-            return {"before": self._mapping(said, self._target), "arrays": ops.ITSELF}
-        return {"arrays": one_of(said, ops.COUNTS_AS), "before": {}}
+            return {"counts_as_of": self._mapping(said, self._target), "counts_as": ops.ITSELF}
+        return {"counts_as": one_of(said, ops.COUNTS_AS), "counts_as_of": {}}
 
     def _joins(self, said: object) -> Fields:
         """`"same dtype"` or another word, the covers of an order of the operation's own, or single pairs."""
@@ -243,9 +240,9 @@ class OperationEntries:
             for pair, word in items(said):
                 one_of(word, [ops.NEVER])
                 found.append(ops.Override(*self._sides(pair), None))
-            return {"apart": tuple(found)}
+            return {"joins_never": tuple(found)}
         if "->" not in text(said) and ";" not in text(said):
-            return {"meet": one_of(said, ops.JOINS), "order": ()}
+            return {"joins": one_of(said, ops.JOINS), "joins_order": ()}
         chains = [
             [self.words.nodes(",".join(part)) for part in statement]
             for line in text(said).split("\n")
@@ -255,11 +252,14 @@ class OperationEntries:
             raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
         covers = collect(chains)
         Order(covers)  # raises an error that says what is wrong with them
-        return {"meet": ops.BY_THE_ORDER, "order": tuple((a, tuple(above)) for a, above in covers.items())}
+        return {
+            "joins": ops.BY_THE_ORDER,
+            "joins_order": tuple((a, tuple(above)) for a, above in covers.items()),
+        }
 
     def _loops(self, said: object) -> Fields:
         """Dtypes, the first of which that every operand casts to is computed in; `own` ones come before."""
-        parts = {"search": "loops", "own": "own"}
+        parts = {"search": "loops", "own": "loops_own"}
         given = said if isinstance(said, Mapping) else {"search": said}
         if isinstance(said, Mapping) and "own" in said:  # these alone, if no others are named
             given = {"search": said["own"], **said}
@@ -273,12 +273,15 @@ class OperationEntries:
         """Dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
         table = dict(items(said))
         adopts = one_of(table.pop("scalars", ops.COMPUTED), ops.ADOPTS)
-        return {"computes": self._mapping(table, self._target), "adopts": adopts}
+        return {"computes": self._mapping(table, self._target), "computes_scalars": adopts}
 
     def _accumulates(self, said: object) -> Fields:
         """Dtypes or kinds computed in → the dtype to add up in; pairs of operands that keep their dtypes."""
         table, pairs = self._split_pairs(said)
-        return {"accumulates": self._mapping(table, self._target), "unjoined": self._overrides(pairs)}
+        return {
+            "accumulates": self._mapping(table, self._target),
+            "accumulates_of_pairs": self._overrides(pairs),
+        }
 
     def _split_pairs(self, said: object) -> tuple[dict[str, object], dict[str, object]]:
         """The entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
@@ -298,12 +301,12 @@ class OperationEntries:
             given_of = self._mapping(table, self._read_given)
             _check_members(given_of)
             fields: Fields = {"gives_of": given_of}
-            return {"into": into.pop(), **fields} if len(into) == 1 else fields
+            return {"gives_into": into.pop(), **fields} if len(into) == 1 else fields
         if said not in ops.INTO:
             _check_members({None: (given := self._read_given(said))})
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
-        return {"into": said} if writes else {"into": said, "gives": ops.LEFT, "gives_of": {}}
+        return {"gives_into": said} if writes else {"gives_into": said, "gives": ops.LEFT, "gives_of": {}}
 
     def _own_fit(self, said: object) -> Fields:
         """The outcomes for this operation."""
@@ -398,16 +401,17 @@ def unknown_key(key: str) -> UnknownWord:
 
 OF_OWN = ("like", "operands", "parameters")  # keys of an operation that the file defines
 KEYS = (
-    *OF_OWN, "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops",
-    "computes", "accumulates", "gives", "weak-result", "holds", "fit",
+    *OF_OWN, "takes", "accepts", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins",
+    "loops", "computes", "accumulates", "gives", "weak-result", "holds", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "takes": ("takes",), "takes.each": ("each",), "exponent": ("not_negative", "within"),
-    "exponent.ignored": ("ignores", "ignores_of"), "counts-as": ("arrays", "before"),
-    "joins": ("meet", "order", "apart"), "computes.scalars": ("adopts",), "loops.own": ("own",),
-    "gives": ("gives",), "gives of each": ("gives_of",), "gives of pairs": ("gives_of_pairs",),
-    "accumulates": ("accumulates", "unjoined"), "weak-result": ("weak", "weak_of"),
-    **{key: (key,) for key in ("scalars", "refusals", "overrides", "loops", "computes", "holds", "fit")},
-    "into": ("into",),
+    "exponent": ("exponent_not_negative", "exponent_within"),
+    "exponent.ignored": ("exponent_ignored", "exponent_ignored_of"),
+    "counts-as": ("counts_as", "counts_as_of"), "joins": ("joins", "joins_order", "joins_never"),
+    "computes.scalars": ("computes_scalars",), "loops.own": ("loops_own",), "gives of each": ("gives_of",),
+    "gives of pairs": ("gives_of_pairs",), "gives of the left": ("gives_into",),
+    "accumulates": ("accumulates", "accumulates_of_pairs"), "weak-result": ("weak_result", "weak_result_of"),
+    **{key: (key,) for key in ("takes", "accepts", "scalars", "refusals", "overrides", "loops", "computes",
+                               "gives", "holds", "fit")},
 }  # fmt: skip
 """The fields of `Op` that each key, or part of a key, sets."""

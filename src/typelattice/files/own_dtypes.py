@@ -145,7 +145,7 @@ def _form(kind: Kind, given: Mapping[str, object]) -> str:
         return "a dtype with parameters"
     if "values" in given:
         return "a dtype of unknown values" if given["values"] == UNKNOWN else "a list of values"
-    if kind.rank < Kind.FLOAT.rank:
+    if kind.category < Kind.FLOAT.category:
         return "an integer"
     return "fixed point" if "step" in given else "a float"
 
@@ -162,7 +162,7 @@ def _number(kind: Kind, given: Mapping[str, object], fact: str) -> Number | None
     value = given.get(fact)
     if not isinstance(value, int | float):
         return None
-    if kind.rank >= Kind.FLOAT.rank:
+    if kind.category >= Kind.FLOAT.category:
         return float(value)
     if not isinstance(value, int):
         raise UnknownWord(f"the fact {fact} of an integer should be a whole number", fact)
@@ -239,12 +239,12 @@ def _sort_values(kind: Kind, given: object) -> tuple[Number, ...]:
     for value in given:
         if type(value) not in (int, float) or not abs(value) <= float_info.max:
             raise UnknownWord("the fact values should list numbers", "values")
-        if kind.rank < Kind.FLOAT.rank and type(value) is not int:
+        if kind.category < Kind.FLOAT.category and type(value) is not int:
             raise UnknownWord("the fact values of an integer should list whole numbers", "values")
     if len(given) > LIMIT_VALUES:
         cause = f"the fact values lists {len(given):,} numbers, and {LIMIT_VALUES} is the most"
         raise UnknownWord(f'{cause}; write min, max and step, or values = "{UNKNOWN}"', "values")
-    found = sorted({value if kind.rank < Kind.FLOAT.rank else float(value) for value in given})
+    found = sorted({value if kind.category < Kind.FLOAT.category else float(value) for value in given})
     if not 2 <= len(found) == len(given) <= LIMIT_VALUES:
         cause = f"the fact values should list from 2 to {LIMIT_VALUES} numbers, each once"
         raise UnknownWord(cause, "values")

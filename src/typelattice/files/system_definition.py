@@ -230,11 +230,11 @@ def _check_keys(values: Mapping[str, object], text: Text) -> Checked:
             kept[key] = value
     ops = kept.get("ops")
     if isinstance(ops, dict):
-        kept["ops"] = _each(ops, text, mistakes)
+        kept["ops"] = _split_entries(ops, text, mistakes)
     return Checked(kept, mistakes, frozenset(broken - kept.keys()))
 
 
-def _each(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
+def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
     """Give each operation of `"mean, divide" = {…}` an entry of its own, and note mistakes.
 
     An operation that stands in two entries follows both.
@@ -245,44 +245,18 @@ def _each(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) 
             if op not in found:
                 found[op] = given
                 continue
-            told = found[op]
-            if not isinstance(told, dict) or not isinstance(given, dict):
+            earlier = found[op]
+            if not isinstance(earlier, dict) or not isinstance(given, dict):
                 cause = f"{op} stands in two entries, of which one is no table"
                 mistakes.append(text.error(cause, "ops", entry, word=op))
                 continue
-            twice = [key for key in given if key in told and not _apart(told[key], given[key])]
+            twice = [key for key in given if key in earlier]
             for key in twice:
                 cause = f"{op} stands in two entries, and both have {key}"
                 mistakes.append(text.error(cause, "ops", entry, word=op))
-            if twice:
-                continue
-            found[op] = {
-                **told,
-                **given,
-                **{key: _parts(told[key], given[key]) for key in given if key in told},
-            }
+            if not twice:
+                found[op] = {**earlier, **given}
     return found
-
-
-def _table(value: object) -> Mapping[str, object]:
-    """A `takes` as a table of its parts; empty for what is neither a table nor a text."""
-    return value if isinstance(value, dict) else {"computed": value} if isinstance(value, str) else {}
-
-
-def _apart(a: object, b: object) -> bool:
-    """Return True if two entries name different parts of a key, e.g. `takes.each` and `takes.computed`."""
-    known = {"computed", "each"}
-    return (
-        bool(_table(a))
-        and bool(_table(b))
-        and known >= {*_table(a), *_table(b)}
-        and not ({*_table(a)} & {*_table(b)})
-    )
-
-
-def _parts(a: object, b: object) -> Mapping[str, object]:
-    """The parts of a key that two entries name."""
-    return {**_table(a), **_table(b)}
 
 
 def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:

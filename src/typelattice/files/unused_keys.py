@@ -14,8 +14,8 @@ from typelattice.engine.operations import (
     CASTS,
     ITSELF,
     NEVER,
+    NEW_ARRAY,
     OF_LAST,
-    REBOUND,
     Domain,
     Op,
     Override,
@@ -30,8 +30,16 @@ from typelattice.files.operation_entries import FIELDS
 from typelattice.files.vocabulary import Words
 
 OF_PAIRS = "gives_of_pairs"
-PAIRS = ("refusals", "overrides", "unjoined", "apart", OF_PAIRS)  # fields of `Op` with pairs of operands
-MAPPINGS = ("ignores_of", "before", "computes", "accumulates", "gives_of", "weak_of")  # with dtypes as keys
+PAIRS = (
+    "refusals",
+    "overrides",
+    "accumulates_of_pairs",
+    "joins_never",
+    OF_PAIRS,
+)  # fields of `Op` with pairs of operands
+MAPPINGS = (
+    "exponent_ignored_of", "counts_as_of", "computes", "accumulates", "gives_of", "weak_result_of",
+)  # with dtypes as keys
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
 
@@ -171,14 +179,18 @@ def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
 
 def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[str]:
     """The keys of an entry of `ops` that cannot be followed, or change nothing."""
-    for o in _find_followers(entry, "joins", rules) if said.get("meet") == NEVER or said.get("apart") else ():
+    for o in (
+        _find_followers(entry, "joins", rules)
+        if said.get("joins") == NEVER or said.get("joins_never")
+        else ()
+    ):
         if not isinstance(find(o, rules.ops).gives, (DType, Kind)):
             yield f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
     for o in _find_followers(entry, "takes", rules) if "takes" in said else ():
         op = find(o, rules.ops)
-        if op.takes.listed and op.each is not None and not _takes_any(op, rules):
-            cause = f"{o.name} takes no dtype of the order: `takes.each` of a class leaves out what it"
-            yield f"{cause} computes in; give {o.name} a `takes.each` of its own"
+        if op.takes.listed and op.accepts is not None and not _takes_any(op, rules):
+            cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
+            yield f"{cause} computes in; give {o.name} a `accepts` of its own"
     for key, fields in FIELDS.items():
         # An entry with one word for every result has no pairs, which states nothing about them.
         stated = [field for field in fields if field in said and (field != OF_PAIRS or said[field])]
@@ -187,18 +199,26 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
 
 
 def _takes_any(op: Op, rules: Rules) -> bool:
-    """Return True if some operands pass `takes.each` and join at a dtype of `takes`, or may be cast."""
-    if op.computes or op.before or op.loops or op.overrides or rules.before or rules.overrides or rules.ties:
+    """Return True if some operands pass `accepts` and join at a dtype of `takes`, or may be cast."""
+    if (
+        op.computes
+        or op.counts_as_of
+        or op.loops
+        or op.overrides
+        or rules.before
+        or rules.overrides
+        or rules.ties
+    ):
         return True
-    each = [d for d in rules.dtypes if d in rules.order and (op.each is None or d in op.each)]
+    each = [d for d in rules.dtypes if d in rules.order and (op.accepts is None or d in op.accepts)]
     met = (rules.order.join(a, b) for a, b in combinations_with_replacement(each, 2))
     return any(isinstance(d, DType) and d in op.takes for d in met)
 
 
 def _targets(said: Mapping[str, object]) -> list[object]:
     """The dtypes and kinds that an entry of `ops` computes in or gives."""
-    tables = (_mapping(said, key).values() for key in ("before", "computes", "accumulates", "gives_of"))
-    pairs = [pair.dtype for key in ("unjoined", "gives_of_pairs") for pair in _pairs(said, key)]
+    tables = (_mapping(said, key).values() for key in ("counts_as_of", "computes", "accumulates", "gives_of"))
+    pairs = [pair.dtype for key in ("accumulates_of_pairs", "gives_of_pairs") for pair in _pairs(said, key)]
     return [*chain.from_iterable(tables), *pairs, said.get("gives")]
 
 
@@ -207,12 +227,12 @@ def _sources(said: Mapping[str, object]) -> list[object]:
 
     A variant with fewer dtypes leaves out the same ones.
     """
-    domains = [d for d in map(said.get, ("takes", "each")) if isinstance(d, Domain)]
+    domains = [d for d in map(said.get, ("takes", "accepts")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
     pairs = [pair for key in PAIRS for pair in _pairs(said, key)]
     sides = (side for pair in pairs for side in (pair.left, pair.right))
     tables = (_mapping(said, key) for key in MAPPINGS)
-    order = said.get("order")
+    order = said.get("joins_order")
     own = (a for a, _ in order) if isinstance(order, tuple) else ()
     return [*named, *own, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
 
@@ -284,10 +304,10 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "counts-as says nothing of one operand, of what is so already, or beside `loops`: say what it"
         " computes in by `computes`",
         lambda o, op, without, rules: (
-            (o.most != 1 or any(kind in op.before and kind not in rules.defaults for kind in Kind))
-            and (op.before != without.before or op.arrays != without.arrays)
-            and (op.arrays == ITSELF or _tells_scalars_apart(rules))
-            and not (op.before and op.loops)
+            (o.most != 1 or any(kind in op.counts_as_of and kind not in rules.defaults for kind in Kind))
+            and (op.counts_as_of != without.counts_as_of or op.counts_as != without.counts_as)
+            and (op.counts_as == ITSELF or _tells_scalars_apart(rules))
+            and not (op.counts_as_of and op.loops)
         ),
     ),
     "joins": (
@@ -295,14 +315,14 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: (
             (o.most != 1 or o.form == "separate")
             and (
-                op.apart != without.apart
-                or (not op.loops and (op.meet, op.order) != (without.meet, without.order))
+                op.joins_never != without.joins_never
+                or (not op.loops and (op.joins, op.joins_order) != (without.joins, without.joins_order))
             )
         ),
     ),
     "exponent": (
         "exponent says nothing of one operand, or of what is so already; leave it out",
-        _differs("not_negative", "within"),
+        _differs("exponent_not_negative", "exponent_within"),
     ),
     "exponent.ignored": (
         "exponent.ignored says nothing of one operand; leave it out",
@@ -318,9 +338,9 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "refusals say nothing of one operand, or of what is so already; leave them out",
         _differs("refusals"),
     ),
-    "takes.each": (
-        "takes.each says nothing that does not hold already; leave it out",
-        lambda o, op, without, rules: op.each != without.each,
+    "accepts": (
+        "accepts says nothing that does not hold already; leave it out",
+        lambda o, op, without, rules: op.accepts != without.accepts,
     ),
     "scalars": (
         "scalars says nothing that does not hold already; leave it out",
@@ -328,11 +348,13 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "weak-result": (
         "weak-result says nothing of operands that never join",
-        lambda o, op, without, rules: op.meet != NEVER,
+        lambda o, op, without, rules: op.joins != NEVER,
     ),
     "computes.scalars": (
         "computes.scalars says nothing of one operand, or where nothing else is computed in",
-        lambda o, op, without, rules: op.adopts == without.adopts or bool(op.computes or op.loops),
+        lambda o, op, without, rules: (
+            op.computes_scalars == without.computes_scalars or bool(op.computes or op.loops)
+        ),
     ),
     "gives": (
         'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`;'
@@ -344,7 +366,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives of each": (
         'gives says nothing of single dtypes beside "left, any cast", by which none is computed in',
-        lambda o, op, without, rules: not op.gives_of or op.into not in CASTS,
+        lambda o, op, without, rules: not op.gives_of or op.gives_into not in CASTS,
     ),
     "accumulates": (
         "accumulates says nothing of an operation that adds up nothing: say what it computes in by"
@@ -353,11 +375,11 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives of pairs": (
         "gives says nothing of a pair of operands that `accumulates` does not name",
-        lambda o, op, without, rules: bool(op.unjoined),
+        lambda o, op, without, rules: bool(op.accumulates_of_pairs),
     ),
-    "into": (
+    "gives of the left": (
         'gives = "new array" says nothing but of operators that write in place, as `in-place` and "+="',
-        lambda o, op, without, rules: op.writes or op.into != REBOUND,
+        lambda o, op, without, rules: op.writes or op.gives_into != NEW_ARRAY,
     ),
     "computes": (
         "an empty `computes` empties nothing here; leave it out",

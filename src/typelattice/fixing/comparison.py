@@ -94,4 +94,6 @@ def _without_dtypes(text: str) -> str:
 
 def _precision(dtype: str) -> int:
     known = DTYPES.get(dtype)
-    return (part_of(known).precision if known and known.kind.rank >= Kind.FLOAT.rank else None) or DOUBLE
+    return (
+        part_of(known).precision if known and known.kind.category >= Kind.FLOAT.category else None
+    ) or DOUBLE

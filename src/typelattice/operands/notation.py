@@ -53,7 +53,7 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
     held = literal(value)
     if tier == "array":
         raise OperandError(f"an array has many values; write {name}:0d={short_number(held)}")
-    if SCALARS[type(held)].rank > found.kind.rank or not represent(held, found)[0]:
+    if SCALARS[type(held)].category > found.kind.category or not represent(held, found)[0]:
         cannot = f"{found} cannot hold {short_number(held)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
     return replace(operand_of(found, weak, tier, held), foreign=foreign)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import product
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import gives_number
+from typelattice.engine.operate import may_give_python_number
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
@@ -151,7 +151,7 @@ def observed(p: Promotion) -> Observed | None:
     rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
     ours = OF_PYTHON + rule.number.word if rule.number else ours
-    number = p.op is not None and gives_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
+    number = p.op is not None and may_give_python_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
     refused = call.answer.startswith(NO_NUMBERS) and not number
     departs = ours != (EXCEPTION if refused else call.answer)
     return Observed(call, page.versions, asked_of(p.system), departs, name, p.system.own_dtypes)

@@ -34,7 +34,7 @@ from typelattice.engine.decisions import RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operand_checks import check_held, dtype_of_pair
-from typelattice.engine.operate import op_of, written_into
+from typelattice.engine.operate import op_of, write_into_left
 from typelattice.engine.operations import COPY_CAST, OF_LAST, SAME_DTYPE
 from typelattice.engine.system import System
 from typelattice.facts.cast_rules import PLAIN
@@ -261,7 +261,7 @@ class _Evaluator:
         if step.name in WRITES or step.operation.form != "separate":
             return None
         op = op_of(self.system, step.name)
-        if op.gives != OF_LAST and op.meet != SAME_DTYPE:
+        if op.gives != OF_LAST and op.joins != SAME_DTYPE:
             return None
         args, _, number = arguments(step)
         operands = [o for x in args if isinstance(x, Ref) and (o := found[x.step].operand)]
@@ -282,7 +282,7 @@ class _Evaluator:
         writes, into = op_of(self.system, "+="), result.dtype
         try:
             if into is not None:
-                written_into(self.system, writes, into, output, [])
+                write_into_left(self.system, writes, into, output, [])
         except RefusalError as e:
             return e.reason
         return None
@@ -341,7 +341,10 @@ class _Evaluator:
             to = asked
         to = self.system.dtype_of_new_array(to)
         kept = (
-            tier == "0d" and o.value is not None and o.kind.rank <= to.kind.rank and represent(o.value, to)[0]
+            tier == "0d"
+            and o.value is not None
+            and o.kind.category <= to.kind.category
+            and represent(o.value, to)[0]
         )
         return Outcome(operand_of(to, tier=tier, value=o.value if kept else None))
 
@@ -431,7 +434,7 @@ class _Evaluator:
             made = python_result(step.name, operands)
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
         tier = _tier(step, operands)
-        if step.name == "setitem" and step.operator and op_of(self.system, "setitem").into == COPY_CAST:
+        if step.name == "setitem" and step.operator and op_of(self.system, "setitem").gives_into == COPY_CAST:
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
         if KIND_KEPT in step.keywords and (why := self.out_refusal(*operands)):

@@ -26,7 +26,7 @@ class CastWriter:
     def write(self, source: int) -> int:
         """Add the steps, and return the one to cast. Raises ProgramError for a rule that no steps follow."""
         says, d, to = self.cast.says, self.cast.source, self.cast.target
-        is_real, into_whole = d.kind is Kind.FLOAT, to.kind.rank < Kind.FLOAT.rank
+        is_real, into_whole = d.kind is Kind.FLOAT, to.kind.category < Kind.FLOAT.category
         if says.rounding and into_whole:
             if says.rounding not in ROUNDED_BY:
                 raise self._refuse(f"that rounds {says.rounding}")
@@ -54,7 +54,7 @@ class CastWriter:
         bound = other if "i" in d.specials else nearer(own, other)
         if not its.holds(scale(bound)):
             raise self._refuse(f"whose bound {bound} {d} does not hold")
-        return int(bound) if d.kind.rank < Kind.FLOAT.rank else float(bound)
+        return int(bound) if d.kind.category < Kind.FLOAT.category else float(bound)
 
     def _number(self, value: Value, d: DType) -> int:
         number = self.add(Number(value, text=str(value), location=self.step.location, shape=()))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.calls.step import WRITES, Call
 from typelattice.engine.operations import GROUPS, class_of
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.checked_run import CheckedRun, source_of, written_into
+from typelattice.tracing.findings.checked_run import CheckedRun, source_of, write_into_left
 from typelattice.tracing.run_data.float_widths import width_of
 
 
@@ -27,7 +27,7 @@ class CastBack:
 def cast_back(checked: CheckedRun) -> tuple[CastBack, ...]:
     """The places in a run, each once, that compute in a wider float than they write."""
     found: dict[object, CastBack] = {}
-    computing = dict(written_into(checked.run))
+    computing = dict(write_into_left(checked.run))
     computing |= {
         i: i for i, step in enumerate(checked.steps) if isinstance(step, Call) and step.op in WRITES
     }

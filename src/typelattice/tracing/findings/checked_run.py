@@ -115,7 +115,7 @@ def check_run(run: Run) -> CheckedRun:
     for i, step in enumerate(steps):
         at_source.setdefault(source_of(step), []).append(i)
     widths = [width(outcome.operand) for outcome in seen]
-    for i, p in written_into(run):
+    for i, p in write_into_left(run):
         if (widths[i] or 0) < (widths[p] or 0):
             widths[p] = widths[i]
     floats = {each.operand.dtype: n for each, n in zip(seen, widths, strict=True) if each.operand and n}
@@ -125,7 +125,7 @@ def check_run(run: Run) -> CheckedRun:
     )
 
 
-def written_into(run: Run) -> Iterator[tuple[int, int]]:
+def write_into_left(run: Run) -> Iterator[tuple[int, int]]:
     """Yield pairs of steps for each call with `out=`, or that casts its result to `dtype=`.
 
     They are the write into the array, or the cast, and the computation. The computed values are never an

@@ -154,5 +154,9 @@ def _dropped_part(seen: DType, outcome: Outcome) -> tuple[tuple[DType, DType], .
     The lower kind cannot hold a part of the values.
     """
     now = outcome.operand.dtype if outcome.operand else None
-    dropped = now is not None and now.kind.rank < seen.kind.rank and seen.kind.rank >= Kind.FLOAT.rank
+    dropped = (
+        now is not None
+        and now.kind.category < seen.kind.category
+        and seen.kind.category >= Kind.FLOAT.category
+    )
     return ((seen, now),) if dropped and now else ()

@@ -15,7 +15,7 @@ from typelattice.fixing.source import FixError
 from typelattice.fixing.workspace import Cost
 from typelattice.tracing.report.words import count_text, package_path, size
 
-MOST = 1 << 24  # bytes of a source
+MAX_SOURCE_BYTES = 1 << 24
 MOST_STEPS = 12  # that are printed, those with the largest errors
 ASSERTIONS_HOLD = "they hold"
 UNVERIFIED = (
@@ -174,7 +174,7 @@ class Patch:
         if self.fixed and self.grade == "unverified":
             raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED}")
         for path, (before, _) in self.contents.items():
-            if read_bytes(path, MOST) != before:
+            if read_bytes(path, MAX_SOURCE_BYTES) != before:
                 raise FixError(f"{path} has changed since it was run; run typelattice fix again")
             if package_path(str(path)) is not None:
                 raise FixError(f"{path} is installed; apply the diff to the sources of its package")

@@ -73,6 +73,10 @@ class Source:
         """The syntax tree."""
         return ast.parse(self.content.removeprefix(MARK))
 
+    def check_syntax(self) -> None:
+        """Parse the file. Raise SyntaxError or ValueError if it is no Python."""
+        _ = self.tree
+
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node around each node."""

@@ -9,7 +9,7 @@ from typelattice.calls.step import Opaque, SourceLocation
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.report.proposed_casts import ProposedCast, proposed_casts
+from typelattice.tracing.report.proposed_casts import ProposedCast, propose_casts
 from typelattice.tracing.run_data.run import is_operation
 
 
@@ -79,7 +79,7 @@ def annotated_files(found: Findings) -> list[AnnotatedFile]:
             if there and not any(cause in known for known in _causes(there)):
                 into = there.widens if i in cause.widening else there.makes if i in before else there.follows
                 into.append(cause)
-        for cast in proposed_casts(checked, cause):
+        for cast in propose_casts(checked, cause):
             line_at(cast.location).casts.append((cast, cause))
     for divergences in found.divergences.values():
         for divergence in divergences:

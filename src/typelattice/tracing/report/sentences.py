@@ -15,7 +15,7 @@ from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.dtype_origin import dtype_origin
-from typelattice.tracing.findings.suggested_casts import Casting, NarrowingCasts, stop
+from typelattice.tracing.findings.suggested_casts import Casting, CastPlan, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.words import count_text, place, size
 from typelattice.tracing.run_data.float_widths import narrow_to
@@ -152,7 +152,7 @@ def _rule(p: Promotion | None) -> list[str]:
 
 def _stop_lines(checked: CheckedRun, cause: Cause) -> list[str]:
     """Describe the casts that stop a cause, and how much they stop."""
-    found = stop(checked, cause)
+    found = plan_casts(checked, cause)
     step = checked.steps[cause.at]
     if found is None and _with_a_list(checked, cause.at):
         return [f"make an array of {cause.narrow} of that first (not tried: it was not followed)"]
@@ -166,7 +166,7 @@ def _stop_lines(checked: CheckedRun, cause: Cause) -> list[str]:
         f"cast {what} to {found.target}, and {_kept_words(checked, cause, found)}:",
         *casts,
         *_unknown_lines(checked, found),
-        *_taken_lines(checked, {c.of for c in found.casts if c.at is None} | {*found.kept}),
+        *_taken_lines(checked, {c.producer for c in found.casts if c.consumer is None} | {*found.kept}),
     ]
 
 
@@ -178,7 +178,7 @@ def _taken_lines(checked: CheckedRun, narrowed: Set[int]) -> list[str]:
     return ["a compiled function takes the array, and may refuse another dtype:", *dict.fromkeys(calls)]
 
 
-def _kept_words(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> str:
+def _kept_words(checked: CheckedRun, cause: Cause, found: CastPlan) -> str:
     """Say how many steps stay narrow in a replay with some casts."""
     if not found.kept:
         return "nothing is widened"
@@ -194,7 +194,7 @@ def _kept_words(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> str
     return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
-def _unknown_lines(checked: CheckedRun, found: NarrowingCasts | Divergence) -> Iterator[str]:
+def _unknown_lines(checked: CheckedRun, found: CastPlan | Divergence) -> Iterator[str]:
     """Name the calls without a rule that take a changed array, and count the steps that follow them."""
     if not found.unknown:
         return
@@ -209,10 +209,10 @@ def _unknown_lines(checked: CheckedRun, found: NarrowingCasts | Divergence) -> I
 
 def _cast_line(checked: CheckedRun, c: Casting) -> str:
     """Name the place at which to write a cast, and the operand to cast."""
-    if c.at is None:
-        return _line_of(checked, c.of)
-    at = checked.steps[c.at]
-    return f"{place(at.location)}: {operand_text(checked, c.of, at)}, where {at.text} takes it"
+    if c.consumer is None:
+        return _line_of(checked, c.producer)
+    at = checked.steps[c.consumer]
+    return f"{place(at.location)}: {operand_text(checked, c.producer, at)}, where {at.text} takes it"
 
 
 def operand_text(checked: CheckedRun, i: int, at: Step) -> str:

@@ -74,7 +74,7 @@ def test_the_smallest_cast_is_that_of_the_small_operand(tmp_path: Path) -> None:
     found = found_in(run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]"))
     stopped = plan_casts(found.checked, found.causes[0])
     assert stopped is not None
-    assert [found.checked.steps[c.of].text for c in stopped.casts] == ["mean"]
+    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["mean"]
     assert (stopped.bytes, stopped.target.name) == (24, "float32")
     assert stopped.kept == found.causes[0].later
 
@@ -116,7 +116,7 @@ def test_an_integer_that_widens_a_float_is_what_to_cast(tmp_path: Path) -> None:
     assert named(found) == ["x * n"]
     stopped = plan_casts(found.checked, found.causes[0])
     assert stopped is not None
-    assert [found.checked.steps[c.of].text for c in stopped.casts] == ["n"]
+    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["n"]
 
 
 def test_a_cast_that_the_code_asks_for_is_a_cause(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_two_wide_operands_are_both_cast_to_stop_what_follows(tmp_path: Path) ->
     (cause,) = found.causes
     stopped = plan_casts(found.checked, cause)
     assert stopped is not None
-    assert [found.checked.steps[c.of].text for c in stopped.casts] == ["mean", "std"]
+    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["mean", "std"]
     assert stopped.kept == cause.later
 
 
@@ -155,7 +155,7 @@ def test_no_cast_is_proposed_after_which_an_operation_is_refused(tmp_path: Path)
     found = found_in(run_of(tmp_path, source, own="torch", **shapes))
     stopped = plan_casts(found.checked, found.causes[0])
     assert stopped is not None
-    assert [found.checked.steps[c.of].text for c in stopped.casts] == ["w"]
+    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["w"]
     assert [found.checked.steps[i].text for i in stopped.kept] == ["h * w", "y.sum()"]
 
 
@@ -493,7 +493,7 @@ def test_a_replay_does_not_tell_what_calls_without_a_rule_would_give() -> None:
     stopped = plan_casts(found.checked, cause)
     assert stopped is not None
     texts = [step.text for step in run.program.steps]
-    assert [texts[c.of] for c in stopped.casts] == ["np.linspace(0, 1, 4)"]
+    assert [texts[c.producer] for c in stopped.casts] == ["np.linspace(0, 1, 4)"]
     assert {texts[i] for i in stopped.takers} == {"np.piecewise(h, [h > 0], [1.0])"}
     assert {texts[i] for i in stopped.unknown} >= {"q.sum(axis=1)", "q.sum(axis=1) + 1"}
     told = " ".join("\n".join(report(run, ())).split())

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 from typelattice.calls.step import Argument, NamedDType
 from typelattice.facts.call_forms import FORMS
@@ -31,29 +31,14 @@ MADE = (  # functions that are no operations, and have rows
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
 SPECIAL = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
-MEANINGS = (
-    "cast",
-    "code",
-    "function",
-    "typed",
-    "same",
-    "itself",
-    "constant",
-    "listed",
-    "after",
-    "second",
-    "composed",
-    "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks",
-    "joined",
-    "unchanged", "shared",
-    "module",
-    "alias",
-    "column", "columns",
-    "element",
-    "joining",
-    "mode",
+NameSort = Literal[
+    "cast", "code", "function", "typed", "same", "itself", "constant", "listed", "after", "second",
+    "composed", "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks", "joined",
+    "unchanged", "shared", "module", "alias", "column", "columns", "element", "joining", "mode",
     "generator", "python",
-)  # of names.txt
+]  # fmt: skip
+"""What a name is, by names.txt, which explains each word."""
+NAME_SORTS: tuple[NameSort, ...] = get_args(NameSort)
 KINDS = tuple(kind.word for kind in Kind)
 SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
 ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
@@ -158,7 +143,7 @@ class Signature:
         return tuple(p.name for p in self.parameters if p.role in kept)
 
 
-def made_of(name: str) -> Signature:
+def maker_signature(name: str) -> Signature:
     """Find the signature of a function that makes an array."""
     return _signatures()[name, "*"]
 
@@ -201,18 +186,18 @@ def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[s
     ]
 
 
-def names(what: str) -> Mapping[tuple[str, str], str]:
-    """Find the names that are a cast, a function or the like: their meanings by library and name."""
-    return _names()[what]
+def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
+    """Map the names of a sort to their meanings, by library and name."""
+    return _names()[sort]
 
 
 @cache
 def _names() -> Mapping[str, Mapping[tuple[str, str], str]]:
-    found: dict[str, dict[tuple[str, str], str]] = {what: {} for what in MEANINGS}
+    found: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NAME_SORTS}
     found["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _Stated("names.txt")
     for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
-        _check(is_a, MEANINGS, "names.txt", row, 3)
+        _check(is_a, NAME_SORTS, "names.txt", row, 3)
         for library in listed.split(","):
             check_library(library, "names.txt", row, 1)
             stated.add(library, name, is_a, row=row)
@@ -220,14 +205,33 @@ def _names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     return found
 
 
-def meaning(what: str, name: str, library: str | None) -> str | None:
-    """The meaning of a name in a library's code; None if it is nothing of that sort.
+def meaning(sort: NameSort, name: str, library: str | None) -> str | None:
+    """Return the meaning of a name in a library's code; None if the name is nothing of that sort.
 
     >>> meaning("function", "as_tensor", "torch"), meaning("cast", "half", None)
     ('asarray', 'float16')
     """
-    stated = names(what)
+    stated = names(sort)
     return stated.get((library or "*", name), stated.get(("*", name)))
+
+
+def is_identity(name: str, library: str | None) -> bool:
+    """Return True for a function that gives its array back, as `contiguous` does.
+
+    >>> is_identity("ascontiguousarray", "numpy"), is_identity("sin", "numpy")
+    (True, False)
+    """
+    return meaning("same", name, library) is not None
+
+
+def takes_list(name: str, library: str | None) -> bool:
+    """Return True for a function that takes its arrays in a list, too."""
+    return meaning("listed", name, library) is not None
+
+
+def follows_condition(name: str) -> bool:
+    """Return True for a function whose array stands after a condition, as in `compress(condition, x)`."""
+    return meaning("after", name, None) is not None
 
 
 def module_with_rules(path: Sequence[str], library: str | None) -> str:
@@ -298,10 +302,10 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
     return found
 
 
-def equivalent(name: str, library: str | None) -> tuple[str, ...]:
-    """The operations whose dtypes the results of a function have; empty where there are none.
+def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
+    """Find the operations that give the dtypes of a function's results, one for each; () if there are none.
 
-    >>> equivalent("topk", "torch"), equivalent("sqrt", "torch")
+    >>> find_equivalents("topk", "torch"), find_equivalents("sqrt", "torch")
     (('sort', 'argsort'), ())
     """
     stated = equivalents()

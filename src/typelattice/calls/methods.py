@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.calls.attributes import attribute_of
 from typelattice.calls.bind import call_function, is_function
-from typelattice.calls.call_signatures import FUNCTIONS, dtype_named, equivalent, meaning, names
+from typelattice.calls.call_signatures import FUNCTIONS, dtype_named, find_equivalents, meaning, names
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, asked_dtype, bits_of, filling
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
@@ -72,7 +72,7 @@ def call_method(
         if written is not None:
             return written
     owned = excerpt
-    if excerpt.owner is None and not is_function(name, None) and equivalent(name, "torch"):
+    if excerpt.owner is None and not is_function(name, None) and find_equivalents(name, "torch"):
         owned = Excerpt(excerpt.text, excerpt.location, "torch")  # as its casts are
     return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), given)
 
@@ -90,7 +90,7 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
             return builder.set_elements(excerpt, x, ..., value)
         if len(args) == 1 and not builder.observed:
             return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
-    if builder.observed and (plain in FUNCTIONS or equivalent(plain, owner)):
+    if builder.observed and (plain in FUNCTIONS or find_equivalents(plain, owner)):
         made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
         return builder.set_elements(excerpt, x, ..., made if isinstance(made, Ref) else x)
     if not is_composition(name, owner) and writes_result(plain, owner):
@@ -124,7 +124,7 @@ def _in_order(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequ
 def is_method(name: str) -> bool:
     """Return True if the arrays of some library have a method of this name."""
     known = any(name in each for each in (METHODS, FUNCTIONS, MAKERS, COMPOSED))
-    if known or is_in_place(name) or equivalent(name, "torch"):
+    if known or is_in_place(name) or find_equivalents(name, "torch"):
         return True
     return dtype_named(name, "torch") is not None or meaning("same", name, None) is not None
 
@@ -134,7 +134,7 @@ def writes_result(plain: str, library: str | None) -> bool:
     if library is None or plain in METHODS:
         return False
     known = plain in FUNCTIONS or plain in COMPOSED or is_composition(plain, library)
-    return known or bool(equivalent(plain, library))
+    return known or bool(find_equivalents(plain, library))
 
 
 def is_in_place(name: str) -> bool:

@@ -11,7 +11,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from typelattice.calls.bind import call_function, has_say, operand_count
+from typelattice.calls.bind import call_function, may_affect_dtype, operand_count
 from typelattice.calls.call_signatures import (
     FUNCTIONS,
     meaning,
@@ -151,7 +151,7 @@ class CallReader:
             known = who.parameters()
             positional += [named.pop(name) for name in known[len(positional) : count] if name in named]
         operands, further = [*map(self.argument, positional[:count])], [*positional[count:], *named.values()]
-        if any(x is not None and has_say(self.builder, self.argument(x)) for x in further):
+        if any(x is not None and may_affect_dtype(self.builder, self.argument(x)) for x in further):
             raise UnknownCallError(f"{who.name} is given more than its operands")
         return self.builder.call(excerpt, own, operands)
 

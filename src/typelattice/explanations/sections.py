@@ -141,7 +141,7 @@ def _step(p: Promotion, step: Decision) -> Iterator[Section]:
         case Entered():
             yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
         case Parameterized() if isinstance(node, DType):
-            from typelattice.explanations.family_description import (
+            from typelattice.explanations.result_parameters import (
                 explain_parameters,  # few answers have parameters
             )
 

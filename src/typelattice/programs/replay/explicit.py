@@ -34,9 +34,9 @@ from typelattice.facts.operations import ACCUMULATOR, COMPARING
 from typelattice.facts.range_checks import Value, represent
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
+from typelattice.programs.replay.casts_as_plain_steps import PlainStepWriter
 from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.programs.replay.written_casts import CastWriter
 
 
 def explicit(
@@ -101,7 +101,7 @@ class _Writer:
             return
         cast = self.outcomes[i].cast
         if isinstance(step, Cast) and cast is not None:
-            source = CastWriter(self.add, step, cast).write(self.new[step.source])
+            source = PlainStepWriter(self.add, step, cast).write(self.new[step.source])
             self.new[i] = self.add(replace(step, source=source, to=self.dtype(given.dtype)))
             return
         made = step.map_refs(self.new.__getitem__, self.rename_steps)

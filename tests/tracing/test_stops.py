@@ -66,7 +66,7 @@ def test_an_integer_is_cast_where_a_float_meets_it_and_not_where_it_is_made(use:
     assert casts(found, stopped) == [("np.arange(6)", "x * i")]
     assert stopped.kept == cause.widening
     said = told(f"{INTEGERS}z = {use}")
-    assert "cast 48 bytes to float32, and it stays float32: code.py:5: i, where x * i takes it" in said
+    assert "cast 48 bytes to float32, and it stays float32: code.py:5: i in x * i" in said
 
 
 def test_an_integer_that_what_follows_meets_again_is_cast_there_as_well() -> None:

@@ -111,17 +111,17 @@ class Patch:
 
     @property
     def grade(self) -> str:
-        """The proof of the patch: "safe", "changes values", "tested" or "unverified"."""
+        """The grade of the patch: "equal in this run", "changes values", "tested" or "unverified"."""
         if not self.difference.none:
             return "changes values"
         if self.difference.compared:
-            return "safe"
+            return "equal in this run"
         return "tested" if self.tests or self.asserts == ASSERTIONS_HOLD else "unverified"
 
     @property
-    def safe(self) -> bool:
+    def is_equal(self) -> bool:
         """True if the values of the patched program were compared, and all equal those before."""
-        return self.grade == "safe"
+        return self.grade == "equal in this run"
 
     @property
     def proof(self) -> str:
@@ -155,7 +155,7 @@ class Patch:
                 {"file": str(u.file), "line": u.line, "code": u.code, "reason": u.reason}
                 for u in self.unfixed
             ],
-            "safe": self.safe,
+            "equal": self.is_equal,
             "progress": self.progress,
             "difference": str(self.difference),
             "steps": [

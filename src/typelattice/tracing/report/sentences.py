@@ -212,7 +212,7 @@ def _cast_line(checked: CheckedRun, c: Casting) -> str:
     if c.consumer is None:
         return _line_of(checked, c.producer)
     at = checked.steps[c.consumer]
-    return f"{place(at.location)}: {operand_text(checked, c.producer, at)}, where {at.text} takes it"
+    return f"{place(at.location)}: {operand_text(checked, c.producer, at)} in {at.text}"
 
 
 def operand_text(checked: CheckedRun, i: int, at: Step) -> str:

@@ -117,7 +117,9 @@ def first_difference(a: DType, b: DType, c: DType) -> Exact | None:
 @given(formats(), formats(), formats())
 def test_the_first_difference_is_that_of_all_values(a: DType, b: DType, c: DType) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(cast_chains, "FEW", 3)  # else all values of these are tried, and nothing is proved
+        patched.setattr(
+            cast_chains, "MAX_VALUES_ALL_TRIED", 3
+        )  # else all values of these are tried, and nothing is proved
         found, first = cast_chain(a, b, c), first_difference(a, b, c)
         assert cast_chains.may_be_folded(a, b, c) == found.exact
     assert found.exact == (first is None)

@@ -101,7 +101,7 @@ def test_the_first_difference_is_that_of_all_values(
     proofs = []
     for few in (3, 10**9):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(cast_chains, "FEW", few)
+            patched.setattr(cast_chains, "MAX_VALUES_ALL_TRIED", few)
             cast_chains._first_difference.cache_clear()
             proofs.append(cast_chains._first_difference(a, b, c, given))
     cast_chains._first_difference.cache_clear()

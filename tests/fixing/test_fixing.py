@@ -403,7 +403,10 @@ def test_the_command_prints_a_diff_and_writes_where_it_is_asked_to(folder: Path)
     (folder / "s.py").write_text(WIDENS)
     said = "\n".join(command(["fix", "--write", "s.py"]))
     assert "+y = x * np.ones(3, dtype=x.dtype)" in said
-    assert "equal in this run: all values are equal\n1 change: 48 bytes of wide floats before, 0 bytes after" in said
+    assert (
+        "equal in this run: all values are equal\n1 change: 48 bytes of wide floats before, 0 bytes after"
+        in said
+    )
     assert "wrote " in said and "dtype=x.dtype" in (folder / "s.py").read_text()
     assert "\n".join(command(["fix", "s.py"])) == "nothing to do: no float is widened"
 

@@ -22,7 +22,7 @@ ATTRIBUTES = (*VIEWS, *LENGTHS)
 
 
 def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -> Argument:
-    """Return the value of one of ATTRIBUTES. Raises ProgramError of a length that is not known."""
+    """Return the value of one of ATTRIBUTES. Raises ProgramError for a length that is not known."""
     shape = builder.shape(x)
     if name == "T" and shape is not None and len(shape) != 2:
         raise excerpt.refuse(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")

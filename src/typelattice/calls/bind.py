@@ -78,7 +78,7 @@ class BoundCall:
 
 
 def is_function(name: str, library: str | None) -> bool:
-    """Tell whether a library's function of a name is an operation, or a way to make an array."""
+    """Return True if a library's function of a name is an operation, or a way to make an array."""
     if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or is_identity(name, library):
         return True
     return meaning("function", name, library) is not None
@@ -148,7 +148,7 @@ def _call_named(
 
 
 def _flattens_first(name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]) -> bool:
-    """Tell whether a call joins arrays along no axis, `concat([x, y], axis=None)`: it flattens each first."""
+    """Return True if a call joins arrays along no axis, `concat([x, y], axis=None)`: it flattens each first."""
     axis = args[1] if len(args) > 1 else keywords.get("axis", 0)
     return axis is None and name in FUNCTIONS and FUNCTIONS[name].name == "concat"
 

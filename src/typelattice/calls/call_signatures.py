@@ -24,9 +24,9 @@ from typelattice.facts.suggestions import nearest
 
 T = TypeVar("T")
 CAST = "astype"
-HERE = Path(__file__).parent
+TABLE_FOLDER = Path(__file__).parent
 FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
-MADE = (  # functions that are no operations, and have rows
+MAKERS_WITH_ROWS = (  # functions that are no operations, and have rows
     "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
@@ -353,7 +353,7 @@ class _Stated:
         self.file, self.rows = file, dict[tuple[str, ...], int]()
 
     def add(self, *key: str, row: int) -> None:
-        """Raises TableError of a key that another row has."""
+        """Raises TableError for a key that another row has."""
         if key in self.rows:
             what = f"{' '.join(key)} has row {self.rows[key]} already; leave one out"
             raise TableError(f"{self.file}, row {row}, column 1: {what}")
@@ -361,8 +361,8 @@ class _Stated:
 
 
 def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a table with their numbers. Raises TableError of too few or too many columns."""
-    with open(HERE / file, encoding="ascii") as lines:
+    """Read the rows of a table with their numbers. Raises TableError for too few or too many columns."""
+    with open(TABLE_FOLDER / file, encoding="ascii") as lines:
         for number, line in enumerate(lines, 1):
             words = line.split()
             if not words or line.startswith("#"):
@@ -373,7 +373,7 @@ def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[
 
 
 def _check(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
-    """Raises TableError of a word that is not among those known."""
+    """Raises TableError for a word that is not among those known."""
     if word not in known:
         near = nearest(word, [*known])
         raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")
@@ -388,7 +388,7 @@ def check_library(word: str, file: str, row: int, column: int) -> None:
 def _signatures() -> Mapping[tuple[str, str], Signature]:
     """All rows of signatures.txt, by operation or form, and library."""
     found: dict[tuple[str, str], Signature] = {}
-    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MADE)
+    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MAKERS_WITH_ROWS)
     for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
         check_library(library, "signatures.txt", row, 2)
         read = _signature(rest, row)

@@ -199,7 +199,7 @@ def operations_of(library: str) -> Mapping[str, frozenset[str]]:
 
 @cache
 def _rows() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
-    """All rows, by library and name. Raises TableError of one that cannot be read."""
+    """All rows, by library and name. Raises TableError for one that cannot be read."""
     found: dict[tuple[str, str], tuple[Composition, ...]] = {}
     for number, words in read_rows(FILE, 3):
         row = _read(words[1:], number)

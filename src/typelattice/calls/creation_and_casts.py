@@ -26,7 +26,7 @@ CallHandler = Callable[[ProgramBuilder, Excerpt, Values], Argument]
 
 
 def asked_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
-    """A dtype that is asked for; None if none is. Raises ProgramError of anything else."""
+    """A dtype that is asked for; None if none is. Raises ProgramError for anything else."""
     if x is None or isinstance(x, (NamedDType, DTypeOf)):
         return x
     if isinstance(x, str):

@@ -130,7 +130,7 @@ def is_method(name: str) -> bool:
 
 
 def writes_result(plain: str, library: str | None) -> bool:
-    """Tell whether a library's method of this name and `_` writes the result of the function of the name."""
+    """Return True if a library's method of this name and `_` writes the result of the function of the name."""
     if library is None or plain in METHODS:
         return False
     known = plain in FUNCTIONS or plain in COMPOSED or is_composition(plain, library)
@@ -138,7 +138,7 @@ def writes_result(plain: str, library: str | None) -> bool:
 
 
 def is_in_place(name: str) -> bool:
-    """Tell whether a method writes its result into the array, and how is known: `x.add_(y)`, `x.zero_()`."""
+    """Return True if a method writes its result into the array, and how is known: `x.add_(y)`, `x.zero_()`."""
     plain = name.removesuffix("_")
     if plain == name or name.endswith("__"):
         return name in WRITING

@@ -11,7 +11,7 @@ from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.shapes import indexed_shape, result_shape
 from typelattice.calls.step import (
     IN_PLACE,
-    LONGEST,
+    MAX_STEP_CHARS,
     WRITES,
     AnyDType,
     Argument,
@@ -47,7 +47,7 @@ from typelattice.operands.operand import SCALARS, Operand, scalar
 
 YIELDING_LIBRARY = "numpy"  # its arrays and scalars leave an operation to those of another library
 LONGEST_LIST = 48  # characters of the text of a list, which the source may have written in another way
-MOST = 1_000_000  # steps
+MAX_STEPS = 1_000_000  # steps
 BITWISE = "bitwise"  # the class of operations that give bools of bools
 LENGTH = "length"  # the name of a step that gives a length which no shape tells
 RESULT = "result"  # the keyword of a call that says which of its results is meant
@@ -74,8 +74,8 @@ class ProgramBuilder:
 
     def add(self, step: Step) -> Ref:
         """Adds a step. Raises ProgramError past the number of steps that a program may have."""
-        if len(self.steps) >= MOST:
-            raise ProgramError(f"a program of more than {MOST:,} steps; take it apart")
+        if len(self.steps) >= MAX_STEPS:
+            raise ProgramError(f"a program of more than {MAX_STEPS:,} steps; take it apart")
         self.steps.append(step)
         ref = Ref(len(self.steps) - 1)
         if self._gives_number(step):
@@ -200,7 +200,7 @@ class ProgramBuilder:
         ref = self.add(
             Input(
                 what,
-                text=clip_text(excerpt.text, LONGEST),
+                text=clip_text(excerpt.text, MAX_STEP_CHARS),
                 location=excerpt.location,
                 shape=shape,
                 owner=owner,
@@ -213,7 +213,7 @@ class ProgramBuilder:
 
     def number(self, excerpt: Excerpt, value: Value) -> Ref:
         operand(value)  # which refuses one that is too wide
-        shown = clip_text(str(value), LONGEST)
+        shown = clip_text(str(value), MAX_STEP_CHARS)
         ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
         self.values[ref.step] = value
         return ref
@@ -274,7 +274,7 @@ class ProgramBuilder:
         rebinds = may_rebind and self.shape(left) == () and self._is_computed(left)
         return self.add(Call(
             IN_PLACE[name], (left, right), (), steps, lists=lists_of((x, y), steps), rebinds=rebinds,
-            text=clip_text(excerpt.text, LONGEST), location=excerpt.location,
+            text=clip_text(excerpt.text, MAX_STEP_CHARS), location=excerpt.location,
             shape=self.shape(left), owner=self.owner(excerpt, steps),
         ))  # fmt: skip
 
@@ -305,7 +305,7 @@ class ProgramBuilder:
             Call(
                 "setitem", (left, right), (("key", key), *marks), steps, operator,
                 lists=lists_of((x, value), steps),
-                text=clip_text(excerpt.text, LONGEST), location=excerpt.location,
+                text=clip_text(excerpt.text, MAX_STEP_CHARS), location=excerpt.location,
                 shape=self.shape(left), owner=self.owner(excerpt, steps),
             )
         )  # fmt: skip
@@ -349,7 +349,7 @@ class ProgramBuilder:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DECIDING)
         whole: tuple[Argument, ...] = (taken, *args) if op.form == "list" else (*taken, *args)
         owner = self.owner(excerpt, steps)
-        text = clip_text(excerpt.text, LONGEST)
+        text = clip_text(excerpt.text, MAX_STEP_CHARS)
         return self.add(
             Call(
                 op.name, whole, keywords, steps, operator, dtype, lists_of(given, steps),
@@ -382,7 +382,7 @@ class ProgramBuilder:
             Cast(
                 source.step,
                 to,
-                text=clip_text(excerpt.text, LONGEST),
+                text=clip_text(excerpt.text, MAX_STEP_CHARS),
                 location=excerpt.location,
                 shape=shape,
                 owner=owner,
@@ -406,7 +406,8 @@ class ProgramBuilder:
         return self.add(
             Index(
                 x.step, key, lists,
-                text=clip_text(excerpt.text, LONGEST), location=excerpt.location, shape=shape, owner=owner,
+                text=clip_text(excerpt.text, MAX_STEP_CHARS), location=excerpt.location, shape=shape,
+                owner=owner,
             )
         )  # fmt: skip
 
@@ -427,7 +428,7 @@ class ProgramBuilder:
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """An element of an array as a Python number."""
-        text, owner = clip_text(excerpt.text, LONGEST), self.owner(excerpt, (x.step,))
+        text, owner = clip_text(excerpt.text, MAX_STEP_CHARS), self.owner(excerpt, (x.step,))
         return self.add(Item(x.step, text=text, location=excerpt.location, shape=(), owner=owner))
 
     def create_array(
@@ -445,7 +446,7 @@ class ProgramBuilder:
             args = ((), *args[1:]) if name == "full" else ()
         made = Created(
             name, tuple(args), tuple(keywords.items()), like, dtype,
-            text=clip_text(excerpt.text, LONGEST), location=excerpt.location, shape=shape,
+            text=clip_text(excerpt.text, MAX_STEP_CHARS), location=excerpt.location, shape=shape,
             owner=excerpt.owner,
         )  # fmt: skip
         return self.add(made)
@@ -469,7 +470,7 @@ class ProgramBuilder:
         self, excerpt: Excerpt, name: str, given: Operand | str, made_of: Sequence[int], shape: Shape | None
     ) -> Ref:
         """Add a step that no rule decides; its result is `given`."""
-        text = clip_text(excerpt.text, LONGEST)
+        text = clip_text(excerpt.text, MAX_STEP_CHARS)
         owner = self.owner(excerpt, made_of)
         return self.add(
             Opaque(

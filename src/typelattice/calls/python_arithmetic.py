@@ -9,7 +9,7 @@ from typing import Any
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
-from typelattice.operands.notation import WIDEST
+from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.operands.operand import SCALARS, Operand, scalar
 
 SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, Kind.COMPLEX: 1j}
@@ -56,14 +56,14 @@ def _is_negative(o: Operand) -> bool:
 
 
 def _small(op: str, values: Sequence[Value]) -> bool:
-    """Return True if the result has at most WIDEST bits, or if some operand is not an integer."""
+    """Return True if the result has at most MAX_INT_BITS bits, or if some operand is not an integer."""
     numbers = [x for x in values if isinstance(x, int)]
     if len(numbers) < len(values):
         return True
     bits = [x.bit_length() for x in numbers]
     match op:
         case "pow":
-            return bits[0] * max(numbers[1], 0) <= WIDEST
+            return bits[0] * max(numbers[1], 0) <= MAX_INT_BITS
         case "bitwise_left_shift":
-            return bits[0] + max(numbers[1], 0) <= WIDEST
-    return sum(bits) <= WIDEST
+            return bits[0] + max(numbers[1], 0) <= MAX_INT_BITS
+    return sum(bits) <= MAX_INT_BITS

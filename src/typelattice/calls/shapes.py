@@ -360,7 +360,7 @@ ALONG = {"vstack": 0, "dstack": 2, "column_stack": 1}  # the axis of each; that 
 def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
     """The shape of arrays that are joined by an operation; None where it is not known.
 
-    Raises ShapeError where their numbers of axes differ.
+    Raises ShapeError if their numbers of axes differ.
 
     >>> joined_shape("stack", [(3,), (3,)], 0), joined_shape("concat", [(3,), (4,)], 0)
     ((2, 3), (7,))

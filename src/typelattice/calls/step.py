@@ -14,7 +14,7 @@ from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 
-LONGEST = 160  # characters of a step's text
+MAX_STEP_CHARS = 160  # characters of a step's text
 WRITES = {  # of an operator such as `*=`, the operation that computes what it writes into its left operand
     op.names[0]: op.function for op in OPERATORS.values() if op.in_place
 }

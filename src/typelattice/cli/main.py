@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typelattice as tl
 from typelattice.cli.command import (
-    LONGEST,
+    MAX_ERROR_CHARS,
     Command,
     DifferencesFound,
     Paragraphs,
@@ -109,7 +109,7 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         name = self.prog.removeprefix("typelattice ")
-        raise UsageError(f"{name}: {clip_text(message, LONGEST // 2)}; see {self.prog} --help")
+        raise UsageError(f"{name}: {clip_text(message, MAX_ERROR_CHARS // 2)}; see {self.prog} --help")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -24,7 +24,7 @@ from typelattice.facts.order import Order
 from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.recorded.observed import observed
 
-MOST = 10_000_000  # bytes of a file that is read
+MAX_FILE_BYTES = 10_000_000  # bytes of a file that is read
 KINDS = ("grid", "pairs", "covers")
 KEYS = (
     "kind", "after", "axis", "comments", "entry", "guard", "symmetric", "names", "refused", "skip", "before",
@@ -103,7 +103,7 @@ class Linted:
 def read_form(path: str) -> Form:
     """Read the form of a table. Raises LintError, FileError."""
     try:
-        found = tomllib.loads(read_bytes(path, MOST).decode("utf-8"))
+        found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise LintError(f"{path}: {e}") from None
     for key in found:
@@ -150,11 +150,11 @@ def _check_form(path: str, form: Form) -> None:
 def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | None = None) -> Linted:
     """Compare the table of a file with a system. `allowed` has differences that are known, by "left + right".
 
-    Raises LintError where the table is not found, FileError.
+    Raises LintError if the table is not found, FileError.
     """
-    data = read_bytes(path, MOST + 1)
-    if len(data) > MOST:
-        raise LintError(f"{path} is larger than {MOST:,} bytes; give the part that has the table")
+    data = read_bytes(path, MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise LintError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes; give the part that has the table")
     found = Linted()
     text = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
     for stated in _READERS[form.kind](path, text, form, found):

@@ -31,7 +31,7 @@ from typelattice.conformance.implementation_differences import (
     some_of_each_class,
 )
 from typelattice.conformance.library import UnknownLibraryError, versions, versions_of
-from typelattice.conformance.process import LIMIT, LibraryProcess
+from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.registry import library
 from typelattice.conformance.snippet import first_snippet
 from typelattice.conformance.stubs import Stubs
@@ -103,7 +103,7 @@ def imitated(name: str) -> str | None:
 
 
 def compare_implementation(
-    name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = LIMIT,
+    name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = CALL_SECONDS,
     by_class: bool = False,
 ) -> Comparison:  # fmt: skip
     """Ask an implementation what `other` answers, a system or another implementation.

@@ -25,7 +25,7 @@ from typelattice.recorded.answers import BROKEN
 
 HANG, CRASH = BROKEN.items()
 
-LIMIT = 10.0
+CALL_SECONDS = 10.0
 """Seconds that a call may take."""
 
 STARTING = 30
@@ -40,7 +40,7 @@ class LibraryProcess:
     `make` raised.
     """
 
-    def __init__(self, make: Callable[[], Library], limit: float = LIMIT) -> None:
+    def __init__(self, make: Callable[[], Library], limit: float = CALL_SECONDS) -> None:
         self._make, self._limit = make, limit
         self._process: BaseProcess | None = None
         self.catalogue = self._start()

@@ -30,7 +30,7 @@ from typelattice.conformance.comparison import (
 from typelattice.conformance.implementation_differences import not_known
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library, OperandString
-from typelattice.conformance.process import LIMIT
+from typelattice.conformance.process import CALL_SECONDS
 from typelattice.conformance.questions import planned_calls
 from typelattice.engine.operations import LEFT, STANDARD, class_of
 from typelattice.engine.system import System
@@ -132,7 +132,7 @@ def imitation_tests(
     other: str | None = None,
     known: str | Path | None = None,
     calls: int | None = None,
-    limit: float = LIMIT,
+    limit: float = CALL_SECONDS,
 ) -> Callable[[], None]:
     """Return a pytest test that an implementation answers as what it imitates does.
 

@@ -7,7 +7,7 @@ from datetime import date
 
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import Library
-from typelattice.conformance.process import LIMIT, LibraryProcess
+from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question, planned_calls
 from typelattice.recorded.answers import LACKED, Messages
 from typelattice.recorded.encode_recording import encode_recording
@@ -25,7 +25,7 @@ def in_silence(done: int, planned: int, op: str) -> None:
 def record(
     make: Callable[[], Library],
     *,
-    limit: float = LIMIT,
+    limit: float = CALL_SECONDS,
     several: int = 1000,
     seed: int = 0,
     like: Recording | None = None,

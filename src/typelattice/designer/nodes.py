@@ -24,7 +24,7 @@ from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import code, reduce_order, system_file
 from typelattice.study.study_scope import BeyondReachError
 
-MOST = 2000  # bounds in common that are looked at; an order may have exponentially many
+MAX_COMMON_BOUNDS = 2000  # bounds in common that are looked at; an order may have exponentially many
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +110,10 @@ def _cuts(up: Sequence[int], name: str) -> set[int]:
             if (common := cut & u) and common not in found:
                 found.add(common)
                 waiting.append(common)
-        if len(found) > MOST:
+        if len(found) > MAX_COMMON_BOUNDS:
             raise BeyondReachError(
-                f"{name} is beyond reach: its completion has more than {MOST:,} nodes; leave out dtypes, or "
-                "state more of the order"
+                f"{name} is beyond reach: its completion has more than {MAX_COMMON_BOUNDS:,} nodes; "
+                "leave out dtypes, or state more of the order"
             )
     return found
 

@@ -22,7 +22,7 @@ from typelattice.rendering.layered import Placed, lay_out
 from typelattice.study.diffs import Diff
 from typelattice.study.table_labels import CODES
 
-MOST = 1_000  # nodes of a drawing; more can no longer be read
+MAX_NODES = 1_000  # nodes of a drawing; more can no longer be read
 MOST_ARROWS = 5_000
 
 AnySystem = str | os.PathLike[str] | System
@@ -146,8 +146,8 @@ def laid_out(diagram: Diagram) -> Placed:
 
 def _check_size(nodes: int, arrows: int) -> None:
     """Raises DrawingError for more than can be read."""
-    if nodes > MOST or arrows > MOST_ARROWS:
+    if nodes > MAX_NODES or arrows > MOST_ARROWS:
         raise DrawingError(
             f"{nodes:,} nodes and {arrows:,} arrows are too many to read; "
-            f"at most {MOST:,} and {MOST_ARROWS:,} are drawn"
+            f"at most {MAX_NODES:,} and {MOST_ARROWS:,} are drawn"
         )

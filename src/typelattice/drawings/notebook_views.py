@@ -25,7 +25,7 @@ from typelattice.rendering.drawing import Drawing
 from typelattice.rendering.grid_svg import grid_svg
 from typelattice.study.criteria import Criteria
 
-MOST = 3  # of several designs that are drawn, the best first
+MAX_DESIGNS = 3  # of several designs that are drawn, the best first
 STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace"
 
 
@@ -64,10 +64,10 @@ def _drawings(x: object) -> Iterator[Drawing]:
         case Program():
             yield Drawing("a program", program_steps(x))
         case Design():
-            for found in x.completions[:MOST]:
+            for found in x.completions[:MAX_DESIGNS]:
                 yield _draw_change(x.partial, found.system)
         case Repairs():
-            for mended in x.repairs[:MOST]:
+            for mended in x.repairs[:MAX_DESIGNS]:
                 yield _draw_change(x.broken, mended.system)
         case Completion() | Repair():
             yield draw(x.system)

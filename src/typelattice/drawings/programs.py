@@ -15,7 +15,7 @@ from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.unasked import UNASKED_NOTE
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 
-LONGEST = 34  # characters of a step's text
+MAX_STEP_CHARS = 34  # characters of a step's text
 
 
 def program_diagram(replay: Replay) -> Diagram:
@@ -52,7 +52,7 @@ def steps_diagram(program: Program) -> Diagram:
     vertices, arrows = list[Vertex](), list[Arrow]()
     for i, parts in _drawn_steps(program).items():
         text = program.steps[i].text
-        vertices.append(Vertex(str(i), clip_text(text, LONGEST), title=text))
+        vertices.append(Vertex(str(i), clip_text(text, MAX_STEP_CHARS), title=text))
         arrows += [Arrow(str(shown), str(i)) for shown in parts.values()]
     return Diagram(_source(program), tuple(vertices), tuple(arrows))
 
@@ -93,7 +93,7 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
     why = f": {outcome.reason}" if outcome.reason else ""
     title = f"{step.text}: {outcome.marked}{why}{place}"
     return Vertex(
-        str(i), f"{clip_text(step.text, LONGEST)}\n{outcome.marked}", 0, kind, (*weak, *marks), title
+        str(i), f"{clip_text(step.text, MAX_STEP_CHARS)}\n{outcome.marked}", 0, kind, (*weak, *marks), title
     )
 
 

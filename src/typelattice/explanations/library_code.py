@@ -82,14 +82,14 @@ def as_code(system: System, terms: tuple[Term, ...], python: bool = False) -> tu
 
 
 def _add_promotes(system: System, terms: tuple[Term, ...], python: bool) -> bool:
-    """Tell whether `add` gives the result of promotion for each term of two operands."""
+    """Return True if `add` gives the result of promotion for each term of two operands."""
     return all(
         value(system, t, "add", python) == value(system, t, None, python) for t in terms if _of_twos(t)
     )
 
 
 def _can_make(known: Form, operands: Sequence[Operand]) -> bool:
-    """Tell whether the library computes with these operands; only some do with small dtypes."""
+    """Return True if the library computes with these operands; only some do with small dtypes."""
     if known.small:
         return True
     dtypes = (o.dtype for o in operands if o.dtype and o.kind is not Kind.BOOL)
@@ -112,7 +112,7 @@ def _text(known: Form, term: Term, as_dtype: bool) -> str:
 
 
 def _infix(known: Form, term: Term, as_dtype: bool) -> bool:
-    """Tell whether a term is written with a plus."""
+    """Return True if a term is written with a plus."""
     if isinstance(term, Operand):
         return False
     scalars = all(o.tier == "scalar" for o in leaves(term))
@@ -120,5 +120,5 @@ def _infix(known: Form, term: Term, as_dtype: bool) -> bool:
 
 
 def _of_twos(term: Term) -> bool:
-    """Tell whether a term promotes at most two operands at once."""
+    """Return True if a term promotes at most two operands at once."""
     return isinstance(term, Operand) or (len(term) == 2 and all(map(_of_twos, term)))

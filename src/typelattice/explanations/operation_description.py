@@ -10,7 +10,7 @@ from typelattice.engine.operation_join import counted_dtype, make_arrays
 from typelattice.engine.operations import SAME_DTYPE, Domain, Op
 from typelattice.facts.dtypes import DType, Kind
 
-FEW = 3  # excluded dtypes that are always named
+ALWAYS_NAMED = 3  # excluded dtypes that are always named
 
 
 def describe_operation(p: Promotion) -> list[str]:
@@ -69,7 +69,7 @@ def _domain(taken: Domain, concerned: Sequence[DType]) -> str:
     listed = "every kind" if {*Kind} <= {*taken.listed} else join_words(taken.listed)
     if not taken.but:
         return listed
-    named = [x for x in taken.but if len(taken.but) <= FEW or x in concerned]
+    named = [x for x in taken.but if len(taken.but) <= ALWAYS_NAMED or x in concerned]
     rest = len(taken.but) - len(named)
     others = [f"{rest} {'other ' * bool(named)}dtype{'s' * (rest > 1)}"] if rest else []
     return f"{listed} except {join_words([*named, *others])}"

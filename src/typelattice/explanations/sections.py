@@ -45,7 +45,7 @@ from typelattice.facts.loss import Loss
 from typelattice.facts.order import Order
 from typelattice.facts.order_paths import paths
 
-MANY = 12  # upper bounds spelled out
+MAX_BOUNDS = 12  # upper bounds spelled out
 Section = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
 
 
@@ -207,8 +207,8 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
     if not bounds:
         return [f"none: nothing lies above {'both' if len(nodes) == 2 else 'all'}"]
     shown = sorted(bounds, key=place)
-    more = f" and {len(bounds) - MANY} more" if len(bounds) > MANY + 1 else ""
-    listed = " ".join(map(str, shown[:MANY] if more else shown)) + more
+    more = f" and {len(bounds) - MAX_BOUNDS} more" if len(bounds) > MAX_BOUNDS + 1 else ""
+    listed = " ".join(map(str, shown[:MAX_BOUNDS] if more else shown)) + more
     if len(lowest) == 1:
         rest = "the only one" if len(bounds) == 1 else "the lowest: all others lie above it"
         return [listed, f"{lowest[0]} is {rest}"]
@@ -261,11 +261,11 @@ def explicit_cast_words(source: DType, target: DType, says: CastRule) -> str:
     >>> explicit_cast_words(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
     'float32 to int8: rounds to nearest, ties to even; values beyond the range become the nearest value'
     """
-    said = [says.obstacle, ROUNDS.get(says.rounding, ""), GOES_BEYOND.get(says.beyond, "")]
+    said = [says.obstacle, ROUNDING_WORDS.get(says.rounding, ""), GOES_BEYOND.get(says.beyond, "")]
     return f"{source} to {target}: {'; '.join(filter(None, said))}"
 
 
-ROUNDS = {
+ROUNDING_WORDS = {
     EVEN: "rounds to nearest, ties to even", AWAY: "rounds to nearest, ties away from zero",
     ZERO: "rounds toward zero", UP: "rounds up", DOWN: "rounds down", STOCHASTIC: "rounds at random",
 }  # fmt: skip

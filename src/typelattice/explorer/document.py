@@ -30,9 +30,9 @@ from typelattice.study.criteria import CRITERIA, criteria
 from typelattice.study.laws import LAWS, laws
 
 USUAL = ("add", "multiply", "divide", "pow", "equal", "bitwise_and", "sqrt", "sum")  # operations on the page
-FIRST = "numpy"  # the system that the page opens with, if it has that
+FIRST_SYSTEM = "numpy"  # the system that the page opens with, if it has that
 PROMOTION = ""  # the key of promotion alone among the operations
-FEW = 8  # groups of systems
+FEW_GROUPS = 8  # groups of systems
 Which = str | Path | System
 Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and what their numbers mean
 Report = Callable[[int, int, str], None]  # how many parts are done, of how many, and which is next
@@ -87,7 +87,7 @@ def document(
         entries += merge(pools, found, theirs)
     report(len(named), len(named), "")
     return Document({
-        "first": next((str(e["name"]) for e in entries if e["name"] == FIRST), entries[0]["name"]),
+        "first": next((str(e["name"]) for e in entries if e["name"] == FIRST_SYSTEM), entries[0]["name"]),
         "operations": [_operation(op) for op in asked],
         "headings": headings(),
         "kinds": [kind.value for kind in Kind],
@@ -104,7 +104,7 @@ def _built(
     Few systems take one process less time than others take to start.
     """
     build, left = partial(_build, ops=ops), [*groups]
-    if processes > 1 and len(groups) >= FEW:
+    if processes > 1 and len(groups) >= FEW_GROUPS:
         try:
             # Processes made by a fork would outlive one that is killed.
             with ProcessPoolExecutor(processes, get_context("spawn")) as pool:

@@ -19,7 +19,7 @@ from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.loss import loss
 from typelattice.facts.suggestions import short
 
-FEW = 300  # values of a dtype that are all tried
+MAX_VALUES_ALL_TRIED = 300  # values of a dtype that are all tried
 PHASES = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
 PLAIN_CASTS = (PLAIN, PLAIN, PLAIN)
 REAL = Kind.FLOAT.category
@@ -189,7 +189,7 @@ def _find_difference(
 def _tried(source: DType, through: DType, target: DType) -> Iterator[int]:
     """Yield values of the source, among them the first that differs: the smallest first."""
     have, *others = (v for d in (source, through, target) if (v := values(d)))
-    if have.listed or have.count(have.low, have.high) <= FEW:
+    if have.listed or have.count(have.low, have.high) <= MAX_VALUES_ALL_TRIED:
         yield from sorted(_all(have), key=lambda v: (abs(v), v < 0))
         return
     sizes = _sizes(have, others)

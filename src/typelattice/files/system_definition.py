@@ -178,7 +178,7 @@ def read(
 ) -> SystemDefinition:
     """The keys of a file, where `trail` are the paths of those that extend it, and `at` an older release.
 
-    Raise UnknownSystemError where it cannot be read, FormatError where it is no system file.
+    Raise UnknownSystemError if it cannot be read, FormatError where it is no system file.
     """
     return definition(read_text(where), trail, at)
 

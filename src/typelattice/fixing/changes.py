@@ -10,14 +10,14 @@ from itertools import islice
 from typelattice.calls.step import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
-from typelattice.fixing.source import MOST_NAMES, Edit, Source
+from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, Source
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.dtype_origin import TAKE_A_DTYPE
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
 
-MOST_LATER = 6  # expressions after a widening that are cast instead
+MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
 JOINED = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
 LISTS = (ast.List, ast.Tuple)
 
@@ -161,7 +161,7 @@ def _names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
                     isinstance(around, ast.Attribute) and isinstance(inner, ast.Name)
                 ):
                     found.append(text.removesuffix(".T"))
-    return [*dict.fromkeys(found)][:MOST_NAMES]
+    return [*dict.fromkeys(found)][:MAX_NAMES_TRIED]
 
 
 def _operands(at: _StepNode) -> list[ast.expr]:
@@ -271,7 +271,7 @@ def _dtypes_at_hand(
 
 
 def _creates_default(node: ast.Call, step: Step) -> bool:
-    """Tell whether a call makes an array of no dtype that was asked for, also where its step is an input."""
+    """Return True if a call makes an array of no dtype that was asked for, also where its step is an input."""
     if isinstance(step, Created):
         return step.dtype is None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -295,7 +295,7 @@ def _at_later_results(checked: CheckedRun, cause: Cause, sources: Mapping[str, S
     """List the casts of what is wide because of a cause, in the order in which it came up."""
     found = (_StepNode.of(checked, i, sources) for i in sorted({*cause.widening, *cause.later}))
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
-    for node, at in islice(nodes.items(), MOST_LATER):
+    for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
         own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # which may be wide
         for name in [name for name in at.source.arrays_at_hand(node) if name not in own]:
             text = cast_text(at.library, at.source.operand_text(node), f"{name}.dtype")
@@ -307,7 +307,7 @@ def _narrow_names(checked: CheckedRun, cause: Cause, widening: _StepNode) -> lis
 
 
 def _is_dtype(function: ast.expr) -> bool:
-    """Tell whether a function is a dtype, as `np.float64` is."""
+    """Return True if a function is a dtype, as `np.float64` is."""
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     return name in DTYPES or name in ("double", "longdouble")
 

@@ -112,7 +112,7 @@ def _wide_script(path: str) -> dict[str, bytes]:
 
 
 def has_wide_form(path: str) -> bool:
-    """Tell whether a script names narrow dtypes."""
+    """Return True if a script names narrow dtypes."""
     return Path(path).is_file() and NARROW.search(Path(path).read_bytes()) is not None
 
 

@@ -74,7 +74,7 @@ def larger(a: Difference, b: Difference) -> Difference:
 
 
 def dtypes_differ(before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
-    """Name the first value whose dtype differs; return "" where none does."""
+    """Name the first value whose dtype differs; return "" if none does."""
     return next(
         (name for name, old in before.items() if name in after and after[name].dtype != old.dtype), ""
     )

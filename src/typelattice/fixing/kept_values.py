@@ -11,10 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-MOST_NUMBERS = 1 << 20  # of one array that are kept for a comparison
-MOST_VALUES = 10_000  # arrays and numbers that are kept
-MOST_TEXT = 1 << 24  # bytes of a saved text that is compared
-DEEPEST = 4  # lists within lists that are searched
+MAX_KEPT_NUMBERS = 1 << 20  # of one array that are kept for a comparison
+MAX_KEPT_VALUES = 10_000  # arrays and numbers that are kept
+MAX_TEXT_BYTES = 1 << 24  # bytes of a saved text that is compared
+MAX_LIST_DEPTH = 4  # lists within lists that are searched
 TEXTS = {".csv", ".tsv", ".txt", ".json", ".dat"}
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 DTYPE = re.compile(r"(?:b?float|complex|u?int)\d+")
@@ -39,23 +39,23 @@ def values_of(names: Mapping[str, Any]) -> dict[str, Kept]:
 
 
 def _keep(found: dict[str, Kept], name: str, value: Any, depth: int) -> None:
-    if len(found) >= MOST_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
+    if len(found) >= MAX_KEPT_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
         return
     if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
         if isinstance(value, (float, complex)):
             found[name] = Kept(type(value).__name__, tuple(_flat(value)))
-    elif isinstance(value, (list, tuple)) and depth < DEEPEST:
-        for i, item in enumerate(value[:MOST_VALUES]):
+    elif isinstance(value, (list, tuple)) and depth < MAX_LIST_DEPTH:
+        for i, item in enumerate(value[:MAX_KEPT_VALUES]):
             _keep(found, f"{name}[{i}]", item, depth + 1)
-    elif isinstance(value, dict) and depth < DEEPEST:
-        for key, item in [*value.items()][:MOST_VALUES]:
+    elif isinstance(value, dict) and depth < MAX_LIST_DEPTH:
+        for key, item in [*value.items()][:MAX_KEPT_VALUES]:
             _keep(found, f"{name}[{key!r}]", item, depth + 1)
     elif hasattr(value, "dtype") and hasattr(value, "tolist") and hasattr(value, "shape"):
         try:
             size = 1
             for length in value.shape:
                 size *= length
-            numbers = value.tolist() if size <= MOST_NUMBERS else []
+            numbers = value.tolist() if size <= MAX_KEPT_NUMBERS else []
             found[name] = Kept(str(value.dtype).rpartition(".")[2], tuple(_flat(numbers)))
         except (TypeError, ValueError, RuntimeError):
             return  # an array of objects, or one that holds no data
@@ -77,7 +77,7 @@ def numbers_in(text: str) -> Kept:
 
 
 def left_out(folder: Path) -> bool:
-    """Tell whether a folder holds no code of the user's: hidden, a cache, or a virtual environment."""
+    """Return True if a folder holds no code of the user's: hidden, a cache, or a virtual environment."""
     return folder.name.startswith(".") or folder.name in LEFT_OUT or (folder / "pyvenv.cfg").is_file()
 
 
@@ -114,7 +114,7 @@ def _in_file(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the arrays in a file, each with its key there; of a text its numbers."""
     np: Any = sys.modules.get("numpy")
     try:
-        if path.suffix in TEXTS and path.stat().st_size <= MOST_TEXT:
+        if path.suffix in TEXTS and path.stat().st_size <= MAX_TEXT_BYTES:
             yield "", numbers_in(path.read_text(encoding="utf-8", errors="replace"))
         elif path.suffix == ".npy" and np is not None:
             yield "", np.load(path, allow_pickle=False)

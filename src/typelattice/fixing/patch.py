@@ -16,7 +16,7 @@ from typelattice.fixing.workspace import Cost
 from typelattice.tracing.report.words import count_text, package_path, size
 
 MAX_SOURCE_BYTES = 1 << 24
-MOST_STEPS = 12  # that are printed, those with the largest errors
+MAX_PRINTED_STEPS = 12  # that are printed, those with the largest errors
 ASSERTIONS_HOLD = "they hold"
 UNVERIFIED = (
     "the program binds, prints and saves no number that the changes reach; print its results, or bind them "
@@ -201,7 +201,7 @@ class Patch:
             yield f"its assertions failed before; with the changes: {self.asserts}"
         if self.fixed and self.steps is not None:
             yield count_text(len(self.steps), "step changes its values", "steps change their values")
-            yield from (f"  {each}" for each in self.steps[:MOST_STEPS])
+            yield from (f"  {each}" for each in self.steps[:MAX_PRINTED_STEPS])
         if self.unfixed:
             yield f"not fixed: {count_text(len(self.unfixed), 'place')}"
             yield from (f"  {each}" for each in self.unfixed)

@@ -185,7 +185,7 @@ class _Fixing:
         self.contents: dict[str, bytes] = {}
 
     def run_twice(self) -> Result:
-        """Run the program twice. Raises FixError where it fails, or gives other values the second time."""
+        """Run the program twice. Raises FixError if it fails, or gives other values the second time."""
         first = self.run_unchanged()
         if self.workspace.program.tests and "passed" not in first.tests.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
@@ -199,7 +199,7 @@ class _Fixing:
         return first
 
     def run_unchanged(self) -> Result:
-        """Run the program as it is, without its assertions if one fails. Raises FixError where it fails."""
+        """Run the program as it is, without its assertions if one fails. Raises FixError if it fails."""
         ran = self.workspace.run()
         if isinstance(ran, str) and ran.startswith("AssertionError") and self.workspace.asserts:
             self.workspace.set_asserts(False)

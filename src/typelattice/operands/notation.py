@@ -22,8 +22,10 @@ from typelattice.operands.operand import (
 NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
 # A library's own scalars count as 0-d arrays; recordings tell them apart, and write `int8:scalar`.
 TIERS: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
-WIDEST = 4096  # bits of an int: far beyond every dtype, and few enough to be computed with and written down
-LONGEST = 1300  # characters of a number: as many as such an int has digits, and a few more
+MAX_INT_BITS = (
+    4096  # bits of an int: far beyond every dtype, and few enough to be computed with and written down
+)
+MAX_NUMBER_CHARS = 1300  # characters of a number: as many as such an int has digits, and a few more
 
 
 def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
@@ -82,9 +84,11 @@ def _is_foreign(mark: str) -> bool:
 
 
 def number(value: Value) -> Operand:
-    """The operand that a Python number is. Raises OperandError for an int of more than WIDEST bits."""
-    if isinstance(value, int) and value.bit_length() > WIDEST:
-        raise OperandError(f"an int of {value.bit_length():,} bits; no dtype holds more than {WIDEST:,}")
+    """The operand that a Python number is. Raises OperandError for an int of more than MAX_INT_BITS bits."""
+    if isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
+        raise OperandError(
+            f"an int of {value.bit_length():,} bits; no dtype holds more than {MAX_INT_BITS:,}"
+        )
     return scalar(SCALARS[type(value)], value)
 
 
@@ -92,7 +96,7 @@ def literal(text: str) -> Value:
     """The Python number that a text is. Raises OperandError."""
     if text in ("True", "False"):
         return text == "True"
-    for read in (int, float, complex) if len(text) <= LONGEST else ():
+    for read in (int, float, complex) if len(text) <= MAX_NUMBER_CHARS else ():
         try:
             return read(text)
         except ValueError:

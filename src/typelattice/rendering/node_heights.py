@@ -9,7 +9,7 @@ from typelattice.rendering.node_order import Columns
 
 APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, beside a bend, between bends
 ROWS = 58.0  # from row to row at least
-ROUNDS = 24  # in which every node moves towards its neighbours
+HEIGHT_ROUNDS = 24  # in which every node moves towards its neighbours
 FAR = 10_000.0  # rows so far apart that nothing in them touches
 
 
@@ -96,7 +96,7 @@ def _relax_heights(
     high: Sequence[float],
     base: dict[float, float],
     weights: Sequence[float],
-    rounds: int = ROUNDS,
+    rounds: int = HEIGHT_ROUNDS,
 ) -> list[float]:
     """Return the levels after some rounds.
 

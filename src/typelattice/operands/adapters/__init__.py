@@ -57,7 +57,7 @@ def adapter(root: str) -> ModuleType | None:
 def native(d: object, namespace: ModuleType | str) -> object:
     """The dtype as a framework's own: `native("bfloat16", torch)` is torch.bfloat16.
 
-    Raises DTypeError where the framework has no such dtype, NotImportedError where the program names it by a
+    Raises DTypeError if the framework has no such dtype, NotImportedError where the program names it by a
     string and has not imported it, TypeError where it is no array namespace.
 
     >>> import numpy

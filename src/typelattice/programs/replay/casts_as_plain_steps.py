@@ -24,7 +24,7 @@ class PlainStepWriter:
         self.add, self.step, self.cast = add, step, cast
 
     def write(self, source: int) -> int:
-        """Add the steps; return the one to cast. Raises ProgramError for a rule that no plain steps follow."""
+        """Add the steps; return the one to cast. Raises ProgramError for a rule without plain steps."""
         says, d, to = self.cast.says, self.cast.source, self.cast.target
         is_real, into_whole = d.kind is Kind.FLOAT, to.kind.category < Kind.FLOAT.category
         if says.rounding and into_whole:

@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.program_builder import RESULT
 from typelattice.calls.step import (
-    LONGEST,
+    MAX_STEP_CHARS,
     WRITES,
     Argument,
     Call,
@@ -185,12 +185,14 @@ class _Writer:
         if key not in self.casts:
             source = self.new[part]
             if value is not None and value is not o.value:
-                source = self.add(Number(value, text=str(value)[:LONGEST], location=step.location, shape=()))
+                source = self.add(
+                    Number(value, text=str(value)[:MAX_STEP_CHARS], location=step.location, shape=())
+                )
             self.casts[key] = self.add(self.cast_step(self.steps[part], source, self.dtype(to)))
         return self.casts[key]
 
     def becomes(self, step: Call, o: Operand, to: DType, p: Promotion | None) -> Value | None:
-        """The number that a Python number counts as. Raises ProgramError where the system does not say."""
+        """The number that a Python number counts as. Raises ProgramError if the system does not say."""
         if o.tier != "scalar" or o.value is None or represent(o.value, to)[0]:
             return o.value if o.tier == "scalar" else None
         fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]
@@ -204,7 +206,7 @@ class _Writer:
     def cast_step(self, of: Step, source: int, to: NamedDType) -> Cast:
         cast = f"{of.text if of.text.isidentifier() else f'({of.text})'}.astype({to.name})"
         shape = self.made[source].shape
-        return Cast(source, to, text=clip_text(cast, LONGEST), location=of.location, shape=shape)
+        return Cast(source, to, text=clip_text(cast, MAX_STEP_CHARS), location=of.location, shape=shape)
 
 
 def _keeps_operands(step: Call) -> bool:

@@ -12,7 +12,7 @@ METHODS = ("get", "items", "keys", "values")
 
 
 def key_of(excerpt: Excerpt, x: Any) -> Any:
-    """A key: a text, a number, None, or a tuple of these. Raises ProgramError of anything else."""
+    """A key: a text, a number, None, or a tuple of these. Raises ProgramError for anything else."""
     for each in x if isinstance(x, tuple) else (x,):
         if isinstance(each, (Ref, DTypeOf)):
             raise excerpt.refuse("it looks up the value of an array; give a key that is known")

@@ -59,7 +59,7 @@ class Limits:
 
 
 def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType:
-    """A dtype, or that of an array, where no system decides it. Raises ProgramError of any other."""
+    """A dtype, or that of an array, where no system decides it. Raises ProgramError for any other."""
     found = None
     if isinstance(x, (NamedDType, DTypeOf, Ref)):
         found = builder.dtype(x)

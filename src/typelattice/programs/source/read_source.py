@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
-from typelattice.calls.step import LONGEST, Argument, Excerpt, ProgramError, SourceLocation
+from typelattice.calls.step import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
@@ -43,13 +43,13 @@ def read(
         found = run(_function(source, lines, scope, function))
     else:
         found = run(_script(source, lines, scope))
-    excerpt = Excerpt(clip_text(clean, LONGEST))
+    excerpt = Excerpt(clip_text(clean, MAX_STEP_CHARS))
     results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
     return source.builder, [source.builder.ref(excerpt, x).step for x in results]
 
 
 def _parse_lines(source: Reader) -> list[ast.stmt]:
-    """The lines of a source. Raises ProgramError where Python cannot parse it."""
+    """The lines of a source. Raises ProgramError if Python cannot parse it."""
     try:
         lines = parse(source.text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
@@ -132,7 +132,7 @@ def _lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
 
 
 def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
-    """Raises ProgramError of a name that is bound and does not occur, not even where nothing is read."""
+    """Raises ProgramError for a name that is bound and does not occur, not even where nothing is read."""
     unread = [name for name in source.bound if name not in source.used]
     if not unread:
         return

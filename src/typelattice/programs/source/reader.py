@@ -27,7 +27,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import names_dtype
 from typelattice.calls.step import (
     KIND_KEPT,
-    LONGEST,
+    MAX_STEP_CHARS,
     WRITES,
     Argument,
     Call,
@@ -43,7 +43,7 @@ from typelattice.calls.ufunc_methods import changes_array, is_ufunc_method, ufun
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.suggestions import clip_text, nearest, short
-from typelattice.operands.notation import WIDEST
+from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.programs.source.builtins_and_math import OF_PYTHON, UNKNOWN, of_math, of_python
 from typelattice.programs.source.dictionary_literals import key_of, looked_up, of_dictionary
 from typelattice.programs.source.dtype_questions import (
@@ -108,7 +108,7 @@ APPLYING = "apply_along_axis"  # applies a function to the slices of an array
 NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # they return an array's namespace
 
 
-DEEPEST = 200  # calls of functions within one another
+MAX_CALL_DEPTH = 200  # calls of functions within one another
 UNRETURNED: Any = object()  # the result of a block of lines that returns nothing
 NAMELESS = "elements of what has no name; give it one first"
 ELEMENTS: Mapping[type[ast.expr], str] = {
@@ -632,10 +632,12 @@ class Reader:
         return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
 
     def constant(self, node: ast.Constant) -> Read:
-        """The value that is written out. Raises ProgramError of one that no dtype holds, and of bytes."""
+        """The value that is written out. Raises ProgramError for one that no dtype holds, and of bytes."""
         match node.value:
-            case int() as value if value.bit_length() > WIDEST:
-                raise self.excerpt(node).refuse(f"a number of more than {WIDEST:,} bits; no dtype holds it")
+            case int() as value if value.bit_length() > MAX_INT_BITS:
+                raise self.excerpt(node).refuse(
+                    f"a number of more than {MAX_INT_BITS:,} bits; no dtype holds it"
+                )
             case int() | float() | complex() | str() | None | EllipsisType() as value:
                 return value
         raise self.refusal_of(node)
@@ -761,7 +763,7 @@ class Reader:
         line: int = getattr(node, "lineno", 1)
         start: int = getattr(node, "col_offset", 0)
         end = getattr(node, "end_col_offset", start) if getattr(node, "end_lineno", line) == line else None
-        most = start + 4 * LONGEST
+        most = start + 4 * MAX_STEP_CHARS
         text = self.lines[line - 1][start : most if end is None else min(end, most)].decode(
             "utf-8", "replace"
         )
@@ -917,8 +919,10 @@ class Reader:
         self, function: Function, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
     ) -> Reading:
         """Read a call of a function that the source defines: its lines, with the arguments of the call."""
-        if self.calls >= DEEPEST:
-            raise self.excerpt(node).refuse(f"more than {DEEPEST} calls within one another; write a loop out")
+        if self.calls >= MAX_CALL_DEPTH:
+            raise self.excerpt(node).refuse(
+                f"more than {MAX_CALL_DEPTH} calls within one another; write a loop out"
+            )
         known = parameters(function.node)
         given: dict[str, Any] = dict(zip(known, args, strict=False))
         if function.node.args.vararg or function.node.args.kwarg:

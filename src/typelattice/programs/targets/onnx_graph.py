@@ -12,7 +12,7 @@ from onnx import numpy_helper
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import result_shape
 from typelattice.calls.step import (
-    LONGEST,
+    MAX_STEP_CHARS,
     Argument,
     Call,
     Created,
@@ -75,7 +75,7 @@ class Graph:
     # -- values and their steps
 
     def dtype_of(self, where: str, name: str) -> str:
-        """The dtype of a value. Raises ProgramError of one that nothing before has made."""
+        """The dtype of a value. Raises ProgramError for one that nothing before has made."""
         if name in self.constants:
             return self.constants[name][1]
         if name not in self.known:
@@ -109,7 +109,7 @@ class Graph:
 
     def input(self, where: str, name: str, dtype: str, shape: Shape | None) -> None:
         """Add an input of the graph; its name is changed to a valid Python name that is still free."""
-        plain = clip_text(re.sub(r"\W", "_", name), LONGEST).replace(".", "_") or "x"
+        plain = clip_text(re.sub(r"\W", "_", name), MAX_STEP_CHARS).replace(".", "_") or "x"
         plain = plain if plain.isidentifier() else f"x_{plain}"
         while plain in self.names:
             plain += "_"
@@ -135,7 +135,7 @@ class Graph:
         if count > WRITTEN_OUT:
             self.input(where, name, dtype, shape)
             return
-        made = create_constant(value.tolist(), dtype, clip_text(name, LONGEST), shape)
+        made = create_constant(value.tolist(), dtype, clip_text(name, MAX_STEP_CHARS), shape)
         if name in self.known or name in self.constants:
             self.name(where, name, dtype, -1)  # which refuses it
         self.constants[name] = made, dtype

@@ -17,7 +17,7 @@ from typelattice.facts.suggestions import short
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.report.words import package_path
 
-MOST = 1 << 24  # bytes of a baseline that are read
+MAX_BASELINE_BYTES = 1 << 24  # bytes of a baseline that are read
 KEYS = ("file", "code", "what")
 HEAD = """\
 # Dtypes that are known to widen or to part, found by pytest --dtype-trace. This file may only shrink:
@@ -90,7 +90,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     """The findings of a baseline. Raises FileError, BaselineError."""
     name = os.fspath(path)
     try:
-        data = tomllib.loads(read_bytes(path, MOST).decode())
+        data = tomllib.loads(read_bytes(path, MAX_BASELINE_BYTES).decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as e:
         raise BaselineError(
             f"{name} is no baseline: {e}; write it anew with --dtype-write-baseline"

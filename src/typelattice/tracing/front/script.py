@@ -28,7 +28,7 @@ from typelattice.tracing.record.tracing import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
 
-MOST = 10_000_000  # bytes of a script
+MAX_SCRIPT_BYTES = 10_000_000  # bytes of a script
 OF_COMMAND = "<string>"  # the file name that Python gives the code after -c
 
 
@@ -187,9 +187,11 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
         code, _ = _module("__main__", module, tracing)
         return code, path
     given, path = path, path and os.path.abspath(path)
-    data = read_bytes(path, MOST + 1)
-    if len(data) > MOST:
-        raise ScriptError(f"{clip_text(path, 200)} is larger than {MOST:,} bytes; trace a module of it")
+    data = read_bytes(path, MAX_SCRIPT_BYTES + 1)
+    if len(data) > MAX_SCRIPT_BYTES:
+        raise ScriptError(
+            f"{clip_text(path, 200)} is larger than {MAX_SCRIPT_BYTES:,} bytes; trace a module of it"
+        )
     _put_first(os.path.dirname(os.path.realpath(path)))
     module.__file__, module.__loader__ = path, SourceFileLoader("__main__", path)
     return _compile_script(path, data, tracing), given

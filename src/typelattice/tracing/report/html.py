@@ -23,7 +23,7 @@ from typelattice.tracing.report.words import file_text, place, size
 from typelattice.tracing.run_data.run import Run
 
 TITLE = "Where dtypes come from"
-MOST = 200
+MAX_INDEX_ENTRIES = 200
 """Causes, and places where a system parts, that the index shows."""
 
 
@@ -74,12 +74,14 @@ def _chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     yield element("h2", text(heading), id=chapter.name)
     for note in chapter.notes:
         yield element("p", text(note))
-    for entry in chapter.entries[:MOST]:
+    for entry in chapter.entries[:MAX_INDEX_ENTRIES]:
         head = element("h3", _link_entry(entry, names))
         about = element("p", text(entry.message)) if chapter.brief else definitions(entry.sections(), names)
         yield element("section", head + about, **{"class": f"finding {_sort(entry)}".strip()})
-    if len(chapter.entries) > MOST:
-        yield element("p", text(f"And {chapter.rest(MOST)}; the pages of the files show them all."))
+    if len(chapter.entries) > MAX_INDEX_ENTRIES:
+        yield element(
+            "p", text(f"And {chapter.rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all.")
+        )
 
 
 def _sort(entry: Entry) -> str:

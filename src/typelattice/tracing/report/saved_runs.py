@@ -20,7 +20,7 @@ from typelattice.tracing.report.plain_data import VERSION
 from typelattice.tracing.report.words import file_text
 from typelattice.tracing.run_data.float_widths import width_of
 
-MOST = 1 << 30  # bytes of a document
+MAX_DOCUMENT_BYTES = 1 << 30  # bytes of a document
 LISTS = ("steps", "mismatches", "departures", "findings", "summarised")
 COUNTS = ("opaque", "child_processes", "followed_processes")
 KEYS: dict[str, type] = dict.fromkeys(LISTS, list) | dict.fromkeys(COUNTS, int)
@@ -79,7 +79,7 @@ class RunDifference:
 def read_run(path: str) -> dict[str, Any]:
     """Read the document of a run. Raises RunFileError, FileError."""
     try:
-        found = json.loads(read_bytes(path, MOST))
+        found = json.loads(read_bytes(path, MAX_DOCUMENT_BYTES))
     except (ValueError, RecursionError) as e:
         raise RunFileError(
             f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}"

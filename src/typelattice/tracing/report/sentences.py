@@ -22,7 +22,7 @@ from typelattice.tracing.run_data.float_widths import narrow_to
 from typelattice.tracing.steps.called_name import name_in_source
 
 ASKED = ", as the code asks"
-ALSO = 3
+MAX_OTHER_PLACES = 3
 """Other places at which a cause widened floats that are shown; of the rest it is said how many there are."""
 
 
@@ -42,13 +42,21 @@ def cause_sections(checked: CheckedRun, cause: Cause) -> Iterator[tuple[str, lis
         yield "wide", [_line_of(checked, first), describe_step(checked, first)]
     origins = dtype_origin(checked.steps[first], checked.run.sources)
     if origins:
-        lines = [f"{place(each.location)}: {each.text}" for each in origins[:ALSO]]
-        more = [f"and {count_text(len(origins) - ALSO, 'place')} more"] if len(origins) > ALSO else []
+        lines = [f"{place(each.location)}: {each.text}" for each in origins[:MAX_OTHER_PLACES]]
+        more = (
+            [f"and {count_text(len(origins) - MAX_OTHER_PLACES, 'place')} more"]
+            if len(origins) > MAX_OTHER_PLACES
+            else []
+        )
         yield "decided", [*lines, *more]
     also = [line for line in _lines_of(checked, cause.widening) if line != _line_of(checked, cause.at)]
     if also:
-        more = [f"and {count_text(len(also) - ALSO, 'place')} more"] if len(also) > ALSO else []
-        yield "also at", [*also[:ALSO], *more]
+        more = (
+            [f"and {count_text(len(also) - MAX_OTHER_PLACES, 'place')} more"]
+            if len(also) > MAX_OTHER_PLACES
+            else []
+        )
+        yield "also at", [*also[:MAX_OTHER_PLACES], *more]
     yield "follows", [_following(checked, cause)]
     if cause.results:
         yield "results", [_result_words(cause.results)]
@@ -72,8 +80,8 @@ def _following(checked: CheckedRun, cause: Cause) -> str:
 
 def _result_words(names: Sequence[str]) -> str:
     """Name the results that a cause made wide."""
-    shown = ", ".join(names[:ALSO])
-    return f"{shown} and {len(names) - ALSO:,} more" if len(names) > ALSO else shown
+    shown = ", ".join(names[:MAX_OTHER_PLACES])
+    return f"{shown} and {len(names) - MAX_OTHER_PLACES:,} more" if len(names) > MAX_OTHER_PLACES else shown
 
 
 def _sources(checked: CheckedRun, steps: Iterable[int]) -> set[object]:
@@ -202,9 +210,9 @@ def _unknown_lines(checked: CheckedRun, found: CastPlan | Divergence) -> Iterato
     after = len(_sources(checked, found.unknown) - _sources(checked, found.takers))
     then = f", nor {count_text(after, 'step')} after it" if after else ""
     yield f"a replay does not tell what these calls give{then}; only a new run does:"
-    yield from takers[:ALSO]
-    if len(takers) > ALSO:
-        yield f"and {count_text(len(takers) - ALSO, 'call')} more"
+    yield from takers[:MAX_OTHER_PLACES]
+    if len(takers) > MAX_OTHER_PLACES:
+        yield f"and {count_text(len(takers) - MAX_OTHER_PLACES, 'call')} more"
 
 
 def _cast_line(checked: CheckedRun, c: Casting) -> str:

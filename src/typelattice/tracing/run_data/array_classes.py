@@ -19,7 +19,7 @@ from typelattice.operands.operand import SCALARS, Operand
 from typelattice.tracing.compiled.compilers import compiler
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
-LONG = 64  # items of a list that are looked at, each; a step of arrays in a longer one is opaque
+MAX_LIST_ITEMS = 64  # items of a list that are looked at, each; a step of arrays in a longer one is opaque
 ASKED = ("dtype", "shape")  # the attributes of every array class
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ class UnknownCallError(Exception):
     """A call that no operation describes."""
 
 
-WIDEST = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
+MAX_INTEGER_BITS = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
 BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -77,6 +77,6 @@ def by_name(
 def list_arguments(items: Iterable[Argument]) -> tuple[Argument, ...]:
     """A list of arguments. Raises UnknownCallError for numbers that have no default dtype."""
     found = tuple(items)
-    if any(type(x) is int and x.bit_length() > WIDEST for x in found):
+    if any(type(x) is int and x.bit_length() > MAX_INTEGER_BITS for x in found):
         raise UnknownCallError("a number in a list is too wide for the default dtype")
     return found

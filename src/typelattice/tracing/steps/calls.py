@@ -34,7 +34,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand
 from typelattice.tracing.libraries import dtype_text, has_rules, own_system
-from typelattice.tracing.run_data.array_classes import LONG, is_dtype
+from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.arguments import (
     UnknownCallError,
@@ -204,7 +204,7 @@ class CallReader:
 
     def list_arguments(self, x: Sequence[Any]) -> Argument:
         """A list of arguments; of many Python numbers one of each type."""
-        if len(x) > LONG:
+        if len(x) > MAX_LIST_ITEMS:
             if not {*map(type, x)} <= SCALARS.keys():
                 return ...
             x = [*{type(each): each for each in x}.values()]

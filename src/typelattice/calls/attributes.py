@@ -30,14 +30,16 @@ def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -
         return builder.call(excerpt, FUNCTIONS[VIEWS[name]], [x])
     found = None if shape is None else LENGTHS[name](shape)
     if found is None and name in DECIDED and (name == "size" or shape is not None):
-        found = _decided(builder, excerpt, name, x, shape or ())
+        found = _refuse_if_value_decides(builder, excerpt, name, x, shape or ())
     if found is None:
         what = clip_text(builder.steps[x.step].text, len(excerpt.text))
         raise excerpt.refuse(f"the shape of {what} is not known; {GIVE_SHAPE}")
     return found
 
 
-def _decided(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref, shape: Shape) -> Argument:
+def _refuse_if_value_decides(
+    builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref, shape: Shape
+) -> Argument:
     """The number of elements, or the lengths of the axes, of which the values of an array decide some."""
     if name == "size":
         return builder.length(excerpt, x)

@@ -148,7 +148,7 @@ def _call_named(
 
 
 def _flattens_first(name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]) -> bool:
-    """Return True if a call joins arrays along no axis, `concat([x, y], axis=None)`: it flattens each first."""
+    """Return True if a call flattens its arrays before it joins them: `concat([x, y], axis=None)`."""
     axis = args[1] if len(args) > 1 else keywords.get("axis", 0)
     return axis is None and name in FUNCTIONS and FUNCTIONS[name].name == "concat"
 

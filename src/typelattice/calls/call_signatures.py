@@ -145,7 +145,7 @@ class Signature:
 
 def maker_signature(name: str) -> Signature:
     """Find the signature of a function that makes an array."""
-    return _signatures()[name, "*"]
+    return _read_signatures()[name, "*"]
 
 
 def signature(op: Operation, library: str | None) -> Signature:
@@ -154,7 +154,7 @@ def signature(op: Operation, library: str | None) -> Signature:
     >>> [p.name for p in signature(FUNCTIONS["sum"], "torch").parameters][:3]
     ['operands', 'axis', 'keepdims']
     """
-    rows, library = _signatures(), library or "*"
+    rows, library = _read_signatures(), library or "*"
     for key in ((op.name, library), (op.name, "*"), (f"({op.form})", library), (f"({op.form})", "*")):
         if key in rows:
             return rows[key]
@@ -163,13 +163,13 @@ def signature(op: Operation, library: str | None) -> Signature:
 
 def parameter_of_all(name: str) -> Parameter | None:
     """Find the parameter of a name that means the same in every function; None if there is none."""
-    return _signatures()["(any)", "*"].find(name)
+    return _read_signatures()["(any)", "*"].find(name)
 
 
 @cache
 def fields_of(op: str) -> Mapping[str, str]:
     """The results of an operation that a step names by number: name and origin of the dtype of each."""
-    found = _signatures().get((op, "*"))
+    found = _read_signatures().get((op, "*"))
     return {r.name: r.of for r in found.results} if found else {}
 
 
@@ -181,23 +181,23 @@ def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[s
     """
     return [
         library
-        for (name, library), row in _signatures().items()
+        for (name, library), row in _read_signatures().items()
         if name == op and any(r.call for r in row.results) and (not row.when or row.when in keywords)
     ]
 
 
 def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
     """Map the names of a sort to their meanings, by library and name."""
-    return _names()[sort]
+    return _read_names()[sort]
 
 
 @cache
-def _names() -> Mapping[str, Mapping[tuple[str, str], str]]:
+def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     found: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NAME_SORTS}
     found["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _Stated("names.txt")
     for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
-        _check(is_a, NAME_SORTS, "names.txt", row, 3)
+        _check_word(is_a, NAME_SORTS, "names.txt", row, 3)
         for library in listed.split(","):
             check_library(library, "names.txt", row, 1)
             stated.add(library, name, is_a, row=row)
@@ -296,7 +296,7 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
         check_library(library, "equivalents.txt", row, 1)
         for column, each in enumerate(operations, 3):
             if each != ANY_NUMBER:
-                _check(each.removeprefix(SAME_ARGUMENTS), FUNCTIONS, "equivalents.txt", row, column)
+                _check_word(each.removeprefix(SAME_ARGUMENTS), FUNCTIONS, "equivalents.txt", row, column)
         stated.add(library, name, row=row)
         found[library, name] = tuple(operations)
     return found
@@ -317,8 +317,8 @@ def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
     """Our names of the operations of libraries' graphs, and which of their operands ours take."""
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
-        _check(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
-        _check(ours, (*FUNCTIONS, CAST), "graph_names.txt", row, 3)
+        _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
+        _check_word(ours, (*FUNCTIONS, CAST), "graph_names.txt", row, 3)
         found[library, name] = ours, "".join(operands)
     return found
 
@@ -372,7 +372,7 @@ def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[
             yield number, words
 
 
-def _check(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
+def _check_word(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
     """Raises TableError for a word that is not among those known."""
     if word not in known:
         near = nearest(word, [*known])
@@ -381,19 +381,19 @@ def _check(word: str, known: Collection[str], file: str, row: int, column: int) 
 
 def check_library(word: str, file: str, row: int, column: int) -> None:
     """Raise TableError for a word that is neither a library nor `*`, which stands for all."""
-    _check(word, ("*", *libraries()), file, row, column)
+    _check_word(word, ("*", *libraries()), file, row, column)
 
 
 @cache
-def _signatures() -> Mapping[tuple[str, str], Signature]:
+def _read_signatures() -> Mapping[tuple[str, str], Signature]:
     """All rows of signatures.txt, by operation or form, and library."""
     found: dict[tuple[str, str], Signature] = {}
     known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MAKERS_WITH_ROWS)
     for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
         check_library(library, "signatures.txt", row, 2)
-        read = _signature(rest, row)
+        read = _parse_signature(rest, row)
         for name in operations.split(","):
-            _check(name, known, "signatures.txt", row, 1)
+            _check_word(name, known, "signatures.txt", row, 1)
             if (name, library) in found:
                 what = f"{name} has a row already; join the two"
                 raise TableError(f"signatures.txt, row {row}, column 1: {what}")
@@ -401,7 +401,7 @@ def _signatures() -> Mapping[tuple[str, str], Signature]:
     return found
 
 
-def _signature(words: list[str], row: int) -> Signature:
+def _parse_signature(words: list[str], row: int) -> Signature:
     """The signature that the words of a row state. Raises TableError."""
     at = words.index("asked") if "asked" in words else len(words)
     words, asked = words[:at], tuple(literal_eval(word) for word in words[at + 1 :])
@@ -417,18 +417,18 @@ def _signature(words: list[str], row: int) -> Signature:
         if word == ";":
             by_name = True
             continue
-        parameter = _parameter(word, by_name)
+        parameter = _parse_parameter(word, by_name)
         if not all(name.isidentifier() for name in parameter.names) and word != "~...":
             raise TableError(f"signatures.txt, row {row}, column {column}: {word!r} is no parameter")
         if parameter.of:
-            _check(parameter.of, FUNCTIONS, "signatures.txt", row, column)
+            _check_word(parameter.of, FUNCTIONS, "signatures.txt", row, column)
         parameters.append(parameter)
     results = words[cut + 1 :]
     when = ""
     if "when" in results:
         at = results.index("when")
         results, when = results[:at], " ".join(results[at + 1 :])
-    read = tuple(_result(word, row, cut + 4 + i) for i, word in enumerate(results))
+    read = tuple(_parse_result(word, row, cut + 4 + i) for i, word in enumerate(results))
     found = Signature(tuple(parameters), read, when, unless, asked)
     if when and found.find(when) is None:
         raise TableError(f"signatures.txt, row {row}: `when {when}` names no parameter; name one of the row")
@@ -438,7 +438,7 @@ def _signature(words: list[str], row: int) -> Signature:
 ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}  # by the mark before a name
 
 
-def _parameter(word: str, by_name: bool) -> Parameter:
+def _parse_parameter(word: str, by_name: bool) -> Parameter:
     if word in ("operands", "list", "text"):
         return Parameter((word,), word)
     plain, _, of = word.removesuffix("...").partition("=")
@@ -452,15 +452,15 @@ def _parameter(word: str, by_name: bool) -> Parameter:
     return Parameter(names, role, spread, by_name, of, kind == "float", kind == "real", words=words)
 
 
-def _result(word: str, row: int, column: int) -> Result:
+def _parse_result(word: str, row: int, column: int) -> Result:
     """A result: `S`, `S=real`, `values:max()` or `indices:~argsort()`. Raises TableError."""
     name, _, made = word.partition(":")
     if made:
         call = made.removeprefix("~").removesuffix("()")
-        _check(call, FUNCTIONS, "signatures.txt", row, column)
+        _check_word(call, FUNCTIONS, "signatures.txt", row, column)
         return Result(name, call=call, is_alike=made.startswith("~"))
     name, _, of = word.partition("=")
     if not of or of == COMPUTED:
         return Result(name, of or ITSELF)
-    _check(of.removesuffix(OF_OPERAND), FUNCTIONS, "signatures.txt", row, column)
+    _check_word(of.removesuffix(OF_OPERAND), FUNCTIONS, "signatures.txt", row, column)
     return Result(name, of)

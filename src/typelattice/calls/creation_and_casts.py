@@ -56,21 +56,21 @@ def bits_of(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, asked: Argument) 
     return builder.opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
 
 
-def _bitcast(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     x = values.get("x")
     if not isinstance(x, Ref):
         raise excerpt.refuse("it takes the bits of an array for another dtype; give an array and a dtype")
     return bits_of(builder, excerpt, x, values.get("dtype"))
 
 
-def _astype(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _add_astype(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     x, to = values.get("x"), asked_dtype(excerpt, values.get("dtype"))
     if x is None or to is None:
         raise excerpt.refuse("a cast needs an array and a dtype; write astype(x, float32)")
     return builder.cast(excerpt, x, to)
 
 
-def _asarray(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _make_array(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """An array of what holds numbers: an array is itself, a Python number or a list of them is made one."""
     x, to = values.get("x"), asked_dtype(excerpt, values.get("dtype"))
     if x is None:
@@ -107,7 +107,7 @@ def _make_from_shape(name: str) -> CallHandler:
     return make
 
 
-def _full(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _make_full(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     filled, shape = values.get("fill_value"), plain_axes(values.get("shape"))
     if filled is None or (not builder.observed and (shape is None or any(n < 0 for n in shape))):
         raise excerpt.refuse("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
@@ -115,9 +115,9 @@ def _full(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument
     return builder.create_array(excerpt, "full", (shape, ref), {}, ref.step, to, shape)
 
 
-def _arange(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _make_arange(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """Evenly spaced numbers, of the kind of the bounds."""
-    bounds = _bounds(builder, excerpt, "arange", values, ("start", "stop", "step"))
+    bounds = _read_bounds(builder, excerpt, "arange", values, ("start", "stop", "step"))
     whole = [x for x in bounds if isinstance(x, int)]
     known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
     length = None
@@ -127,16 +127,16 @@ def _arange(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argume
     return _make_spaced(builder, excerpt, "arange", values, bounds, {}, length)
 
 
-def _linspace(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _make_linspace(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """Evenly spaced floats."""
-    bounds = _bounds(builder, excerpt, "linspace", values, ("start", "stop"))
+    bounds = _read_bounds(builder, excerpt, "linspace", values, ("start", "stop"))
     number = values.get("num", 50)
     length = number if isinstance(number, int) else None
     more = {key: values[key] for key in LINSPACE if key in values}
     return _make_spaced(builder, excerpt, "linspace", values, bounds, more, length)
 
 
-def _bounds(
+def _read_bounds(
     builder: ProgramBuilder, excerpt: Excerpt, name: str, values: Values, keys: Sequence[str]
 ) -> list[Argument]:
     """The bounds that are given, which have to be known but in a run."""
@@ -166,7 +166,7 @@ def _make_spaced(
     return builder.create_array(excerpt, name, kept, more, like, to, (length,))
 
 
-def _python(name: str) -> CallHandler:
+def _python_number_maker(name: str) -> CallHandler:
     """Return the maker of a Python number from a value in an array or from another Python number."""
 
     def make(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
@@ -192,7 +192,7 @@ def _python(name: str) -> CallHandler:
     return make
 
 
-def _dtype(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _make_dtype(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """A dtype is itself, however it is given."""
     to = asked_dtype(excerpt, values.get("dtype"))
     if to is None:
@@ -200,11 +200,11 @@ def _dtype(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argumen
     return to
 
 
-def _flatten(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _add_flatten(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     return builder.call(excerpt, operation("reshape"), [values.get("x")], ((-1,),))
 
 
-def _opaque(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
+def _add_opaque(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argument:
     """Add a step that no rule decides, which a program writes as `opaque("float32[3]", x)`."""
     given, inputs = values.get("given"), values.get("inputs", ())
     if not isinstance(given, str):
@@ -215,21 +215,21 @@ def _opaque(builder: ProgramBuilder, excerpt: Excerpt, values: Values) -> Argume
 
 
 MAKERS: Mapping[str, CallHandler] = {
-    "opaque": _opaque,
-    "astype": _astype,
-    "bitcast": _bitcast,
-    "dtype": _dtype,
-    "asarray": _asarray,
-    "full": _full,
-    "flatten": _flatten,
+    "opaque": _add_opaque,
+    "astype": _add_astype,
+    "bitcast": _add_bitcast,
+    "dtype": _make_dtype,
+    "asarray": _make_array,
+    "full": _make_full,
+    "flatten": _add_flatten,
     **{name: _make_from_shape(name) for name in ("zeros", "ones", "empty", "rand", "randn", "eye")},
-    "arange": _arange,
-    "linspace": _linspace,
-    **{name: _python(name) for name in PYTHONS},
+    "arange": _make_arange,
+    "linspace": _make_linspace,
+    **{name: _python_number_maker(name) for name in PYTHONS},
 }
 
 
-def _settings(
+def _read_whole_numbers(
     builder: ProgramBuilder, args: Sequence[Argument], given: Mapping[str, Argument]
 ) -> tuple[int, ...] | None:
     """Whole numbers, which may be given one by one, as a tuple, or by name; None for anything else."""
@@ -237,13 +237,13 @@ def _settings(
     return plain_axes(plain[0] if len(plain) == 1 else tuple(plain))
 
 
-def _transpose(
+def _add_transpose(
     builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Argument:
     """Axes the other way round, in the order that is given, or in PyTorch two of them swapped."""
     x, asked = builder.ref(excerpt, args[0]), [each for each in args[1:] if each is not None]
     shape = builder.shape(x)
-    axes = _settings(builder, asked, given) if asked or given else None
+    axes = _read_whole_numbers(builder, asked, given) if asked or given else None
     if axes is None and (asked or given):
         raise excerpt.refuse("the axes are not known; give numbers")
     if axes is None:
@@ -270,12 +270,12 @@ def _t(
     return builder.call(excerpt, operation("matrix_transpose"), [x])
 
 
-def _expand(
+def _add_expand(
     builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Argument:
     """A view of more elements, in which -1 stands for the length that an axis has."""
     x = builder.ref(excerpt, args[0])
-    shape, lengths = builder.shape(x), _settings(builder, args[1:], given)
+    shape, lengths = builder.shape(x), _read_whole_numbers(builder, args[1:], given)
     if lengths is None:
         raise excerpt.refuse("the lengths are not known; give numbers")
     own = (None,) * (len(lengths) - len(shape or ())) + (shape or ())
@@ -285,7 +285,7 @@ def _expand(
     return builder.call(excerpt, operation("broadcast_to"), [x], [found])
 
 
-def _masked_fill(
+def _add_masked_fill(
     builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Argument:
     """The array with a value where a mask is true: the value is written into it, whatever its dtype."""
@@ -329,7 +329,7 @@ def _where(
     return MultipleResults("where", None if shape is None else len(shape), (), make_result, {})
 
 
-def _div(
+def _add_quotient(
     builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Argument:
     """A quotient, which may be rounded down or towards zero; the latter has the dtype of the former."""
@@ -354,7 +354,7 @@ def _extreme(name: str) -> Callable[..., Any]:
     return make
 
 
-def _einsum(
+def _add_einsum(
     builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
 ) -> Any:
     """PyTorch's `einsum("ij,jk->k", x, y)`, which sums an index of one array alone, and then multiplies.
@@ -424,16 +424,16 @@ def _make_scaled(name: str) -> Callable[..., Any]:
 
 COMPOSED: Mapping[str, Callable[..., Any]] = {
     "where": _where,
-    "div": _div,
-    "einsum": _einsum,
+    "div": _add_quotient,
+    "einsum": _add_einsum,
     "norm": _dask_norm,
     "add": _make_scaled("add"),
     "sub": _make_scaled("subtract"),
     "max": _extreme("maximum"),
     "min": _extreme("minimum"),
-    "transpose": _transpose,
+    "transpose": _add_transpose,
     "t": _t,
-    "expand": _expand,
-    "masked_fill": _masked_fill,
+    "expand": _add_expand,
+    "masked_fill": _add_masked_fill,
     "diag": _diag,
 }

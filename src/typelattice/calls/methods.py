@@ -130,7 +130,7 @@ def is_method(name: str) -> bool:
 
 
 def writes_result(plain: str, library: str | None) -> bool:
-    """Return True if a library's method of this name and `_` writes the result of the function of the name."""
+    """Return True if the method `name_` of a library writes the result of its function `name` in place."""
     if library is None or plain in METHODS:
         return False
     known = plain in FUNCTIONS or plain in COMPOSED or is_composition(plain, library)
@@ -138,7 +138,7 @@ def writes_result(plain: str, library: str | None) -> bool:
 
 
 def is_in_place(name: str) -> bool:
-    """Return True if a method writes its result into the array, and how is known: `x.add_(y)`, `x.zero_()`."""
+    """Return True for a known method that writes into its array, such as `x.add_(y)` or `x.zero_()`."""
     plain = name.removesuffix("_")
     if plain == name or name.endswith("__"):
         return name in WRITING
@@ -149,7 +149,7 @@ def _is_dtype(x: Argument) -> bool:
     return isinstance(x, (NamedDType, DTypeOf, Ref))
 
 
-def _conj(call: MethodCall) -> Argument | MultipleResults:
+def _call_conj(call: MethodCall) -> Argument | MultipleResults:
     """`x.conj()` gives an array of bools back, but for libraries whose method calls their function."""
     own, library = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
     if own is not None and own.kind is Kind.BOOL and meaning("computes", "conj", library) is None:
@@ -157,7 +157,7 @@ def _conj(call: MethodCall) -> Argument | MultipleResults:
     return call_function(call.builder, call.excerpt, "conj", [call.x, *call.args], call.given)
 
 
-def _to(call: MethodCall) -> Argument:
+def _call_to(call: MethodCall) -> Argument:
     """`x.to(float32)`, `x.to(y)`, `x.to("cuda", float16)`; on another device x is what it was."""
     given = (*call.args, call.given.get("dtype"), call.given.get("other"))
     asked = [each for each in given if _is_dtype(each)]
@@ -168,14 +168,14 @@ def _to(call: MethodCall) -> Argument:
     return call.builder.cast(call.excerpt, call.x, to)
 
 
-def _type(call: MethodCall) -> Argument:
+def _call_type(call: MethodCall) -> Argument:
     to = asked_dtype(call.excerpt, call.first)
     if to is None:
         raise call.excerpt.refuse("type() gives the name of a dtype, which is no array; leave it out")
     return call.builder.cast(call.excerpt, call.x, to)
 
 
-def _item(call: MethodCall) -> Argument:
+def _call_item(call: MethodCall) -> Argument:
     elements = size(call.shape)
     if not call.args and elements not in (None, 1):
         raise call.excerpt.refuse(
@@ -184,13 +184,13 @@ def _item(call: MethodCall) -> Argument:
     return call.builder.item(call.excerpt, call.x)
 
 
-def _tolist(call: MethodCall) -> Argument:
+def _call_tolist(call: MethodCall) -> Argument:
     raise call.excerpt.refuse(
         "it takes the values out of an array; compute with the array, or with x[0].item()"
     )
 
 
-def _view(call: MethodCall) -> Argument | MultipleResults:
+def _call_view(call: MethodCall) -> Argument | MultipleResults:
     """The same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
     builder, excerpt, x = call.builder, call.excerpt, call.x
     if not call.args and not call.given:
@@ -208,7 +208,7 @@ def _view_as(call: MethodCall) -> Argument:
     return call.builder.call(call.excerpt, operation("reshape"), [call.x], [shape])
 
 
-def _size(call: MethodCall) -> Argument:
+def _call_size(call: MethodCall) -> Argument:
     """The lengths of the axes, or of one of them."""
     axis = call.builder.static(call.first)
     if axis is None:
@@ -223,11 +223,11 @@ def _size(call: MethodCall) -> Argument:
     return length
 
 
-def _length(name: str) -> Method:
+def _length_method(name: str) -> Method:
     return lambda call: attribute_of(call.builder, call.excerpt, name, call.x)
 
 
-def _new(name: str) -> Method:
+def _maker_method(name: str) -> Method:
     """`x.new_zeros(3)`: what makes an array of the dtype of x, where no other is asked for."""
 
     def make(call: MethodCall) -> Argument | MultipleResults:
@@ -238,21 +238,21 @@ def _new(name: str) -> Method:
 
 
 METHODS: Mapping[str, Method] = {
-    "conj": _conj,
-    "conjugate": _conj,
-    "to": _to,
-    "type": _type,
-    "type_as": _type,
-    "item": _item,
-    "tolist": _tolist,
-    "view": _view,
+    "conj": _call_conj,
+    "conjugate": _call_conj,
+    "to": _call_to,
+    "type": _call_type,
+    "type_as": _call_type,
+    "item": _call_item,
+    "tolist": _call_tolist,
+    "view": _call_view,
     "view_as": _view_as,
     "reshape_as": _view_as,
-    "size": _size,
-    "dim": _length("ndim"),
-    "ndimension": _length("ndim"),
-    "numel": _length("size"),
-    "nelement": _length("size"),
-    **{f"new_{name}": _new(name) for name in ("zeros", "ones", "empty", "full")},
-    "new_tensor": _new("asarray"),
+    "size": _call_size,
+    "dim": _length_method("ndim"),
+    "ndimension": _length_method("ndim"),
+    "numel": _length_method("size"),
+    "nelement": _length_method("size"),
+    **{f"new_{name}": _maker_method(name) for name in ("zeros", "ones", "empty", "full")},
+    "new_tensor": _maker_method("asarray"),
 }

@@ -461,7 +461,7 @@ class ProgramBuilder:
         flat = [*leaves(x)]
         if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
             like = number_like([operand(self.static(i)) for i in flat])
-            return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
+            return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _read_lengths(x))
         items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
         stacked = self.call(excerpt, operation("stack"), items)
         return stacked if dtype is None else self.cast(excerpt, stacked, dtype)
@@ -497,8 +497,8 @@ def lists_of(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, .
     return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
 
 
-def _lengths(x: Argument) -> Shape:
-    return (len(x), *_lengths(x[0])) if isinstance(x, tuple) and x else ()
+def _read_lengths(x: Argument) -> Shape:
+    return (len(x), *_read_lengths(x[0])) if isinstance(x, tuple) and x else ()
 
 
 def _argument_text(x: Argument) -> str:

@@ -32,12 +32,12 @@ def read_input(x: object) -> tuple[Operand | str, Shape | None]:
         return found, () if found.tier != "array" else _shape_of(x)
     shaped = SHAPED.fullmatch(x)
     if shaped is None:
-        return _operand(x)
+        return _parse_operand(x)
     name, lengths, weak = shaped[1], shaped[2].strip(), shaped[3] or ""
-    what, shape = _operand(f"{name}{weak}")
+    what, shape = _parse_operand(f"{name}{weak}")
     if shape is not None:
         raise OperandError(f"{short(x)} has a shape, and no dimensions; leave one out")
-    return what, tuple(_length(x, part.strip()) for part in lengths.split(",")) if lengths else ()
+    return what, tuple(_parse_length(x, part.strip()) for part in lengths.split(",")) if lengths else ()
 
 
 def is_operand(text: str) -> bool:
@@ -66,7 +66,7 @@ def names_dtype(annotation: object) -> TypeGuard[str]:
     return isinstance(annotation, str) and (annotation in DTYPES or bool(MEMBER.fullmatch(annotation)))
 
 
-def _operand(text: str) -> tuple[Operand | str, Shape | None]:
+def _parse_operand(text: str) -> tuple[Operand | str, Shape | None]:
     """An operand string, read as far as its dtype is known here."""
     try:
         found = parse(text)
@@ -75,7 +75,7 @@ def _operand(text: str) -> tuple[Operand | str, Shape | None]:
     return found if found.tier == "scalar" else text, None if found.tier == "array" else ()
 
 
-def _length(text: str, length: str) -> int | None:
+def _parse_length(text: str, length: str) -> int | None:
     if length == "?":
         return None
     if not re.fullmatch("[0-9]{1,18}", length):

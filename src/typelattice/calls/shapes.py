@@ -48,8 +48,8 @@ def result_shape(
             return _reduce_shape(
                 first,
                 _find_argument(args, keywords, "axis", "dim"),
-                _keeps_dimensions(keywords),
-                _axes_of(op),
+                _has_keepdims(keywords),
+                _find_axes(op),
             )
         case "along" if op.name == "diff":
             return _shorten_shape(first, keywords)
@@ -58,17 +58,17 @@ def result_shape(
         case "list":
             return joined_shape(op.name, operands, _find_argument(args, keywords, "axis", "dim") or 0)
         case "whole":
-            return _whole(op, operands, args, keywords)
+            return _shape_of_whole_arrays(op, operands, args, keywords)
         case "pair":
             return broadcast(operands)
         case "cases":
             return broadcast(operands) or None  # of numbers alone, the conditions have the shape
         case "multi-result":
-            return _part(op.name, first, keywords.get("axis", args[0] if args else 0))
+            return _shape_of_part(op.name, first, keywords.get("axis", args[0] if args else 0))
     return None
 
 
-def _part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
+def _shape_of_part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
     """The shape of one of several results, where it has fewer axes than their operand."""
     if name in ("histogram", "nonzero") or (name.startswith("unique_") and name != "unique_all"):
         return (None,)
@@ -154,11 +154,11 @@ def _find_argument(args: Sequence[Argument], keywords: Mapping[str, Argument], *
     return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
 
 
-def _keeps_dimensions(keywords: Mapping[str, Argument]) -> bool:
+def _has_keepdims(keywords: Mapping[str, Argument]) -> bool:
     return bool(keywords.get("keepdims", keywords.get("keepdim", False)))
 
 
-def _axes_of(op: Operation) -> tuple[int, ...] | None:
+def _find_axes(op: Operation) -> tuple[int, ...] | None:
     """The axes that go where none is named: the last two of matrices, else all."""
     return (-2, -1) if op.name in ("matrix_norm", "matrix_rank", "trace") else None
 
@@ -186,7 +186,7 @@ def _slice_length(length: int | None, k: Slice) -> int | None:
     return len(range(length)[slice(*bounds)])
 
 
-def _whole(
+def _shape_of_whole_arrays(
     op: Operation,
     operands: Sequence[Shape | None],
     args: Sequence[Argument],
@@ -231,20 +231,20 @@ def _squeeze_shape(x: _Whole) -> Shape | None:
     return tuple(length for i, length in enumerate(x.shape) if i not in gone)
 
 
-def _diagonal(x: _Whole) -> Shape | None:
+def _shape_of_diagonal(x: _Whole) -> Shape | None:
     if len(x.shape) < 2 or x.args or x.keywords:
         return None
     side = None if None in x.shape[-2:] else min(n for n in x.shape[-2:] if n is not None)
     return (*x.shape[:-2], side)
 
 
-def _diag(x: _Whole) -> Shape | None:
+def _shape_of_diag(x: _Whole) -> Shape | None:
     if x.args or x.keywords:
         return None
-    return (x.shape[0], x.shape[0]) if len(x.shape) == 1 else _diagonal(x)
+    return (x.shape[0], x.shape[0]) if len(x.shape) == 1 else _shape_of_diagonal(x)
 
 
-def _vecdot(x: _Whole) -> Shape | None:
+def _shape_of_vecdot(x: _Whole) -> Shape | None:
     whole = broadcast([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
     return None if whole is None else whole[:-1]
 
@@ -263,15 +263,15 @@ def _expand_shape(x: _Whole) -> Shape | None:
 
 WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
     "cross": lambda x: broadcast([x.shape, x.other]),
-    "dot": lambda x: _dot(x.shape, x.other),
+    "dot": lambda x: _shape_of_dot(x.shape, x.other),
     "inner": lambda x: (*x.shape[:-1], *x.other[:-1]) if x.shape and x.other else None,
     "vdot": lambda x: (),
     "det": lambda x: x.shape[:-2] if len(x.shape) > 1 else None,
-    "diag": _diag,
-    "diagonal": _diagonal,
+    "diag": _shape_of_diag,
+    "diagonal": _shape_of_diagonal,
     "expand_dims": _expand_shape,
     "isin": lambda x: x.shape,
-    "matmul": lambda x: _matmul(x.shape, x.other),
+    "matmul": lambda x: _shape_of_matmul(x.shape, x.other),
     "matrix_transpose": lambda x: (*x.shape[:-2], x.shape[-1], x.shape[-2]) if len(x.shape) > 1 else None,
     "outer": lambda x: (size(x.shape), size(x.other)),
     "permute_dims": _permute_shape,
@@ -285,7 +285,7 @@ WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
     "tile": lambda x: _tile_shape(
         x.shape, plain_axes(_find_argument(x.args, x.keywords, "repetitions", "axis"))
     ),
-    "vecdot": _vecdot,
+    "vecdot": _shape_of_vecdot,
 }
 
 
@@ -332,7 +332,7 @@ def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
     return tuple(count // rest if length == -1 else length for length in lengths)
 
 
-def _matmul(a: Shape, b: Shape) -> Shape | None:
+def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
     if not a or not b:
         return None  # whether it takes what has no dimensions, the system says
     if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
@@ -341,9 +341,9 @@ def _matmul(a: Shape, b: Shape) -> Shape | None:
     return None if batch is None else (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
-def _dot(a: Shape, b: Shape) -> Shape | None:
+def _shape_of_dot(a: Shape, b: Shape) -> Shape | None:
     """The shape of NumPy's and PyTorch's `dot`, which is `matmul` of at most two axes."""
-    return _matmul(a, b) if len(a) <= 2 and len(b) <= 2 else None
+    return _shape_of_matmul(a, b) if len(a) <= 2 and len(b) <= 2 else None
 
 
 # What becomes of an array of too few axes before it is joined: https://numpy.org/doc/stable/reference, under

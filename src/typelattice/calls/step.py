@@ -127,7 +127,7 @@ class Step:
     @property
     def inputs(self) -> tuple[int, ...]:
         """The earlier steps that it is made of."""
-        return _inputs(self)
+        return _find_inputs(self)
 
     def map_refs(self, number: Callable[[int], int], argument: Callable[[Argument], Any]) -> Self:
         """Return the step with other earlier steps: by number, and as single arguments such as a Ref."""
@@ -198,7 +198,7 @@ class Call(Step):
         """Its operands, and the other steps among its arguments."""
         if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):
             return self.operands  # as nearly always
-        return _inputs(self)
+        return _find_inputs(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ class Opaque(Step):
     made_of: tuple[int, ...] = ()
 
 
-def _inputs(step: Step) -> tuple[int, ...]:
+def _find_inputs(step: Step) -> tuple[int, ...]:
     """The steps that a step holds by number, then the others among its arguments."""
     found: tuple[int, ...] = ()
     for name in step.NUMBERS:

@@ -45,16 +45,16 @@ def ufunc_method(
     """
     name = FUNCTIONS[function].name
     if method == "outer":
-        return _outer(builder, excerpt, name, args)
+        return _call_outer(builder, excerpt, name, args)
     if method == "at":
-        return _at(builder, excerpt, name, args, given)
+        return _call_at(builder, excerpt, name, args, given)
     if not args or len(args) > 1 + len(POSITIONS):
         raise excerpt.refuse(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
     if method == "reduceat":  # whose second argument has the indices
         args = (*args[:1], *args[2:])
     known = REDUCED.get(method, {})
     if name not in known:
-        return _repeated(builder, excerpt, function, method, args, given)
+        return _call_repeatedly(builder, excerpt, function, method, args, given)
     named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **given}
     made = call_function(builder, excerpt, known[name], args[:1], named)
     if method == "reduceat" and isinstance(made, Ref):
@@ -62,7 +62,7 @@ def ufunc_method(
     return made
 
 
-def _repeated(
+def _call_repeatedly(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     function: str,
@@ -85,7 +85,7 @@ def _repeated(
     return made
 
 
-def _at(
+def _call_at(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     name: str,
@@ -107,7 +107,7 @@ def changes_array(path: Sequence[str], given: Mapping[str, Argument]) -> bool:
     return path[-1] == "at" and given.get("inplace") is not False
 
 
-def _outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:
+def _call_outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:
     """The function of each element of one array with each of another: new axes, and the function."""
     if len(args) != 2:
         raise excerpt.refuse(f"{name}.outer takes two arrays; give those")

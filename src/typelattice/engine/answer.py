@@ -126,7 +126,7 @@ class Promotion(Viewed):
     def casts(self) -> tuple[Cast, ...]:
         """The implicit casts, one for each operand that is not of the dtype computed in already."""
         targets = ((o, self.cast_target(o)) for o in self.promoting)
-        return tuple(_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
+        return tuple(_make_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
 
     def cast_target(self, o: Operand) -> DType | None:
         """The dtype that an operand is cast to before the operation computes; None if it is cast to none.
@@ -139,7 +139,7 @@ class Promotion(Viewed):
         return self.system.families[self.compute].member(own_dtype(self.system, o)) or self.compute
 
 
-def _cast(o: Operand, target: DType) -> Cast:
+def _make_cast(o: Operand, target: DType) -> Cast:
     return Cast(o, o.dtype or o.kind, target, loss(o.dtype, target) if o.dtype else None)
 
 

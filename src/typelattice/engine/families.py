@@ -46,7 +46,7 @@ def add_arguments(
     if op and (op.writes or given == LEFT) and left and left.family is found.dtype:
         result = left
     elif formulas:
-        result = _compute(rules, met, dtypes, formulas, trail)
+        result = _compute_member(rules, met, dtypes, formulas, trail)
     return replace(found, compute=known(found.compute), dtype=result, accumulator=known(found.accumulator))
 
 
@@ -58,7 +58,7 @@ def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> S
     return found if any(o.dtype and o.dtype.family is family for o in found) else operands
 
 
-def _members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
+def _find_members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
     """Return the members of a family that dtypes are or count as; none if one is unknown."""
     found = tuple(map(rules.families[family].member, dtypes))
     return tuple(member for member in found if member) if all(found) else ()
@@ -72,11 +72,11 @@ def _join_operands(
     Where a system joins in pairs, two of other dtypes become the dtype of their join first.
     """
     if rules.combine != "fold":
-        return _join(rules, family, dtypes, trail)
+        return _join_members(rules, family, dtypes, trail)
     first, *rest = dtypes
     for d in rest[:-1]:
         first = _join_pair(rules, family, first, d)
-    return _join(rules, family, (first, *rest[-1:]), trail)
+    return _join_members(rules, family, (first, *rest[-1:]), trail)
 
 
 def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) -> DType | None:
@@ -84,17 +84,19 @@ def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) ->
     if a is None or b is None:
         return None
     _, d, _ = combine(rules, without_arguments([operand_of(a), operand_of(b)]), [])
-    return _join(rules, family, (a, b), []) if d is family else d
+    return _join_members(rules, family, (a, b), []) if d is family else d
 
 
-def _join(rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: list[Decision]) -> DType | None:
+def _join_members(
+    rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: list[Decision]
+) -> DType | None:
     """Join dtypes all at once to a member of a family; None if their parameters are unknown."""
-    members = _members(rules, family, dtypes)
+    members = _find_members(rules, family, dtypes)
     distinct = tuple(dict.fromkeys(members))
     if len(distinct) < 2:
         return distinct[0] if distinct else None
     found: dict[str, Number] = {}
-    each, own = _arguments(family, members, dtypes)
+    each, own = _collect_arguments(family, members, dtypes)
     for name, formula in rules.families[family].joins.items():
         values = list(dict.fromkeys(arguments[name] for arguments in each))
         if formula.text == SAME and len(values) > 1:
@@ -105,7 +107,7 @@ def _join(rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: li
     return _make_member(family, [found[p.name] for p in family.parameters], distinct, trail)
 
 
-def _arguments(
+def _collect_arguments(
     family: DType, members: Sequence[DType], dtypes: Sequence[DType | None]
 ) -> tuple[list[Arguments], list[Arguments]]:
     """Return the arguments of all members, and of those that were of the family before they met."""
@@ -113,7 +115,7 @@ def _arguments(
     return each, [arguments for arguments, d in zip(each, dtypes, strict=True) if d and d.family is family]
 
 
-def _compute(
+def _compute_member(
     rules: Rules, met: DType, dtypes: Sequence[DType | None], given: MemberGiven, trail: list[Decision]
 ) -> DType:
     """Compute the result of an operation that states its parameters; the family if some are unknown.
@@ -129,10 +131,10 @@ def _compute(
         joined = _join_operands(rules, met, dtypes, [])
     if are_other:
         dtypes = (joined,) * len(dtypes)
-    members = _members(rules, met, dtypes)
+    members = _find_members(rules, met, dtypes)
     if not members:
         return given.family
-    each, own = _arguments(met, members, dtypes)
+    each, own = _collect_arguments(met, members, dtypes)
     of_join = arguments_of(joined) if joined else {}
     values = [formula.value(each, own, of_join) for formula in given.formulas]
     return _make_member(given.family, values, members, trail)

@@ -77,22 +77,22 @@ def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Nod
         to = next((f", e.g. {n}" for n in nodes if isinstance(n, DType)), "")
         raise RefusalError(reason, f"cast it to a dtype{to}", Joined(tuple(nodes), None))
     if rules.combine in ("fold", "comparable"):
-        return _fold(rules, nodes, trail)
+        return _join_in_pairs(rules, nodes, trail)
     for a, b in combinations(dict.fromkeys(nodes), 2) if rules.refusals else ():
         check_pair(rules, a, b)
     return join(rules, nodes, trail)
 
 
-def _fold(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
+def _join_in_pairs(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
     """Pair by pair, from the left."""
     first = join(rules, nodes[:1], trail)
-    pair = _comparable if rules.combine == "comparable" else join
+    pair = _join_comparable if rules.combine == "comparable" else join
     return reduce(
         lambda a, b: stated_pair(rules, a, b, trail) or pair(rules, (a, b), trail), nodes[1:], first
     )
 
 
-def _comparable(rules: Rules, pair: Sequence[Node], trail: list[Decision]) -> Node:
+def _join_comparable(rules: Rules, pair: Sequence[Node], trail: list[Decision]) -> Node:
     """The join of a pair, which has to be one of the two."""
     found = join(rules, pair, trail)
     if found not in pair:

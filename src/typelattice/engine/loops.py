@@ -39,10 +39,10 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
 def search(rules: Rules, op: Op, dtypes: Sequence[DType]) -> DType | None:
     """Return the first dtype whose loop takes these dtypes; None if no loop does."""
     choices = (*(d for d in dtypes if d in op.loops_own), *op.loops)
-    return next((loop for loop in choices if all(_casts(rules, d, loop) for d in dtypes)), None)
+    return next((loop for loop in choices if all(_casts_to_loop(rules, d, loop) for d in dtypes)), None)
 
 
-def _casts(rules: Rules, a: DType, b: DType) -> bool:
+def _casts_to_loop(rules: Rules, a: DType, b: DType) -> bool:
     """Return True if a loop of b takes a: b lies above a, or each casts to the other.
 
     A loop never takes a pair that the file refuses.

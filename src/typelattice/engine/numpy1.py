@@ -49,7 +49,7 @@ def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], tr
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
     if not values_count(operands, own):
         return join(rules, [at_least(o, d) for o, d in zip(operands, own, strict=True)], trail)
-    counts = [_count(o, d) for o, d in zip(operands, own, strict=True)]
+    counts = [_make_count(o, d) for o, d in zip(operands, own, strict=True)]
     for o, count in zip(operands, counts, strict=True):
         if o.tier != "array":
             trail.append(Counted((o.own_node,), count.beside_unsigned))
@@ -73,7 +73,9 @@ def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -
     if len(own) < len(operands):
         return ()
     by_value = values_count(operands, own)
-    counts = [_count(o, d) if by_value else _fixed_count(o, d) for o, d in zip(operands, own, strict=True)]
+    counts = [
+        _make_count(o, d) if by_value else _make_fixed_count(o, d) for o, d in zip(operands, own, strict=True)
+    ]
     for loop in loops:
         if all(any(rules.order.le(d, loop) for d in count.either) for count in counts):
             return (loop,)
@@ -101,11 +103,11 @@ def at_least(o: Operand, own: DType) -> DType:
     return smallest(own, o.value).beside_unsigned if beyond else own
 
 
-def _count(o: Operand, own: DType) -> Count:
-    return _fixed_count(o, own) if o.tier == "array" else smallest(at_least(o, own), o.value)
+def _make_count(o: Operand, own: DType) -> Count:
+    return _make_fixed_count(o, own) if o.tier == "array" else smallest(at_least(o, own), o.value)
 
 
-def _fixed_count(o: Operand, own: DType) -> Count:
+def _make_fixed_count(o: Operand, own: DType) -> Count:
     return Count(at_least(o, own), at_least(o, own))
 
 

@@ -168,7 +168,7 @@ def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for the first two operands that do not meet here, though they meet elsewhere."""
     for a, b in combinations(operands, 2) if op.refusals else ():
         for refusal in op.refusals:
-            if _stands(a, b, refusal) or (not refusal.ordered and _stands(b, a, refusal)):
+            if _match_sides(a, b, refusal) or (not refusal.ordered and _match_sides(b, a, refusal)):
                 met = (a.own_node, b.own_node)
                 step = Operated(met, None, entry(rules, op, "refusals"))
                 does = "stand before" if refusal.ordered else "meet"
@@ -178,24 +178,24 @@ def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
 
 def dtype_of_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> DType | None:
     """Return the dtype that an operation's table of pairs has for its operands; None if it has none."""
-    return next((pair.dtype for pair in pairs if _match(pair, operands)), None)
+    return next((pair.dtype for pair in pairs if _matches_pair(pair, operands)), None)
 
 
 def has_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> bool:
     """Return True if an operation's table of pairs names these operands."""
-    return any(_match(pair, operands) for pair in pairs)
+    return any(_matches_pair(pair, operands) for pair in pairs)
 
 
-def _match(pair: Override, operands: Sequence[Operand]) -> bool:
+def _matches_pair(pair: Override, operands: Sequence[Operand]) -> bool:
     """Return True if one operand is of a pair's left side and all others are of its right side."""
     for i, o in enumerate(operands[:1] if pair.ordered else operands):
         others = [*operands[:i], *operands[i + 1 :]]
-        if others and all(_stands(o, other, pair) for other in others):
+        if others and all(_match_sides(o, other, pair) for other in others):
             return True
     return False
 
 
-def _stands(a: Operand, b: Operand, pair: Override) -> bool:
+def _match_sides(a: Operand, b: Operand, pair: Override) -> bool:
     """Return True if two operands match the sides of a pair.
 
     An array matches by its dtype or its kind, a Python scalar by its kind or as the number that it is.
@@ -212,10 +212,10 @@ def entry(rules: Rules, op: Op, key: str | None = None) -> str:
     """Return the entry of `ops` that gives a key of an operation, or any key; its class if none does."""
     known = entries(rules.operation(op.name))
     of_class = IN_PLACE if key == "gives_into" and IN_PLACE in known else known[-2]
-    return next((name for name in known if _says(rules, name, key)), of_class)
+    return next((name for name in known if _has_key(rules, name, key)), of_class)
 
 
-def _says(rules: Rules, name: str, key: str | None) -> bool:
+def _has_key(rules: Rules, name: str, key: str | None) -> bool:
     """Return True if the file gives a key, or any key, of an operation, a class or a group."""
     said = rules.ops.get(name, {})
     return bool(said) if key is None else key in said or f"{key}_of" in said

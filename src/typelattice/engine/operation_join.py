@@ -73,12 +73,12 @@ def make_arrays(
     if op.counts_as == ITSELF:
         return operands
     return [
-        _array(rules, op, o, trail) if o.tier != "array" and op.counts_as_array(i) else o
+        _make_array(rules, op, o, trail) if o.tier != "array" and op.counts_as_array(i) else o
         for i, o in enumerate(operands)
     ]
 
 
-def _array(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
+def _make_array(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
     """Count an operand without dimensions as an array of its own dtype. Raise RefusalError for overflow."""
     own = own_dtype(rules, o)
     if own is None:
@@ -106,7 +106,9 @@ def join_operands(
         ]
     if not op.joins_order:
         return combine(rules, counted, trail)
-    own = replace(rules, order=_order(op.joins_order), ties={}, overrides={}, refusals={}, combine="join")
+    own = replace(
+        rules, order=_build_order(op.joins_order), ties={}, overrides={}, refusals={}, combine="join"
+    )
     met = tuple(o.own_node for o in counted)
     said = entry(rules, op, "joins_order")
     # One step stands for the operation's order. The system's other steps are the same in every operation.
@@ -124,7 +126,7 @@ def join_operands(
 
 
 @lru_cache
-def _order(covers: Covers) -> Order[Node]:
+def _build_order(covers: Covers) -> Order[Node]:
     """The order of these covers; a few operations have one, which many calls ask for."""
     return Order(dict(covers))
 

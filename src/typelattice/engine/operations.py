@@ -196,13 +196,13 @@ def kinds(text: str) -> tuple[Kind, ...]:
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 
-def _rows() -> dict[str, list[str]]:
+def _read_standard() -> dict[str, list[str]]:
     """Read the rows of the standard's table, by the name of the class."""
     with open(TABLE, encoding="ascii") as rows:
         return {row.split(None, 1)[0]: row.split()[1:] for row in rows if not row.startswith("#")}
 
 
-def _of_class(name: str, row: Sequence[str]) -> Op:
+def _make_op_of_class(name: str, row: Sequence[str]) -> Op:
     _, takes, gives = row
     given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
     # A checker does not see that a word which is one of PARTS is one of `Given`.
@@ -212,8 +212,8 @@ def _of_class(name: str, row: Sequence[str]) -> Op:
 
 STANDARD: Mapping[str, Op]  # by class
 GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
-_ROWS = _rows()
-STANDARD = Later(_ROWS, _of_class)
+_ROWS = _read_standard()
+STANDARD = Later(_ROWS, _make_op_of_class)
 GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 

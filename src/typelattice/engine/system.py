@@ -38,7 +38,7 @@ MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes o
 _NOTHING: Any = object()  # stands for an operand that was not given; None would be one, though an invalid one
 
 
-def _values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+def _scalar_values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values of the Python scalars among operands; None stands for each of the others."""
     return tuple(x if type(x) in SCALARS else None for x in operands)
 
@@ -136,7 +136,7 @@ class System(Rules, Viewed):
         """Look up the dtype of two operands whose like was seen before. Raise KeyError or such for others."""
         marks = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
         found = self._remembered.get(marks)
-        return self._remembered[(*marks, *_values((a, b)))] if found is None else found
+        return self._remembered[(*marks, *_scalar_values((a, b)))] if found is None else found
 
     def _remember(self, operands: tuple[Any, ...], found: DType) -> None:
         """Remember the dtype for operands like these; in a value-based system, for arrays and dtypes only.
@@ -156,7 +156,7 @@ class System(Rules, Viewed):
                 decides = any(SCALARS.get(type(x)) in self._valued_kinds for x in operands)
                 with suppress(TypeError, AttributeError):  # an object whose mark has no hash
                     marks = tuple(CACHE_KEYS[type(x)](x) for x in operands)
-                    self._remembered[(*marks, *_values(operands)) if decides else marks] = found
+                    self._remembered[(*marks, *_scalar_values(operands)) if decides else marks] = found
 
     def _known_of(self, a: Any, b: Any) -> Arrays | None:
         """Return the table that keeps two plain arrays of one class; None for others, kept by their marks."""

@@ -80,7 +80,7 @@ class Answers(Viewed):
         """A row for each answer and reason under a heading, with the names of the systems."""
         rows, cells = [], []
         for heading, found in _by_heading(self):
-            for given_, whys in _groups(found).items():
+            for given_, whys in _group_systems(found).items():
                 for why, names in whys.items():
                     rows.append(Cell(heading))
                     mark = ("refused",) if given_ == "refused" else ()
@@ -147,7 +147,7 @@ def summary(answers: Answers, layout: Layout) -> Iterator[str]:
 
 def group_lines(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
     """Systems by answer: the library's own if it was asked, with the rule's if that is another."""
-    groups = _groups(answers)
+    groups = _group_systems(answers)
     stub = max(map(len, groups)) + 8
     for given_, whys in groups.items():
         ordered = sorted(whys.items(), key=lambda w: (bool(w[0]), -len(w[1])))
@@ -159,8 +159,8 @@ def example(answers: Answers) -> str:
     """The best known system that gives the commonest answer among the libraries."""
     libraries = [p for p in answers if heading_of(p.system.name) == LIBRARIES]
     asked_first = libraries or list(answers)
-    commonest = next(iter(_groups(asked_first)))
-    return known_first([p.system.name for p in asked_first if _row(p)[0] == commonest])[0]
+    commonest = next(iter(_group_systems(asked_first)))
+    return known_first([p.system.name for p in asked_first if _make_row(p)[0] == commonest])[0]
 
 
 def notes(answers: Answers) -> list[str]:
@@ -174,15 +174,15 @@ def _by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:
             yield heading, listed
 
 
-def _groups(answers: Iterable[Promotion]) -> Groups:
+def _group_systems(answers: Iterable[Promotion]) -> Groups:
     """Names of systems by answer and reason, the commonest answer first, refusals last."""
     groups: Groups = {}
-    for given_, why, name in map(_row, answers):
+    for given_, why, name in map(_make_row, answers):
         groups.setdefault(given_, {}).setdefault(why, []).append(name)
     return dict(sorted(groups.items(), key=lambda g: (g[0] == "refused", -sum(map(len, g[1].values())))))
 
 
-def _row(p: Promotion) -> Row:
+def _make_row(p: Promotion) -> Row:
     """The line of one system in a summary."""
     o = observed(p)
     name = p.system.name

@@ -52,7 +52,9 @@ def form(system: str, library: str) -> Form:
     ("jnp.ones(1, '{}')", 'bool_')
     """
     known, system = library.split()[0] if library.strip() else system, system.partition(SIGN)[0]
-    return _forms(known).get(system, _forms(known).get("", PLAIN)) if known in libraries() else PLAIN
+    return (
+        _read_forms(known).get(system, _read_forms(known).get("", PLAIN)) if known in libraries() else PLAIN
+    )
 
 
 def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
@@ -66,7 +68,7 @@ def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
 
 
 @cache
-def _forms(library: str) -> Mapping[str, Form]:
+def _read_forms(library: str) -> Mapping[str, Form]:
     """The forms that a library's file states: one for each table, and under no name the one above them."""
     import tomllib
 

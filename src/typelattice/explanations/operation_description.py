@@ -35,9 +35,9 @@ def _describe_taken(p: Promotion, rule: Op) -> Iterator[str]:
     """Describe the operands that the operation takes."""
     concerned = [n for n in (p.node, p.compute, *(o.dtype for o in p.promoting)) if isinstance(n, DType)]
     concerned += [n for step in p.steps for n in step.nodes if isinstance(n, DType)]
-    yield f"{p.op} takes {_domain(rule.takes, concerned)}"
+    yield f"{p.op} takes {_describe_domain(rule.takes, concerned)}"
     if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in p.promoting):
-        yield f"as an operand it takes {_domain(rule.accepts, concerned)}"
+        yield f"as an operand it takes {_describe_domain(rule.accepts, concerned)}"
     if rule.scalars in PLACES and any(o.tier == "scalar" for o in p.promoting):
         yield f"it takes {PLACES[rule.scalars]}"
 
@@ -64,7 +64,7 @@ def _describe_join(p: Promotion, rule: Op) -> Iterator[str]:
         yield "it computes in the first of its loops to which every operand casts"
 
 
-def _domain(taken: Domain, concerned: Sequence[DType]) -> str:
+def _describe_domain(taken: Domain, concerned: Sequence[DType]) -> str:
     """List the kinds and dtypes of a domain; name the excluded ones that concern this question."""
     listed = "every kind" if {*Kind} <= {*taken.listed} else join_words(taken.listed)
     if not taken.but:

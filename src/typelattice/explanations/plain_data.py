@@ -28,12 +28,12 @@ def data(p: Promotion) -> dict[str, object]:
         "rule": {"file": p.rule.file, "key": p.rule.key, "lines": list(p.rule.lines)},
         "reason": p.reason,
         "remedy": p.remedy,
-        "observed": _observed_data(p),
+        "observed": _describe_observed(p),
         "never_asked": is_unasked(p),
     }
 
 
-def _observed_data(p: Promotion) -> dict[str, object] | None:
+def _describe_observed(p: Promotion) -> dict[str, object] | None:
     """The library's recorded answer to this call; null if it was never asked."""
     o = observed(p)
     return (

@@ -71,7 +71,7 @@ def agreeing_changes(
     if isinstance(step, Created):
         return
     constants = (ast.Constant, ast.Starred, *LISTS)
-    given = [each for each in _operands(at) if not isinstance(each, constants)]
+    given = [each for each in _list_operands(at) if not isinstance(each, constants)]
     single = [[each] for each in given]
     for those in [
         *single,
@@ -131,7 +131,7 @@ class _StepNode:
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         }  # the others are no modules, as that of `from numpy import pi`
         imported = [(name, whole) for name, whole in self.source.aliases() if name in asked]
-        known = [(whole.count("."), name) for name, whole in imported if _of(whole, modules)]
+        known = [(whole.count("."), name) for name, whole in imported if _is_of_step(whole, modules)]
         named = [name for depth, name in sorted(known, reverse=True) if depth < 2]
         text = self.source.text(self.node)
         return next((name for name in named if f"{name}." in text), named[0] if named else "")
@@ -143,11 +143,11 @@ class _StepNode:
         return f"{alias}.{name}" if alias else f'"{name}"'
 
 
-def _of(whole: str, modules: Sequence[str]) -> bool:
+def _is_of_step(whole: str, modules: Sequence[str]) -> bool:
     return whole.partition(".")[0] in modules
 
 
-def _names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
+def _list_names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
     """List the names and attributes in some nodes that may be arrays, in the order of the source."""
     found: list[str] = []
     modules = {name for name, _ in at.source.aliases()}
@@ -164,7 +164,7 @@ def _names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
     return [*dict.fromkeys(found)][:MAX_NAMES_TRIED]
 
 
-def _operands(at: _StepNode) -> list[ast.expr]:
+def _list_operands(at: _StepNode) -> list[ast.expr]:
     """List the expressions that a step takes, as far as they are written out."""
     match at.node:
         case ast.BinOp(left=a, right=b) | ast.AugAssign(target=a, value=b):
@@ -186,7 +186,7 @@ def _wide_and_narrow(
     checked: CheckedRun, cause: Cause, at: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
     """Split the operands of the widening step: those to be cast, and those whose dtype they should have."""
-    given = _operands(at)
+    given = _list_operands(at)
     step = checked.steps[at.step]
     taken = step.operands if isinstance(step, Call) else checked.inputs[at.step]
     if len(given) != len(taken):
@@ -202,7 +202,7 @@ def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[C
     """List the casts of what widens, where it does."""
     wide, narrow = _wide_and_narrow(checked, cause, at)
     step = checked.steps[at.step]
-    dtypes = [f"{name}.dtype" for name in _names(at, narrow)]
+    dtypes = [f"{name}.dtype" for name in _list_names(at, narrow)]
     literal = at.literal(checked, cause)
     if isinstance(at.node, ast.Call) and (step.op in JOINED or len(checked.inputs[at.step]) > len(wide)):
         yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
@@ -213,10 +213,10 @@ def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[C
         for node in wide:
             is_number = isinstance(node, ast.Constant)  # which widens nothing
             if dtype.removesuffix(".dtype") != at.source.text(node) and not is_number:
-                yield from _casts(at, node, dtype)
+                yield from _list_casts(at, node, dtype)
 
 
-def _casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
+def _list_casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
     """List the ways in which an expression is cast: as an array, and as a list or the like."""
     text = at.source.operand_text(node)
     alias = at.alias()
@@ -239,11 +239,11 @@ def _at_origin(
     if not isinstance(node, ast.expr):
         return
     literal = at.literal(checked, cause)
-    created = isinstance(step, Created) or (isinstance(node, ast.Call) and _creates_default(node, step))
+    created = isinstance(step, Created) or (isinstance(node, ast.Call) and _creates_default_dtype(node, step))
     dtypes = _dtypes_at_hand(checked, cause, at, widening, created)
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
-    if isinstance(node, ast.Call) and _creates_default(node, step):
+    if isinstance(node, ast.Call) and _creates_default_dtype(node, step):
         for dtype in dict.fromkeys([*dtypes, literal]):
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
@@ -251,7 +251,7 @@ def _at_origin(
     elif asked is not None and isinstance(node, ast.Call):
         yield from _other_dtype(at, node, asked, literal, dtypes, created, sources)
     if not isinstance(step, Created):
-        inner = [] if cause.first[0] != cause.at else _names(at, _operands(at))
+        inner = [] if cause.first[0] != cause.at else _list_names(at, _list_operands(at))
         names = [*inner, *at.source.arrays_at_hand(node)]
         for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in names), literal]):
             yield at.change(
@@ -270,8 +270,8 @@ def _dtypes_at_hand(
     return [f"{name}.dtype" for name in (*found, *(at.source.arrays_at_hand(at.node) if created else ()))]
 
 
-def _creates_default(node: ast.Call, step: Step) -> bool:
-    """Return True if a call makes an array of no dtype that was asked for, also where its step is an input."""
+def _creates_default_dtype(node: ast.Call, step: Step) -> bool:
+    """Return True if a call makes an array whose dtype was not asked for; its step may be an input."""
     if isinstance(step, Created):
         return step.dtype is None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -303,7 +303,7 @@ def _at_later_results(checked: CheckedRun, cause: Cause, sources: Mapping[str, S
 
 
 def _narrow_names(checked: CheckedRun, cause: Cause, widening: _StepNode) -> list[str]:
-    return _names(widening, _wide_and_narrow(checked, cause, widening)[1])
+    return _list_names(widening, _wide_and_narrow(checked, cause, widening)[1])
 
 
 def _is_dtype(function: ast.expr) -> bool:

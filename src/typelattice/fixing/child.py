@@ -61,7 +61,7 @@ def main(program: str, out: str) -> None:
         ran = RunInChild(run, 0, {}, found.outcomes, found.failures, warned)
         Path(out).write_bytes(pickle.dumps(ran))
     elif todo.function:
-        function, args, named = _function(todo)
+        function, args, named = _load_function(todo)
         traced = trace_call(function, args, named, values=steps or False)
         leave(Ended(traced.run, 0, names={"result": traced.result}))
     else:
@@ -98,7 +98,7 @@ def serve() -> None:
             os._exit(1)
 
 
-def _function(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+def _load_function(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
     """Find the function and its arguments, which are widened if that is asked for."""
     found, args, named = function_of(todo)
     if todo.widen:

@@ -34,37 +34,37 @@ def values_of(names: Mapping[str, Any]) -> dict[str, Kept]:
     found: dict[str, Kept] = {}
     for name, value in names.items():
         if not name.startswith("_"):
-            _keep(found, name, value, 0)
+            _keep_value(found, name, value, 0)
     return found
 
 
-def _keep(found: dict[str, Kept], name: str, value: Any, depth: int) -> None:
+def _keep_value(found: dict[str, Kept], name: str, value: Any, depth: int) -> None:
     if len(found) >= MAX_KEPT_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
         return
     if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
         if isinstance(value, (float, complex)):
-            found[name] = Kept(type(value).__name__, tuple(_flat(value)))
+            found[name] = Kept(type(value).__name__, tuple(_flatten_numbers(value)))
     elif isinstance(value, (list, tuple)) and depth < MAX_LIST_DEPTH:
         for i, item in enumerate(value[:MAX_KEPT_VALUES]):
-            _keep(found, f"{name}[{i}]", item, depth + 1)
+            _keep_value(found, f"{name}[{i}]", item, depth + 1)
     elif isinstance(value, dict) and depth < MAX_LIST_DEPTH:
         for key, item in [*value.items()][:MAX_KEPT_VALUES]:
-            _keep(found, f"{name}[{key!r}]", item, depth + 1)
+            _keep_value(found, f"{name}[{key!r}]", item, depth + 1)
     elif hasattr(value, "dtype") and hasattr(value, "tolist") and hasattr(value, "shape"):
         try:
             size = 1
             for length in value.shape:
                 size *= length
             numbers = value.tolist() if size <= MAX_KEPT_NUMBERS else []
-            found[name] = Kept(str(value.dtype).rpartition(".")[2], tuple(_flat(numbers)))
+            found[name] = Kept(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
         except (TypeError, ValueError, RuntimeError):
             return  # an array of objects, or one that holds no data
 
 
-def _flat(x: Any) -> list[float]:
+def _flatten_numbers(x: Any) -> list[float]:
     """List the numbers in nested lists, real and imaginary parts in turn."""
     if isinstance(x, (list, tuple)):
-        return [number for item in x for number in _flat(item)]
+        return [number for item in x for number in _flatten_numbers(item)]
     if isinstance(x, complex):
         return [x.real, x.imag]
     number = float(x)
@@ -106,7 +106,7 @@ def saved_values(root: Path, before: Mapping[str, tuple[int, int]]) -> dict[str,
                 if isinstance(value, Kept):
                     found[name + key] = value
                 else:
-                    _keep(found, name + key, value, 0)
+                    _keep_value(found, name + key, value, 0)
     return found
 
 

@@ -141,7 +141,7 @@ class Patch:
         return "".join(
             line
             for path, (before, after) in sorted(self.contents.items())
-            for line in _diff(path_text(path), before.decode("utf-8"), after.decode("utf-8"))
+            for line in _write_diff(path_text(path), before.decode("utf-8"), after.decode("utf-8"))
         )
 
     def data(self) -> dict[str, object]:
@@ -215,7 +215,7 @@ def path_text(path: Path) -> str:
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 
-def _diff(name: str, before: str, after: str) -> Iterator[str]:
+def _write_diff(name: str, before: str, after: str) -> Iterator[str]:
     old, new = (text.splitlines(keepends=True) for text in (before, after))
     for line in unified_diff(old, new, f"a/{name}", f"b/{name}"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -28,12 +28,12 @@ def main(program: str, out: str) -> None:
     else:
         started = perf_counter()
         with suppress(SystemExit):
-            _run(todo)
+            _run_target(todo)
     seconds = perf_counter() - started
     Path(out).write_text(f"{seconds} {peak_bytes()}", encoding="ascii")
 
 
-def _run(todo: Program) -> None:
+def _run_target(todo: Program) -> None:
     """Run a script, a module or tests as Python does."""
     sys.argv[:] = [todo.target, *todo.argv]
     if todo.tests:

@@ -169,7 +169,7 @@ class Workspace:
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
             words = [*self.python, "-c", RUN_MAIN.format(module), str(todo), str(out)]
             return subprocess.run(
-                words, cwd=self.inside, env=_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
+                words, cwd=self.inside, env=_make_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
                 stderr=stderr, timeout=RUN_SECONDS,
             ).returncode  # fmt: skip
 
@@ -177,7 +177,7 @@ class Workspace:
         """Run the program in a fork of the process that is kept for that; return its exit status."""
         if self.server is None:
             self.server = subprocess.Popen(
-                [*self.python, "-c", SERVE], cwd=self.inside, env=_environment(),
+                [*self.python, "-c", SERVE], cwd=self.inside, env=_make_environment(),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         assert self.server.stdin is not None and self.server.stdout is not None
@@ -200,7 +200,7 @@ class Workspace:
             self.server = None
 
 
-def _environment() -> dict[str, str]:
+def _make_environment() -> dict[str, str]:
     own = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH", ""), own]))
     return {**os.environ, "PYTHONPATH": path}

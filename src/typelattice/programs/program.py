@@ -219,7 +219,7 @@ class Program(Viewed):
         system refuses, for what ONNX lacks, and without ndonnx.
         """
         chosen, typed = find_system(system), self.explicit(system)
-        return _target("onnx", "ndonnx").model(typed.steps, typed.results, chosen)
+        return _find_target("onnx", "ndonnx").model(typed.steps, typed.results, chosen)
 
     def to_stablehlo(self, system: AnySystem) -> str:
         """The program under a system as StableHLO text, with every cast written.
@@ -228,7 +228,7 @@ class Program(Viewed):
         without JAX.
         """
         chosen, typed = find_system(system), self.explicit(system)
-        found: str = _target("stablehlo", "jax").module(typed.steps, typed.results, chosen)
+        found: str = _find_target("stablehlo", "jax").module(typed.steps, typed.results, chosen)
         return found
 
     def to_json(self) -> str:
@@ -251,7 +251,7 @@ class Program(Viewed):
         file = isinstance(model, (str, os.PathLike))
         name = Path(model).name if file else "it"
         data = read_bytes(Path(model), LARGEST_MODEL) if file else model
-        steps, results = _target("onnx_reading", "onnx").read(data, name)
+        steps, results = _find_target("onnx_reading", "onnx").read(data, name)
         return cls(steps, results, name if file else "")
 
     def step(self, text: str) -> int:
@@ -263,7 +263,7 @@ class Program(Viewed):
         raise ProgramError(f"no step {text[:60]!r}{nearest(text, texts)}")
 
 
-def _target(name: str, library: str) -> Any:
+def _find_target(name: str, library: str) -> Any:
     """The module that writes or reads graphs of a target. Raises ProgramError without its library."""
     try:
         return import_module(f"typelattice.programs.targets.{name}")

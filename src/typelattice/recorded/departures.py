@@ -39,7 +39,7 @@ def departures(
     Raises FileError for a file of your own that cannot be read, DepartureError for one that cannot be right.
     """
     if path is not None:
-        return tuple(_of_recording(recording, os.path.basename(path), _values(path), own))
+        return tuple(_of_recording(recording, os.path.basename(path), _read_values(path), own))
     if recording not in recordings():
         return ()
     newest, _, older = recording.partition(SIGN)
@@ -62,7 +62,7 @@ def _read_files(library: str) -> Mapping[str, Mapping[str, object]]:
     path = os.path.join(FOLDER, f"{library}.toml")
     if not os.path.isfile(path):
         return {}
-    values = _values(path)
+    values = _read_values(path)
     extended = str(values.pop(EXTENDS, ""))
     return {**(_read_files(extended) if extended else {}), os.path.basename(path): values}
 
@@ -78,14 +78,14 @@ def _of_recording(
     listed = values.get("departure", [])
     if not isinstance(listed, list):
         raise DepartureError(f"{file}: departure is no list; write tables [[departure]]")
-    entries = DepartureEntries(file, _words(file, values.get("sets", {}), own))
+    entries = DepartureEntries(file, _read_words(file, values.get("sets", {}), own))
     for number, entry in enumerate(listed, 1):
         found = entries.departure(number, entry, recording)
         if found:
             yield found
 
 
-def _words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
+def _read_words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
     """The words of a list, its named sets of dtypes included. Raises DepartureError."""
     words = Words(own)
     try:
@@ -98,7 +98,7 @@ def _words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
     return words
 
 
-def _values(path: str | os.PathLike[str]) -> dict[str, object]:
+def _read_values(path: str | os.PathLike[str]) -> dict[str, object]:
     """Read a TOML file. Raises FileError, DepartureError."""
     name = os.path.basename(path)
     data = read_bytes(path, LIMIT_BYTES + 1)

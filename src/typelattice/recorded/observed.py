@@ -138,10 +138,10 @@ def observed(p: Promotion) -> Observed | None:
         name = f"{FOREIGN}/{name}"
     asked = p.system.operation(p.op or PROMOTION)
     is_power = asked.function == "pow"
-    call = _recorded_call(name, asked.name, p.promoting, is_power)
+    call = _find_recorded_call(name, asked.name, p.promoting, is_power)
     if call is None and asked.is_operator and not asked.in_place:
         # Operators were asked of some of the many operands.
-        call = _recorded_call(name, asked.function, p.promoting, is_power)
+        call = _find_recorded_call(name, asked.function, p.promoting, is_power)
     if call is None or call.answer == NOT_ASKED:
         return None
     page = open_recording(name)
@@ -180,7 +180,7 @@ def listed_departure(p: Promotion) -> Departure | None:
 def recording_of(system: Rules) -> str | None:
     """The name of the recording of a system's library; None if nothing was recorded for that system."""
     entry = recordings().get(system.name)
-    of_library = entry is not None and _packages(system)[:1] == [entry.library]
+    of_library = entry is not None and _list_packages(system)[:1] == [entry.library]
     return system.name if of_library and open_recording(system.name) else None
 
 
@@ -196,19 +196,19 @@ def asked_of(system: Rules) -> str:
     versions = page.versions if page else {}
     named = {
         package: version.partition("+")[0]
-        for package in _packages(system)
+        for package in _list_packages(system)
         for key, version in versions.items()
         if key == package or key.startswith(f"{package}-")
     }
     return ", ".join(f"{package} {version}" for package, version in named.items()) or system.library
 
 
-def _packages(system: Rules) -> list[str]:
+def _list_packages(system: Rules) -> list[str]:
     """The names that a system's file gives in `library`: of `keras 3.15, jax 0.10` keras and jax."""
     return [words[0] for words in map(str.split, system.library.split(",")) if words]
 
 
-def _recorded_call(name: str, op: str, operands: Sequence[Operand], is_power: bool) -> Call | None:
+def _find_recorded_call(name: str, op: str, operands: Sequence[Operand], is_power: bool) -> Call | None:
     """The recorded call, of the very operands if these were asked; None where Python alone was."""
     page = open_recording(name)
     if page is None:
@@ -227,14 +227,14 @@ def _known_texts(name: str, o: Operand, value: str, is_power: bool) -> Sequence[
     is given for the cache: 0, 0.0 and -0.0 are equal, and are written otherwise.
     """
     page = open_recording(name)
-    return [text for text in _texts(o, is_power) if page and text in page.known]
+    return [text for text in _write_texts(o, is_power) if page and text in page.known]
 
 
-def _texts(o: Operand, is_power: bool) -> Iterator[str]:
+def _write_texts(o: Operand, is_power: bool) -> Iterator[str]:
     """Yield an operand as recordings write it: first itself, then others that every library treats alike."""
     yield str(o)
     yield str(o).replace("e+", "e")  # Python writes 1e39 so
-    if o.value is not None and not _ordinary(o.value, is_power):
+    if o.value is not None and not _is_ordinary(o.value, is_power):
         return
     if o.tier == "scalar":
         yield "True" if isinstance(o.value, bool) else o.kind.word
@@ -244,7 +244,7 @@ def _texts(o: Operand, is_power: bool) -> Iterator[str]:
             yield f"{o.dtype}:scalar"
 
 
-def _ordinary(value: Value, is_power: bool) -> bool:
+def _is_ordinary(value: Value, is_power: bool) -> bool:
     """Return True if a number counts like any other of its kind in an operation."""
     if isinstance(value, bool):
         return True

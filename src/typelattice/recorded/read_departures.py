@@ -67,14 +67,14 @@ class DepartureEntries:
             except (ValueError, OperandError) as e:
                 raise DepartureError(f"{at}, {key}: {printable(clip_text(str(e), LIMIT_CAUSE))}") from None
 
-        counts = read("count", _counts, NOT_COUNTED)
+        counts = read("count", _read_counts, NOT_COUNTED)
         found = Departure(
-            ops=read("ops", _operations, Operations()),
+            ops=read("ops", _read_operations, Operations()),
             operands=read("operands", self._patterns, ()),
             reason=read("reason", text, ""),
             source=read("source", text, ""),
             count=counts.get("", counts.get(recording, 0)),
-            varies=read("varies", _truth, False),
+            varies=read("varies", _read_truth, False),
         )
         return found if {"", recording} & {*counts} else None
 
@@ -137,15 +137,15 @@ class DepartureEntries:
             raise ValueError(f"{e}{near}{scalars}") from None
 
 
-def _operations(said: object) -> Operations:
+def _read_operations(said: object) -> Operations:
     """`all but where, concat`: operations, classes and groups of them, and those that are left out."""
     listed, *but = text(said).split(BUT)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")
-    return Operations(_entries(listed), _entries(but[0]) if but else frozenset())
+    return Operations(_find_entries(listed), _find_entries(but[0]) if but else frozenset())
 
 
-def _entries(said: str) -> frozenset[str]:
+def _find_entries(said: str) -> frozenset[str]:
     """The entries of `ops` that a list names; `all` are the groups."""
     words = once(word.strip() for word in said.split(","))
     if words == (ALL,):
@@ -155,23 +155,23 @@ def _entries(said: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def _counts(said: object) -> Mapping[str, int]:
+def _read_counts(said: object) -> Mapping[str, int]:
     """Read the numbers of recorded calls: of one recording (under an empty name), or of each by its name."""
     if not isinstance(said, dict):
-        return {"": _count(said)}
+        return {"": _read_count(said)}
     for name, _ in items(said):
         if name not in recordings():
             raise ValueError(f"no recording is called {short(name)}{nearest(name, recordings())}")
-    return {name: _count(number) for name, number in items(said)}
+    return {name: _read_count(number) for name, number in items(said)}
 
 
-def _truth(said: object) -> bool:
+def _read_truth(said: object) -> bool:
     if not isinstance(said, bool):
         raise ValueError(f"should be true or false, is {article(type(said))}")
     return said
 
 
-def _count(said: object) -> int:
+def _read_count(said: object) -> int:
     if type(said) is not int or said < 0:
         given = said if type(said) is int else article(type(said))
         raise ValueError(f"should be how many calls there are, is {given}")

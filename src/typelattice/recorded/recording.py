@@ -137,7 +137,7 @@ class Recording:
 
     def answers(self, op: str) -> Mapping[Operands, str]:
         """Map the operands of every call of an operation to its answer, as `kept` gives it."""
-        return _answers(self, op)
+        return _decode_answers(self, op)
 
     def call(self, op: str, operands: Operands) -> Call | None:
         """Find a call with its answer and message; None if nobody asked it."""
@@ -207,15 +207,15 @@ def decode_section(recording: Recording, op: str, most: int = RANDOM_CALL_OPERAN
 
 
 @lru_cache(32)  # most operations answer like another, which answers like a third
-def _answers(recording: Recording, op: str) -> Mapping[Operands, str]:
+def _decode_answers(recording: Recording, op: str) -> Mapping[Operands, str]:
     """Decode the answers to every call of an operation."""
     section, found = decode_section(recording, op), Answers()
     if recording.base:
-        theirs = _answers(recording.base, op).items()
+        theirs = _decode_answers(recording.base, op).items()
         found = {o: LACKED_NAME if recording.is_lacking(op, o) else kept for o, kept in theirs}
     if section.like:
         among = frozenset(section.among)
-        theirs = _answers(recording, section.like).items()
+        theirs = _decode_answers(recording, section.like).items()
         found |= {o: kept for o, kept in theirs if len(o) == 2 and (not among or among.issuperset(o))}
     found |= {operands: kept for _, operands, kept in section.calls()}
     return found

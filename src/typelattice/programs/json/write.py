@@ -71,9 +71,9 @@ def argument_data(x: Argument) -> object:
         case NamedDType(name):
             return {"dtype": name}
         case Slice(start, stop, step):
-            return {"slice": _list((start, stop, step))}
+            return {"slice": _encode_list((start, stop, step))}
         case tuple():
-            return _list(x)
+            return _encode_list(x)
         case complex():
             return {"complex": [argument_data(x.real), argument_data(x.imag)]}
         case float() if not math.isfinite(x):
@@ -81,5 +81,5 @@ def argument_data(x: Argument) -> object:
     return {"ellipsis": True} if x is ... else x
 
 
-def _list(x: Sequence[Argument]) -> list[object]:
+def _encode_list(x: Sequence[Argument]) -> list[object]:
     return [argument_data(each) for each in x]

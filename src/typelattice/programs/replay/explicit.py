@@ -118,7 +118,7 @@ class _Writer:
         moved = self.cast_operands(step, p, given.dtype)
         accumulator = p.accumulator if p is not None else None
         states_it = accumulator is not None and step.own is None  # a call of one's own has it as an argument
-        narrows = step.own is None and _narrows(step, p, result)
+        narrows = step.own is None and _narrows_result(step, p, result)
         cast_after = states_it or narrows or _writes_into_operand(step, p)
         computed = accumulator if states_it else p.compute if cast_after and p else result
         stated = ((ACCUMULATOR, self.dtype(accumulator)),) if accumulator and not states_it else ()
@@ -221,7 +221,7 @@ def _writes_into_operand(step: Call, p: Promotion | None) -> bool:
     return step.name in WRITES or (step.rebinds and in_place)
 
 
-def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:
+def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bool:
     """Return True if an operation casts its own result: a bfloat16 sum may add in float32 and then cast.
 
     Indices and counts are not cast: `argmax`, and the second result of `sort`, have a dtype of their own.
@@ -249,7 +249,7 @@ def check(steps: Sequence[Step]) -> None:
             case Call():
                 dtypes.append(_check_operands(step, [dtypes[part] for part in step.operands]))
             case _:
-                dtypes.append(_requested_text(step))
+                dtypes.append(_write_requested(step))
 
 
 def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
@@ -261,16 +261,16 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     joined = operands[step.operation.promoting]
     if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:  # an exponent may take no part
         joined = joined[:1]
-    accumulates = step.operation.adds_up and _requested_text(step) not in joined
+    accumulates = step.operation.adds_up and _write_requested(step) not in joined
     keep_their_own = step.own is not None or accumulates
     families = {d.partition("(")[0] for d in joined if d}  # decimals of other lengths may stand side by side
     if None in joined or (len(families) > 1 and not keep_their_own):
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
-    return _requested_text(step)
+    return _write_requested(step)
 
 
-def _requested_text(step: Step) -> str:
+def _write_requested(step: Step) -> str:
     if not isinstance(step.asked_dtype, NamedDType):
         raise ProgramError(f"{_step_text(step)} does not say its dtype; take .explicit(system)")
     return step.asked_dtype.name

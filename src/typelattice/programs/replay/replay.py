@@ -95,7 +95,7 @@ def evaluators_of(system: System | Systems, steps: Sequence[Step]) -> FindEvalua
     scalars. For example `np.float64(2.5)` beside a tensor is no tensor.
     """
     if isinstance(system, System):
-        constants = _constants(steps) if YIELDING_LIBRARY in system.foreign else ()
+        constants = _find_constants(steps) if YIELDING_LIBRARY in system.foreign else ()
         if not constants:
             one = _Evaluator(system)
             return _find_evaluator_by_module(lambda step: one, steps)
@@ -105,7 +105,7 @@ def evaluators_of(system: System | Systems, steps: Sequence[Step]) -> FindEvalua
         return _find_evaluator_by_module(lambda step: numpy if id(step) in kept else one, steps)
     owners = [None if isinstance(step, Created) else _foreign_mark(step) for step in steps]
     evaluators = {name: _Evaluator(s, owners) for name, s in system.items()}
-    return _find_evaluator_by_module(lambda step: _owner(evaluators, step), steps)
+    return _find_evaluator_by_module(lambda step: _find_owner_evaluator(evaluators, step), steps)
 
 
 def _find_evaluator_by_module(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
@@ -157,7 +157,7 @@ def _foreign_mark(step: Step) -> str | None:
     return step.owner and step.owner + ("" if isinstance(step, Created) else SCALAR)
 
 
-def _constants(steps: Sequence[Step]) -> frozenset[int]:
+def _find_constants(steps: Sequence[Step]) -> frozenset[int]:
     """Return NumPy's steps that are computed from constants; none if the program has no other library."""
     owners = {step.owner for step in steps}
     if YIELDING_LIBRARY not in owners or not owners - {YIELDING_LIBRARY, None}:
@@ -170,7 +170,7 @@ def _constants(steps: Sequence[Step]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _owner(evaluators: Mapping[str, _Evaluator], step: Step) -> _Evaluator:
+def _find_owner_evaluator(evaluators: Mapping[str, _Evaluator], step: Step) -> _Evaluator:
     """Return the evaluator for the system of a step's owner. Raises ProgramError."""
     if step.owner is not None and step.owner in evaluators:
         return evaluators[step.owner]
@@ -210,7 +210,7 @@ class _Evaluator:
                     return beside
                 asked = None if step.dtype is None else self.dtype(step.dtype, found)
                 number = step.keywords[-1] if step.keywords else step.rebinds
-                key = name, made, step.operator, asked, number, _tier(step, made)
+                key = name, made, step.operator, asked, number, _find_tier(step, made)
                 known = self.outcomes_of_calls.get(key)
                 if known is None:
                     known = self.outcomes_of_calls[key] = self.outcome_of_call(step, made, asked)
@@ -226,12 +226,12 @@ class _Evaluator:
                 assert o is not None
                 if why := self.refused_index(step.key, lists, found):
                     return Outcome(None, None, why)
-                return Outcome(replace(o, tier=_tier(step, (o,)), value=None))
+                return Outcome(replace(o, tier=_find_tier(step, (o,)), value=None))
             case Cast(source=source, to=to):
                 o = found[source].operand
                 assert o is not None
                 alone = self.made_of_foreign(o, source) if to == DTypeOf(source) else None
-                return self.explicit_cast(o, alone or self.dtype(to, found), _tier(step, (o,)))
+                return self.explicit_cast(o, alone or self.dtype(to, found), _find_tier(step, (o,)))
             case Item(source=source):
                 o = found[source].operand
                 assert o is not None
@@ -433,7 +433,7 @@ class _Evaluator:
         if step.operator and all(o.tier == "scalar" for o in operands):
             made = python_result(step.name, operands)
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
-        tier = _tier(step, operands)
+        tier = _find_tier(step, operands)
         if step.name == "setitem" and step.operator and op_of(self.system, "setitem").gives_into == COPY_CAST:
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
@@ -486,7 +486,7 @@ class _Evaluator:
 FindEvaluator = Callable[[Step], _Evaluator]  # finds the evaluator of a step
 
 
-def _tier(step: Step, operands: Sequence[Operand]) -> Tier:
+def _find_tier(step: Step, operands: Sequence[Operand]) -> Tier:
     """Return the tier of a result: by its shape if known, else an array if any operand is one."""
     if step.shape is not None:
         return "array" if step.shape else "0d"

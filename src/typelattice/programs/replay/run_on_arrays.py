@@ -220,7 +220,7 @@ class _Runner:
 
     def lists(self, key: Argument, form: str) -> Any:
         """An index with lists in it, which are tuples in a step."""
-        found = [_list(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
+        found = [_convert_to_lists(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
         return found[0] if form == INDICES[0] else tuple(found)
 
     def argument(self, x: Argument) -> Any:
@@ -237,6 +237,6 @@ class _Runner:
         return x
 
 
-def _list(x: Any) -> Any:
+def _convert_to_lists(x: Any) -> Any:
     """Tuples within each other as lists."""
-    return [_list(each) for each in x] if type(x) is tuple else x
+    return [_convert_to_lists(each) for each in x] if type(x) is tuple else x

@@ -71,7 +71,7 @@ from typelattice.programs.source.name_meanings import (
 )
 
 
-def _syntax(sign: str) -> type[ast.AST] | None:
+def _find_syntax(sign: str) -> type[ast.AST] | None:
     """Return the syntax class of an operator: `Add` for `+`, `USub` for `-x`; None for `+=`, a statement."""
     for text in (sign, f"x {sign} x", f"{sign} x"):
         try:
@@ -85,7 +85,7 @@ def _syntax(sign: str) -> type[ast.AST] | None:
 
 
 OPERATORS: dict[type[ast.AST], str] = {
-    syntax: op.name for op in OPERATIONS.values() if op.operator and (syntax := _syntax(op.operator))
+    syntax: op.name for op in OPERATIONS.values() if op.operator and (syntax := _find_syntax(op.operator))
 }
 PLAIN_TESTS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
     ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.Eq: operator.eq, ast.NotEq: operator.ne,
@@ -303,7 +303,9 @@ class Reader:
                 raise self.excerpt(node).refuse(f"Python refuses it: {e}; give another index") from None
         if not isinstance(x, Ref):
             raise self.excerpt(node).refuse("a number has no elements; index an array")
-        return self.builder.index(self.excerpt(node), x, self.as_argument(node, at), _lists_in(node.slice))
+        return self.builder.index(
+            self.excerpt(node), x, self.as_argument(node, at), _find_lists_form(node.slice)
+        )
 
     def refuse_unclear_result(self, call: ast.Call, x: Ref) -> None:
         """Raises ProgramError for `x.max(1)[1]` where the library of x is unknown: a row, or the indices."""
@@ -599,7 +601,7 @@ class Reader:
         return [
             CLASSES[x.path[-1]]
             if isinstance(x, Dotted) and x.path[-1] in CLASSES
-            else self.as_argument(node, _named_dtype(x))
+            else self.as_argument(node, _read_named_dtype(x))
             for x in given
         ]
 
@@ -608,11 +610,12 @@ class Reader:
     ) -> tuple[list[Argument], dict[str, Argument]]:
         """Return the arguments of a call as steps take them; an unbound name may be the name of a dtype."""
         taken = [
-            self.as_argument(node, _named_dtype(x) if self.may_be_dtype(name, i) else x)
+            self.as_argument(node, _read_named_dtype(x) if self.may_be_dtype(name, i) else x)
             for i, x in enumerate(args)
         ]
         said = {
-            key: self.as_argument(node, _named_dtype(x) if key == "dtype" else x) for key, x in named.items()
+            key: self.as_argument(node, _read_named_dtype(x) if key == "dtype" else x)
+            for key, x in named.items()
         }
         return taken, said
 
@@ -973,7 +976,7 @@ EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = 
 }
 
 
-def _lists_in(index: ast.expr) -> str:
+def _find_lists_form(index: ast.expr) -> str:
     """Return the form of the lists in an index, as a step has it: one of INDICES; empty without lists."""
     if isinstance(index, ast.List):
         return INDICES[0]
@@ -981,7 +984,7 @@ def _lists_in(index: ast.expr) -> str:
     return INDICES[1] if several else ""
 
 
-def _named_dtype(x: Read) -> Read:
+def _read_named_dtype(x: Read) -> Read:
     """Return an unbound name as the name of a dtype, which a system's own file may define."""
     return NamedDType(x.path[-1]) if isinstance(x, Dotted) else x
 

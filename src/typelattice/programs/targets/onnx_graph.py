@@ -145,11 +145,11 @@ def create_constant(value: Any, dtype: str, text: str, shape: Shape) -> Created:
     """An array of numbers that are written out."""
     like, _ = read_input(DTYPES[dtype].kind.word)
     assert not isinstance(like, str)
-    return Created("asarray", (_tuple(value),), (), like, NamedDType(dtype), text=text, shape=shape)
+    return Created("asarray", (_read_tuple(value),), (), like, NamedDType(dtype), text=text, shape=shape)
 
 
-def _tuple(x: Any) -> Argument:
-    return tuple(map(_tuple, x)) if isinstance(x, list) else x
+def _read_tuple(x: Any) -> Argument:
+    return tuple(map(_read_tuple, x)) if isinstance(x, list) else x
 
 
 class Node:

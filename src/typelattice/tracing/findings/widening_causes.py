@@ -56,11 +56,11 @@ def causes(checked: CheckedRun) -> tuple[Cause, ...]:
             widening.setdefault(cause, []).append(i)
     groups: dict[object, list[int]] = {}
     for first, widened in widening.items():
-        groups.setdefault(_place(checked, first, widened[0]), []).append(first)
+        groups.setdefault(_cause_key(checked, first, widened[0]), []).append(first)
     later: dict[int, list[int]] = {}
     for i, cause in causes_of.items():
         later.setdefault(cause, []).append(i)
-    found = [_cause(checked, group, widening, later) for group in groups.values()]
+    found = [_make_cause(checked, group, widening, later) for group in groups.values()]
     sent = _sent_by_children(checked, found)
     return tuple(
         sorted(found, key=lambda c: (not c.usual, c in sent, -len(c.results), -c.bytes, -c.runs, c.first))
@@ -107,7 +107,7 @@ def narrow_parts(checked: CheckedRun, i: int) -> list[int]:
     return [p for p in checked.inputs[i] if 0 < (checked.widths[p] or 0) < own]
 
 
-def _place(checked: CheckedRun, first: int, widened: int) -> object:
+def _cause_key(checked: CheckedRun, first: int, widened: int) -> object:
     """Return the key by which steps count as one cause: source location, text, operation and dtypes.
 
     An input has no source location of its own, so the key has that of the step that it widened.
@@ -122,7 +122,7 @@ def _widest_narrow_dtype(checked: CheckedRun, widened: int) -> DType:
     return max((o.dtype for o in operands if o and o.dtype), key=lambda d: width_of(d) or 0)
 
 
-def _cause(
+def _make_cause(
     checked: CheckedRun, group: list[int], widening: dict[int, list[int]], later_of: dict[int, list[int]]
 ) -> Cause:
     widened = sorted(i for first in group for i in widening[first])
@@ -130,7 +130,7 @@ def _cause(
     assert wide is not None and wide.dtype is not None
     later = sorted(i for first in group for i in later_of[first] if i != first)
     costly = [*later, *(i for i in group if not isinstance(checked.steps[i], Input))]
-    follows = _following(checked, widened, later)
+    follows = _find_following(checked, widened, later)
     wide_steps = {*widened, *later}
     named = tuple(name for name, i in checked.run.results.items() if i in wide_steps)
     default = checked.default_float(widened[0])
@@ -144,7 +144,7 @@ def _cause(
     )  # fmt: skip
 
 
-def _following(checked: CheckedRun, widened: list[int], later: list[int]) -> tuple[int, ...]:
+def _find_following(checked: CheckedRun, widened: list[int], later: list[int]) -> tuple[int, ...]:
     """Find the later steps that use a widened value, directly or not, without those of the same source text.
 
     An array into which a widened value was written counts as widened from then on.

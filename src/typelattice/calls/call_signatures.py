@@ -193,16 +193,16 @@ def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
 
 @cache
 def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
-    found: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NAME_SORTS}
-    found["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
+    meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NAME_SORTS}
+    meanings["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _Stated("names.txt")
     for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
         _check_word(is_a, NAME_SORTS, "names.txt", row, 3)
         for library in listed.split(","):
             check_library(library, "names.txt", row, 1)
             stated.add(library, name, is_a, row=row)
-            found[is_a][library, name] = meaning
-    return found
+            meanings[is_a][library, name] = meaning
+    return meanings
 
 
 def meaning(sort: NameSort, name: str, library: str | None) -> str | None:
@@ -333,7 +333,7 @@ def graph_operation(library: str, name: str) -> str:
     return CAST if ours == CAST else FUNCTIONS[ours].name if ours in FUNCTIONS else ""
 
 
-def graph_operands(library: str, name: str, given: Sequence[T]) -> tuple[T, ...]:
+def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
     """The operands of an operation of a library's graphs as ours takes them.
 
     >>> graph_operands("jax", "select_n", "cxy"), graph_operands("tensorflow", "ConcatV2", "xya")
@@ -341,9 +341,13 @@ def graph_operands(library: str, name: str, given: Sequence[T]) -> tuple[T, ...]
     """
     which = graph_names().get((library, name), ("", ""))[1]
     if which == ":-1":
-        return tuple(given[:-1])
+        return tuple(operands_given[:-1])
     order = [int(i) for i in which.split(",")] if which else []
-    return tuple(given[i] for i in order) if order and len(given) > max(order) else tuple(given)
+    return (
+        tuple(operands_given[i] for i in order)
+        if order and len(operands_given) > max(order)
+        else tuple(operands_given)
+    )
 
 
 class _Stated:
@@ -387,18 +391,18 @@ def check_library(word: str, file: str, row: int, column: int) -> None:
 @cache
 def _read_signatures() -> Mapping[tuple[str, str], Signature]:
     """All rows of signatures.txt, by operation or form, and library."""
-    found: dict[tuple[str, str], Signature] = {}
+    signatures: dict[tuple[str, str], Signature] = {}
     known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MAKERS_WITH_ROWS)
     for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
         check_library(library, "signatures.txt", row, 2)
         read = _parse_signature(rest, row)
         for name in operations.split(","):
             _check_word(name, known, "signatures.txt", row, 1)
-            if (name, library) in found:
+            if (name, library) in signatures:
                 what = f"{name} has a row already; join the two"
                 raise TableError(f"signatures.txt, row {row}, column 1: {what}")
-            found[name, library] = read
-    return found
+            signatures[name, library] = read
+    return signatures
 
 
 def _parse_signature(words: list[str], row: int) -> Signature:

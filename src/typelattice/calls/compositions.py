@@ -185,7 +185,7 @@ def _find_rows(name: str, library: str | None) -> Sequence[Composition]:
 @cache
 def operations_of(library: str) -> Mapping[str, frozenset[str]]:
     """Map the last name of each function of a library, in lower case, to the functions that make it up."""
-    found: dict[str, frozenset[str]] = {}
+    operations: dict[str, frozenset[str]] = {}
     for (of, name), rows in _read_compositions().items():
         if of not in (library, "*"):
             continue
@@ -193,8 +193,8 @@ def operations_of(library: str) -> Mapping[str, frozenset[str]]:
         calls = (node.func for node in nodes if isinstance(node, ast.Call))
         last = name.rpartition(".")[2].lower()
         used = frozenset(f.id for f in calls if isinstance(f, ast.Name))
-        found[last] = found.get(last, frozenset()) | used
-    return found
+        operations[last] = operations.get(last, frozenset()) | used
+    return operations
 
 
 @cache

@@ -238,19 +238,19 @@ def _read_whole_numbers(
 
 
 def _add_transpose(
-    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], given: dict[str, Argument]
+    builder: ProgramBuilder, excerpt: Excerpt, args: Sequence[Argument], axes_given: dict[str, Argument]
 ) -> Argument:
     """Axes the other way round, in the order that is given, or in PyTorch two of them swapped."""
     x, asked = builder.ref(excerpt, args[0]), [each for each in args[1:] if each is not None]
     shape = builder.shape(x)
-    axes = _read_whole_numbers(builder, asked, given) if asked or given else None
-    if axes is None and (asked or given):
+    axes = _read_whole_numbers(builder, asked, axes_given) if asked or axes_given else None
+    if axes is None and (asked or axes_given):
         raise excerpt.refuse("the axes are not known; give numbers")
     if axes is None:
         if shape is None or len(shape) == 2:
             return builder.call(excerpt, operation("matrix_transpose"), [x])
         axes = tuple(reversed(range(len(shape))))
-    apart = len(asked) == 2 or {*given} == {"dim0", "dim1"}
+    apart = len(asked) == 2 or {*axes_given} == {"dim0", "dim1"}
     library = builder.owner(excerpt, (x.step,))
     known = library and shape is not None and len(shape) == 2
     in_order = known and meaning("swaps", "transpose", library) is None

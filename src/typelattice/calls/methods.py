@@ -53,7 +53,7 @@ def call_method(
     name: str,
     x: Ref,
     args: Sequence[Argument],
-    given: Mapping[str, Argument],
+    argument_values: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
     """Add the steps of a method call on an array, and return its result.
 
@@ -61,20 +61,20 @@ def call_method(
     of its name. Raises ProgramError.
     """
     if name in METHODS:
-        return METHODS[name](MethodCall(builder, excerpt, x, args, given))
-    if name in WRITING and len(args) == 1 and not given:
+        return METHODS[name](MethodCall(builder, excerpt, x, args, argument_values))
+    if name in WRITING and len(args) == 1 and not argument_values:
         return builder.set_elements(excerpt, x, ..., args[0])
     cast = dtype_named(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
     if cast is not None and name not in FUNCTIONS:
         return builder.cast(excerpt, x, cast)
     if name.removesuffix("_") != name:
-        written = _call_in_place(MethodCall(builder, excerpt, x, args, given), name)
+        written = _call_in_place(MethodCall(builder, excerpt, x, args, argument_values), name)
         if written is not None:
             return written
     owned = excerpt
     if excerpt.owner is None and not is_function(name, None) and find_equivalents(name, "torch"):
         owned = Excerpt(excerpt.text, excerpt.location, "torch")  # as its casts are
-    return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), given)
+    return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), argument_values)
 
 
 def _call_in_place(call: MethodCall, name: str) -> Argument:
@@ -82,19 +82,19 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
 
     Raises ProgramError for one that cannot be written as an operation.
     """
-    builder, excerpt, x, args, given = call.builder, call.excerpt, call.x, call.args, call.given
+    builder, excerpt, x, args, argument_values = call.builder, call.excerpt, call.x, call.args, call.given
     plain, owner = name.removesuffix("_"), call.excerpt.owner
-    if is_in_place(name) and not given:
+    if is_in_place(name) and not argument_values:
         if plain in WRITTEN:
             value = filling(builder, excerpt, x, args[0] if args else 0)
             return builder.set_elements(excerpt, x, ..., value)
         if len(args) == 1 and not builder.observed:
             return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
     if builder.observed and (plain in FUNCTIONS or find_equivalents(plain, owner)):
-        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
+        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), argument_values)
         return builder.set_elements(excerpt, x, ..., made if isinstance(made, Ref) else x)
     if not is_composition(name, owner) and writes_result(plain, owner):
-        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
+        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), argument_values)
         if not isinstance(made, Ref):
             return x
         written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))  # what `x += made` takes

@@ -195,19 +195,23 @@ class ProgramBuilder:
 
     def input(self, excerpt: Excerpt, given: object) -> Ref:
         """Add an input: an operand, a string that describes one, or an array."""
-        what, shape = read_input(given)
+        described, shape = read_input(given)
         owner = library_of(type(given).__module__.partition(".")[0]) or excerpt.owner
         ref = self.add(
             Input(
-                what,
+                described,
                 text=clip_text(excerpt.text, MAX_STEP_CHARS),
                 location=excerpt.location,
                 shape=shape,
                 owner=owner,
             )
         )
-        value = what.value if isinstance(what, Operand) and what.tier == "scalar" else None
-        if value is not None and isinstance(what, Operand) and not (what.value is True and given is bool):
+        value = described.value if isinstance(described, Operand) and described.tier == "scalar" else None
+        if (
+            value is not None
+            and isinstance(described, Operand)
+            and not (described.value is True and given is bool)
+        ):
             self.values[ref.step] = value
         return ref
 

@@ -115,16 +115,16 @@ def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | Non
     full = Slice(None, None, None)
     at = keys.index(...) if ... in keys else len(keys)
     keys = (*keys[:at], *(full,) * (len(shape) - taken), *keys[at + 1 :])
-    left, found = iter(shape), list[int | None]()
+    axes_left, result = iter(shape), list[int | None]()
     for k in keys:
         if k is None:
-            found.append(1)
+            result.append(1)
         elif isinstance(k, Slice):
-            found.append(_slice_length(next(left), k))
+            result.append(_slice_length(next(axes_left), k))
         else:
-            next(left)
-            found += lengths if isinstance(k, tuple) else ()
-    return tuple(found)
+            next(axes_left)
+            result += lengths if isinstance(k, tuple) else ()
+    return tuple(result)
 
 
 def _length_of_indices(items: tuple[Argument, ...]) -> int | None:

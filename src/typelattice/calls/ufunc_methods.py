@@ -37,7 +37,7 @@ def ufunc_method(
     function: str,
     method: str,
     args: Sequence[Argument],
-    given: Mapping[str, Argument],
+    argument_values: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
     """Return the result of a method of an elementwise function.
 
@@ -47,15 +47,15 @@ def ufunc_method(
     if method == "outer":
         return _call_outer(builder, excerpt, name, args)
     if method == "at":
-        return _call_at(builder, excerpt, name, args, given)
+        return _call_at(builder, excerpt, name, args, argument_values)
     if not args or len(args) > 1 + len(POSITIONS):
         raise excerpt.refuse(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
     if method == "reduceat":  # whose second argument has the indices
         args = (*args[:1], *args[2:])
     known = REDUCED.get(method, {})
     if name not in known:
-        return _call_repeatedly(builder, excerpt, function, method, args, given)
-    named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **given}
+        return _call_repeatedly(builder, excerpt, function, method, args, argument_values)
+    named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **argument_values}
     made = call_function(builder, excerpt, known[name], args[:1], named)
     if method == "reduceat" and isinstance(made, Ref):
         builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"))

@@ -70,7 +70,7 @@ def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
             raise RefusalError(f"{op.name} takes no {_name_untaken(o, op.accepts)}", remedy, step)
 
 
-def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the operands") -> str:
+def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], operand_words: str = "the operands") -> str:
     """Say to which dtype to cast refused operands: the lowest taken one that holds all their values.
 
     Else the lowest above them that is taken, or a default dtype.
@@ -98,7 +98,7 @@ def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the op
     above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
     default = next((d for d in rules.defaults.values() if is_taken(d)), None)
     found = lowest_holding_dtype() or lowest(above) or default or lowest(rules.order.nodes)
-    return f"cast {what}, e.g. to {found}" if found else WRITE_OTHERWISE
+    return f"cast {operand_words}, e.g. to {found}" if found else WRITE_OTHERWISE
 
 
 def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:

@@ -106,21 +106,21 @@ def join_operands(
         ]
     if not op.joins_order:
         return combine(rules, counted, trail)
-    own = replace(
+    rules_of_operation = replace(
         rules, order=_build_order(op.joins_order), ties={}, overrides={}, refusals={}, combine="join"
     )
-    met = tuple(o.own_node for o in counted)
-    said = entry(rules, op, "joins_order")
+    nodes = tuple(o.own_node for o in counted)
+    order_entry = entry(rules, op, "joins_order")
     # One step stands for the operation's order. The system's other steps are the same in every operation.
     steps: list[Decision] = []
     last = (Replaced, Defaulted)  # what becomes of the node at which they meet
     try:
-        found = combine(own, counted, steps)
+        found = combine(rules_of_operation, counted, steps)
     except RefusalError as e:
-        raise RefusalError(e.reason, e.remedy, Operated(met, None, said)) from None
+        raise RefusalError(e.reason, e.remedy, Operated(nodes, None, order_entry)) from None
     finally:
         trail += [step for step in steps if not isinstance(step, (Joined, Lowered, *last))]
-    trail.append(Operated(met, found[0], said))
+    trail.append(Operated(nodes, found[0], order_entry))
     trail += [step for step in steps if isinstance(step, last)]
     return found
 

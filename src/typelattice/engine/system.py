@@ -138,7 +138,7 @@ class System(Rules, Viewed):
         found = self._remembered.get(marks)
         return self._remembered[(*marks, *_scalar_values((a, b)))] if found is None else found
 
-    def _remember(self, operands: tuple[Any, ...], found: DType) -> None:
+    def _remember(self, operands: tuple[Any, ...], dtype: DType) -> None:
         """Remember the dtype for operands like these; in a value-based system, for arrays and dtypes only.
 
         If the value of a Python scalar may decide, remember the dtype for that value only.
@@ -147,16 +147,16 @@ class System(Rules, Viewed):
             case (DType() as a, DType() as b):
                 if a.family or b.family:  # of which there may be any number
                     return
-                self._pairs.setdefault(a, {})[b] = found
+                self._pairs.setdefault(a, {})[b] = dtype
             case (a, b) if (known := self._known_of(a, b)) is not None:
-                known.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = found
+                known.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = dtype
             case _ if self.combine != "value" and all(type(x) in CACHE_KEYS for x in operands):
                 if len(self._remembered) >= MOST_REMEMBERED:
                     self._remembered.clear()
                 decides = any(SCALARS.get(type(x)) in self._valued_kinds for x in operands)
                 with suppress(TypeError, AttributeError):  # an object whose mark has no hash
                     marks = tuple(CACHE_KEYS[type(x)](x) for x in operands)
-                    self._remembered[(*marks, *_scalar_values(operands)) if decides else marks] = found
+                    self._remembered[(*marks, *_scalar_values(operands)) if decides else marks] = dtype
 
     def _known_of(self, a: Any, b: Any) -> Arrays | None:
         """Return the table that keeps two plain arrays of one class; None for others, kept by their marks."""

@@ -71,19 +71,19 @@ def agreeing_changes(
     if isinstance(step, Created):
         return
     constants = (ast.Constant, ast.Starred, *LISTS)
-    given = [each for each in _list_operands(at) if not isinstance(each, constants)]
-    single = [[each] for each in given]
-    for those in [
+    operands = [operand for operand in _list_operands(at) if not isinstance(operand, constants)]
+    single = [[operand] for operand in operands]
+    for cast_together in [
         *single,
-        *([given] if len(given) > 1 else []),
+        *([operands] if len(operands) > 1 else []),
         *([[node]] if isinstance(node, ast.expr) else []),
     ]:
         yield at.change(
             *(
                 at.source.replace_expression(
-                    each, cast_text(at.library, at.source.operand_text(each), literal)
+                    operand, cast_text(at.library, at.source.operand_text(operand), literal)
                 )
-                for each in those
+                for operand in cast_together
             )
         )
 
@@ -149,7 +149,7 @@ def _is_of_step(whole: str, modules: Sequence[str]) -> bool:
 
 def _list_names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
     """List the names and attributes in some nodes that may be arrays, in the order of the source."""
-    found: list[str] = []
+    names: list[str] = []
     modules = {name for name, _ in at.source.aliases()}
     for node in nodes:
         for inner in ast.walk(node):
@@ -160,8 +160,8 @@ def _list_names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
                 if text.partition(".")[0] not in modules and not (
                     isinstance(around, ast.Attribute) and isinstance(inner, ast.Name)
                 ):
-                    found.append(text.removesuffix(".T"))
-    return [*dict.fromkeys(found)][:MAX_NAMES_TRIED]
+                    names.append(text.removesuffix(".T"))
+    return [*dict.fromkeys(names)][:MAX_NAMES_TRIED]
 
 
 def _list_operands(at: _StepNode) -> list[ast.expr]:
@@ -186,16 +186,16 @@ def _wide_and_narrow(
     checked: CheckedRun, cause: Cause, at: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
     """Split the operands of the widening step: those to be cast, and those whose dtype they should have."""
-    given = _list_operands(at)
+    expressions = _list_operands(at)
     step = checked.steps[at.step]
     taken = step.operands if isinstance(step, Call) else checked.inputs[at.step]
-    if len(given) != len(taken):
-        return given, given
+    if len(expressions) != len(taken):
+        return expressions, expressions
     own = checked.widths[at.step]
-    pairs = [*zip(given, taken, strict=True)]
+    pairs = [*zip(expressions, taken, strict=True)]
     wide = [g for g, p in pairs if checked.widths[p] == own or is_integer(checked.observed(p))]
     narrow = [g for g, p in pairs if 0 < (checked.widths[p] or 0) < (own or 0)]
-    return wide or given, narrow or given
+    return wide or expressions, narrow or expressions
 
 
 def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:

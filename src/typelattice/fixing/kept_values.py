@@ -38,25 +38,25 @@ def values_of(names: Mapping[str, Any]) -> dict[str, Kept]:
     return found
 
 
-def _keep_value(found: dict[str, Kept], name: str, value: Any, depth: int) -> None:
-    if len(found) >= MAX_KEPT_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
+def _keep_value(kept: dict[str, Kept], name: str, value: Any, depth: int) -> None:
+    if len(kept) >= MAX_KEPT_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
         return
     if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
         if isinstance(value, (float, complex)):
-            found[name] = Kept(type(value).__name__, tuple(_flatten_numbers(value)))
+            kept[name] = Kept(type(value).__name__, tuple(_flatten_numbers(value)))
     elif isinstance(value, (list, tuple)) and depth < MAX_LIST_DEPTH:
         for i, item in enumerate(value[:MAX_KEPT_VALUES]):
-            _keep_value(found, f"{name}[{i}]", item, depth + 1)
+            _keep_value(kept, f"{name}[{i}]", item, depth + 1)
     elif isinstance(value, dict) and depth < MAX_LIST_DEPTH:
         for key, item in [*value.items()][:MAX_KEPT_VALUES]:
-            _keep_value(found, f"{name}[{key!r}]", item, depth + 1)
+            _keep_value(kept, f"{name}[{key!r}]", item, depth + 1)
     elif hasattr(value, "dtype") and hasattr(value, "tolist") and hasattr(value, "shape"):
         try:
             size = 1
             for length in value.shape:
                 size *= length
             numbers = value.tolist() if size <= MAX_KEPT_NUMBERS else []
-            found[name] = Kept(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
+            kept[name] = Kept(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
         except (TypeError, ValueError, RuntimeError):
             return  # an array of objects, or one that holds no data
 
@@ -98,16 +98,16 @@ def file_state(path: str) -> tuple[int, int]:
 
 def saved_values(root: Path, before: Mapping[str, tuple[int, int]]) -> dict[str, Kept]:
     """Keep the arrays and numbers in files that are new or have changed: of NumPy, or texts."""
-    found: dict[str, Kept] = {}
+    values: dict[str, Kept] = {}
     for path, state in sorted(file_states(root).items()):
         if before.get(path) != state:
             name = f"the file {Path(path).relative_to(root).as_posix()}"
             for key, value in _in_file(Path(path)):
                 if isinstance(value, Kept):
-                    found[name + key] = value
+                    values[name + key] = value
                 else:
-                    _keep_value(found, name + key, value, 0)
-    return found
+                    _keep_value(values, name + key, value, 0)
+    return values
 
 
 def _in_file(path: Path) -> Iterator[tuple[str, Any]]:

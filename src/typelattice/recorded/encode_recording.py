@@ -17,19 +17,19 @@ NEAREST = 3  # operations that are tried as the one that another answers like
 
 
 def encode_recording(
-    head: Mapping[str, Any], errors: Mapping[str, str], found: Mapping[str, Mapping[Operands, str]]
+    head: Mapping[str, Any], errors: Mapping[str, str], answers: Mapping[str, Mapping[Operands, str]]
 ) -> Recording:
     """Make a recording of answers by their operations and operands."""
     lines: list[str] = []
     pairs: dict[str, Mapping[Operands, str]] = {}  # of two operands, by operation
     chain = Counter[str]()
-    for op in sorted(found, key=_is_operator):  # a function stands above its operators
-        best, of = _write_rows(op, found[op], rest=True), ""
-        pairs[op] = {o: kept for o, kept in found[op].items() if len(o) == 2}
+    for op in sorted(answers, key=_is_operator):  # a function stands above its operators
+        best, of = _write_rows(op, answers[op], rest=True), ""
+        pairs[op] = {o: kept for o, kept in answers[op].items() if len(o) == 2}
         among = [o for o in head["operands"] if (o, o) in pairs[op]]
         if among and pairs[op].keys() == {*product(among, among)}:
             for like in _find_nearest(op, pairs, chain):
-                changed = {o: k for o, k in found[op].items() if len(o) != 2 or pairs[like][o] != k}
+                changed = {o: k for o, k in answers[op].items() if len(o) != 2 or pairs[like][o] != k}
                 every = len(pairs[op]) == len(pairs[like])
                 form = [json_line([op, like, REST if every else " ".join(among)]), *_write_rows(op, changed)]
                 if sum(map(len, form)) < sum(map(len, best)):
@@ -87,14 +87,14 @@ def _is_operator(op: str) -> bool:
     return op in NAMES and NAMES[op].is_operator
 
 
-def _write_rows(op: str, found: Mapping[Operands, str], rest: bool = False) -> list[str]:
+def _write_rows(op: str, answered: Mapping[Operands, str], rest: bool = False) -> list[str]:
     """Write answers as JSON lines, in which operands with equal answers share a line.
 
     With `rest`, `*` replaces the longest list of operands in a line that has all of them.
     """
     rows: dict[Operands, dict[str, str]] = {}
-    for operands in sorted(found, key=len):
-        rows.setdefault(operands[:-1], {})[operands[-1]] = found[operands]
+    for operands in sorted(answered, key=len):
+        rows.setdefault(operands[:-1], {})[operands[-1]] = answered[operands]
     firsts = {before[0] for before in rows if len(before) == 1}
     alike: dict[tuple[object, ...], list[Operands]] = {}
     for before, answers in rows.items():
@@ -104,12 +104,12 @@ def _write_rows(op: str, found: Mapping[Operands, str], rest: bool = False) -> l
     for members in alike.values():
         answers = rows[members[0]]
         last: dict[str, list[str]] = {}
-        for operand, kept in answers.items():
-            last.setdefault(kept, []).append(operand)
-        texts = {kept: " ".join(operands) for kept, operands in last.items()}
+        for operand, answer in answers.items():
+            last.setdefault(answer, []).append(operand)
+        texts = {answer: " ".join(operands) for answer, operands in last.items()}
         if rest and len(members[0]) == 1 and answers.keys() == firsts:
-            most = max(texts, key=lambda kept: len(texts[kept]))
-            texts = {kept: text for kept, text in texts.items() if kept != most} | {most: REST}
+            most = max(texts, key=lambda answer: len(texts[answer]))
+            texts = {answer: text for answer, text in texts.items() if answer != most} | {most: REST}
         before = members[0] if len(members) == 1 else (" ".join(m[0] for m in members),)
         lines.append(json_line([op, *before, texts]))
     return lines

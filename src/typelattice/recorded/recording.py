@@ -209,16 +209,16 @@ def decode_section(recording: Recording, op: str, most: int = RANDOM_CALL_OPERAN
 @lru_cache(32)  # most operations answer like another, which answers like a third
 def _decode_answers(recording: Recording, op: str) -> Mapping[Operands, str]:
     """Decode the answers to every call of an operation."""
-    section, found = decode_section(recording, op), Answers()
+    section, answers = decode_section(recording, op), Answers()
     if recording.base:
         theirs = _decode_answers(recording.base, op).items()
-        found = {o: LACKED_NAME if recording.is_lacking(op, o) else kept for o, kept in theirs}
+        answers = {o: LACKED_NAME if recording.is_lacking(op, o) else kept for o, kept in theirs}
     if section.like:
         among = frozenset(section.among)
         theirs = _decode_answers(recording, section.like).items()
-        found |= {o: kept for o, kept in theirs if len(o) == 2 and (not among or among.issuperset(o))}
-    found |= {operands: kept for _, operands, kept in section.calls()}
-    return found
+        answers |= {o: kept for o, kept in theirs if len(o) == 2 and (not among or among.issuperset(o))}
+    answers |= {operands: kept for _, operands, kept in section.calls()}
+    return answers
 
 
 def parse_line(line: str, of: Recording, number: int) -> Any:

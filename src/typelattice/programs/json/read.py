@@ -202,18 +202,20 @@ def _step(x: _Reader) -> Step:
             f"unknown step {short(kind)}{nearest(kind, KINDS)}; a step is one of {', '.join(KINDS)}"
         )
     cls = KINDS[kind]
-    given: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
-    for name, default in given.items():
+    read_fields: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
+    for name, default in read_fields.items():
         if default is MISSING or x.has(name):
-            given[name] = FIELDS.get((kind, name), FIELDS["", name])(
+            read_fields[name] = FIELDS.get((kind, name), FIELDS["", name])(
                 x.at(name, {} if name == "keywords" else ...)
             )
     if cls is Call:
-        given["own"] = _own_operation(x.at("own"), given["name"]) if x.has("own") else None
-        _check_operation(x, given["name"], len(given["operands"]), given["own"])
-        writes = given["name"] in WRITES or (given["operator"] and given["name"] in IN_PLACE)
-        given["rebinds"] = writes and given["rebinds"]
-    return cls(**given, **common)
+        read_fields["own"] = _own_operation(x.at("own"), read_fields["name"]) if x.has("own") else None
+        _check_operation(x, read_fields["name"], len(read_fields["operands"]), read_fields["own"])
+        writes = read_fields["name"] in WRITES or (
+            read_fields["operator"] and read_fields["name"] in IN_PLACE
+        )
+        read_fields["rebinds"] = writes and read_fields["rebinds"]
+    return cls(**read_fields, **common)
 
 
 def _args(x: _Reader) -> tuple[Any, ...]:

@@ -29,19 +29,19 @@ def write_program(steps: Sequence[Step], results: Sequence[int], source: str) ->
 
 
 def step_data(step: Step) -> dict[str, object]:
-    found: dict[str, object] = {"is": type(step).__name__.lower(), "text": step.text}
+    data: dict[str, object] = {"is": type(step).__name__.lower(), "text": step.text}
     if step.location:
-        found["file"], found["line"] = step.location.file, step.location.line
+        data["file"], data["line"] = step.location.file, step.location.line
     if step.shape is not None:
-        found["shape"] = list(step.shape)
+        data["shape"] = list(step.shape)
     if step.owner:
-        found["owner"] = step.owner
+        data["owner"] = step.owner
     cls: Any = type(step)
     for name, default in _own_fields(cls):
         value = getattr(step, name)
         if value != default:
-            found[name] = _field_data(name, value)
-    return found
+            data[name] = _field_data(name, value)
+    return data
 
 
 @cache

@@ -141,7 +141,7 @@ class _Runner:
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
             return self.accumulate(op, args, named, self.dtype(step.dtype))
         if step.operator and op.method:
-            found = getattr(operator, op.method)(*args)
+            result = getattr(operator, op.method)(*args)
         else:
             if step.dtype is not None and op.takes_dtype:
                 named["dtype"] = self.dtype(step.dtype)
@@ -149,12 +149,12 @@ class _Runner:
                 args[0] = [*args[0]]
             else:
                 args = self.arrays(op, step, taken, args)
-            found = self.function(step, step.name)(*args, **named)
-            found = found if number is None else found[number]
-        if step.dtype is None or not hasattr(found, "dtype"):
-            return found
+            result = self.function(step, step.name)(*args, **named)
+            result = result if number is None else result[number]
+        if step.dtype is None or not hasattr(result, "dtype"):
+            return result
         to = self.dtype(step.dtype)
-        return found if not getattr(found, "weak", False) and found.dtype == to else self.cast(found, to)
+        return result if not getattr(result, "weak", False) and result.dtype == to else self.cast(result, to)
 
     def call_own(self, op: Operation, step: Call, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """A call in a graph of an operation that the system defines. Raises ProgramError."""

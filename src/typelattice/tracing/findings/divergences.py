@@ -115,7 +115,7 @@ def _make_divergence(
     following = [i for by in group for i in later[by] if i != by]
     after = tuple(i for i, by in unknown.items() if by in group)
     takers = tuple(i for i in after if isinstance(checked.steps[i], Opaque))
-    lost = _find_lossy_casts(outcome.promotion, checked.said[first].promotion) or _find_dropped_part(
+    lost = _find_lossy_casts(outcome.promotion, checked.replayed[first].promotion) or _find_dropped_part(
         seen.dtype, outcome
     )
     return Divergence(

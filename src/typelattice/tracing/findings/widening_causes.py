@@ -86,19 +86,19 @@ def responsible_steps(checked: CheckedRun) -> dict[int, int]:
     Several operands may be as wide, each with its own responsible step. Then the first of these that has
     already widened a narrower float counts, or the first of all if none has.
     """
-    found: dict[int, int] = {}
+    responsible: dict[int, int] = {}
     guilty: set[int] = set()
     for i, parts in enumerate(checked.inputs):
         own = checked.widths[i]
         if own is None:
             continue
-        wide = [found[p] for p in parts if p in found and checked.widths[p] == own]
+        wide = [responsible[p] for p in parts if p in responsible and checked.widths[p] == own]
         if wide and checked.is_always_wide(i):
             wide = []
-        found[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
+        responsible[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
         if narrow_parts(checked, i):
-            guilty.add(found[i])
-    return found
+            guilty.add(responsible[i])
+    return responsible
 
 
 def narrow_parts(checked: CheckedRun, i: int) -> list[int]:

@@ -62,7 +62,7 @@ def cause_sections(checked: CheckedRun, cause: Cause) -> Iterator[tuple[str, lis
         yield "results", [_result_words(cause.results)]
     if cause.bytes:
         yield "costs", [f"{size(cause.bytes)} more than in {narrow_to(cause.wide, cause.narrow)}"]
-    decided = checked.narrowly(cause.at) if checked.is_always_wide(cause.at) else checked.said[cause.at]
+    decided = checked.narrowly(cause.at) if checked.is_always_wide(cause.at) else checked.replayed[cause.at]
     rule = _rule(decided.promotion)
     if rule:
         yield "rule", rule
@@ -127,7 +127,7 @@ def describe_step(checked: CheckedRun, i: int) -> str:
 
 def otherwise_words(checked: CheckedRun, i: int, reasons: Mapping[int, str]) -> str:
     """Describe a result that contradicts its library's own system, with the reason if it is known."""
-    gave, said = checked.observed(i), checked.said[i]
+    gave, said = checked.observed(i), checked.replayed[i]
     if i in reasons:
         return f"gave {gave}, by the rule {said.marked}: {reasons[i]}"
     return f"gave {gave}, by our rules {said.marked}"

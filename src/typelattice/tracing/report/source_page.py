@@ -160,7 +160,7 @@ def _about(found: Findings, line: Line, names: Mapping[str, str], following: int
         system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
         yield element("p", system + lines)
     for i in line.wrong:
-        ruled = found.checked.said[i].marked
+        ruled = found.checked.replayed[i].marked
         said = f"it gave {found.checked.observed(i)}, by our rules {ruled}: please report this"
         yield element("p", text(said), **{"class": "wrong"})
     if line.steps:

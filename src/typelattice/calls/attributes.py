@@ -30,17 +30,17 @@ def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -
         return builder.call(excerpt, FUNCTIONS[VIEWS[name]], [x])
     found = None if shape is None else LENGTHS[name](shape)
     if found is None and name in DECIDED and (name == "size" or shape is not None):
-        found = _refuse_if_value_decides(builder, excerpt, name, x, shape or ())
+        found = _find_decided_lengths(builder, excerpt, name, x, shape or ())
     if found is None:
         what = clip_text(builder.steps[x.step].text, len(excerpt.text))
         raise excerpt.refuse(f"the shape of {what} is not known; {GIVE_SHAPE}")
     return found
 
 
-def _refuse_if_value_decides(
+def _find_decided_lengths(
     builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref, shape: Shape
 ) -> Argument:
-    """The number of elements, or the lengths of the axes, of which the values of an array decide some."""
+    """Return the size or the lengths of the axes, where the values of an array decide some of them."""
     if name == "size":
         return builder.length(excerpt, x)
     found = tuple(builder.length(excerpt, x) if length is None else length for length in shape)

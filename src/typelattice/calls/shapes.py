@@ -159,7 +159,7 @@ def _has_keepdims(keywords: Mapping[str, Argument]) -> bool:
 
 
 def _find_axes(op: Operation) -> tuple[int, ...] | None:
-    """The axes that go where none is named: the last two of matrices, else all."""
+    """Return the axes that an operation removes if none is named: the last two for matrices, else all."""
     return (-2, -1) if op.name in ("matrix_norm", "matrix_rank", "trace") else None
 
 

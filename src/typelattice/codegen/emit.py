@@ -1,4 +1,4 @@
-"""From a system to files of source code, and the check that files are as they would be emitted now."""
+"""Source code with the tables of a system, and the check that such files are up to date."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def steps_diagram(program: Program) -> Diagram:
 def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
     """Map each step to draw to its inputs, and each of these to the step drawn for it.
 
-    Of equal steps with equal inputs the first is drawn. Numbers are drawn beside each step that takes them.
+    Equal steps with equal inputs are drawn once. Numbers are drawn beside each step that takes them.
     """
     first: list[int] = []
     known: dict[str, int] = {}  # by their texts, as 1 == 1.0 == True

@@ -46,7 +46,7 @@ class Cast:
 
 @frozen(repr=False)
 class Promotion(Viewed):
-    """An answer and all that led to it. Of a refusal `dtype` is None, and `reason` and `remedy` say why.
+    """An answer and all that led to it. For a refusal `dtype` is None, and `reason` and `remedy` say why.
 
     The operands join at `node` and are cast to `compute`, the dtype computed in. `accumulator` is the dtype
     in which the operation adds up, if the system states one. `dtype` is that of the result: most operations
@@ -131,7 +131,7 @@ class Promotion(Viewed):
     def cast_target(self, o: Operand) -> DType | None:
         """The dtype that an operand is cast to before the operation computes; None if it is cast to none.
 
-        Where the operation does not make the parameters of a dtype alike, each operand has its own: int32
+        If the operation does not make the parameters of a dtype alike, each operand has its own: int32
         beside a decimal is decimal(10,0).
         """
         if self.compute is None or not self.compute.parameters:

@@ -71,7 +71,7 @@ def _join_operands(
 ) -> DType | None:
     """Return the member of a family at which dtypes join; None if their parameters are unknown.
 
-    Where a system joins in pairs, two of other dtypes become the dtype of their join first.
+    If a system joins in pairs, two operands of other dtypes become the dtype of their join first.
     """
     if rules.combine != "fold":
         return _join_members(rules, family, dtypes, trail)

@@ -72,7 +72,7 @@ class System(Rules, Viewed):
     def replace(self, **keys: object) -> System:
         """A variant with other values for some keys of the file.
 
-        Of a table only the entries given change; an empty entry removes that of the file, an empty table all.
+        In a table only the entries given change. An empty entry removes that of the file, an empty table all.
         Raise FormatError for values that no file could have.
 
         >>> from typelattice import system

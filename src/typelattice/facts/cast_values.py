@@ -29,7 +29,7 @@ Cast = Callable[[Value], Value]
 def caster(source: DType, target: DType, its: Values, rule: CastRule = PLAIN) -> Cast:
     """Return the cast from one real dtype to another, whose values are `its`.
 
-    Where the system has no rule for it:
+    If the system has no rule for it:
 
     - To bool: False for zero only.
     - To an integer: an integer wraps, a fraction is cut off.

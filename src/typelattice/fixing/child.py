@@ -29,7 +29,7 @@ NARROW = re.compile(rb"\b(?:" + b"|".join(WIDER) + rb")\b")
 class RunInChild:
     """The run of a program, its exit status, and the values that it bound to names or saved in files.
 
-    Of a pytest run, `tests` has the outcome of each test, and `failures` the message of each that failed.
+    For a pytest run, `tests` has the outcome of each test, and `failures` the message of each failed one.
     """
 
     run: Run

@@ -38,9 +38,9 @@ PRELOADED = (
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A run of a program: what was followed, its values, what it printed and warned of.
+    """A run of a program: the trace, the values, the output and the warnings.
 
-    Of a pytest run, `tests` has the outcome of each test, and `failures` the message of each that failed.
+    For a pytest run, `tests` has the outcome of each test, and `failures` the message of each failed one.
     """
 
     run: Run

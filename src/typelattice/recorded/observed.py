@@ -160,7 +160,7 @@ def observed(p: Promotion) -> Observed | None:
 def listed_departure(p: Promotion) -> Departure | None:
     """Return the first listed departure that covers the call of a promotion, asked or not; None if none does.
 
-    Of the calls that an entry covers, some may follow the rule.
+    Some of the calls that an entry covers may follow the rule.
 
     >>> from typelattice import system
     >>> listed_departure(system("torch").explain("uint16", 0, op="pow")).reason.partition(",")[0]

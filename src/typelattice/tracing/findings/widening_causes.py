@@ -47,7 +47,7 @@ class Cause:
 def causes(checked: CheckedRun) -> tuple[Cause, ...]:
     """The causes in a run: those of the usual dtype first, and after them what child processes sent.
 
-    Of these the one comes first that widens the most named results, then the one that takes the most bytes.
+    The cause that widens the most named results comes first, then the one that takes the most bytes.
     """
     causes_of = responsible_steps(checked)
     widening: dict[int, list[int]] = {}

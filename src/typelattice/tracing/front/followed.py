@@ -164,7 +164,7 @@ def _inner(code: CodeType) -> Iterator[CodeType]:
 
 
 def _place(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
-    """By what a function's code is known again."""
+    """The key by which the code of a function is recognised."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return code.co_qualname, code.co_firstlineno, parameters
 

@@ -85,7 +85,7 @@ class Recorder:
         self.unchanged = UnchangedCasts()
         self.following = True
         self.read_from: dict[int, tuple[Witness, Any]] = {}
-        """Of each thread, the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
+        """Maps each thread to the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
         self.results: dict[str, int] = {}
         self.taken: dict[tuple[int, Witness], None] = {}  # by calls that are no steps
 

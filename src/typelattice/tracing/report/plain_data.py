@@ -21,7 +21,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
 
     The steps that contradict the library's own system are listed, too, and the findings of the report.
 
-    Of a system the dtype is None where it refuses the step, or one before it. `never_asked` of a step names
+    The dtype of a system is None if it refuses the step, or one before it. `never_asked` of a step names
     the systems whose rule alone answers there.
     """
     otherwise = run.otherwise()

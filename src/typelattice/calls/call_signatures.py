@@ -113,7 +113,7 @@ class Signature:
         return self.find("") is not None
 
     def find(self, name: str) -> Parameter | None:
-        """The parameter of a name; None if there is none."""
+        """Return the parameter of a name; None if there is none."""
         return next((p for p in self.parameters if name in p.names), None)
 
     @property
@@ -283,7 +283,7 @@ def dtype_named(name: str, library: str | None) -> NamedDType | None:
 
 
 def constant(name: str) -> float | None:
-    """The number that an attribute of a library is, `np.pi`; None if it is none."""
+    """Return the number that an attribute of a library is, `np.pi`; None if it is none."""
     found = meaning("constant", name, None)
     return None if found is None else float(found)
 
@@ -334,7 +334,7 @@ def graph_operation(library: str, name: str) -> str:
 
 
 def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
-    """The operands of an operation of a library's graphs as ours takes them.
+    """Return the operands of an operation of a library's graphs as ours takes them.
 
     >>> graph_operands("jax", "select_n", "cxy"), graph_operands("tensorflow", "ConcatV2", "xya")
     (('c', 'y', 'x'), ('x', 'y'))
@@ -390,7 +390,7 @@ def check_library(word: str, file: str, row: int, column: int) -> None:
 
 @cache
 def _read_signatures() -> Mapping[tuple[str, str], Signature]:
-    """All rows of signatures.txt, by operation or form, and library."""
+    """Return all rows of signatures.txt, by operation or form, and library."""
     signatures: dict[tuple[str, str], Signature] = {}
     known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MAKERS_WITH_ROWS)
     for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
@@ -406,7 +406,7 @@ def _read_signatures() -> Mapping[tuple[str, str], Signature]:
 
 
 def _parse_signature(words: list[str], row: int) -> Signature:
-    """The signature that the words of a row state. Raises TableError."""
+    """Return the signature that the words of a row state. Raises TableError."""
     at = words.index("asked") if "asked" in words else len(words)
     words, asked = words[:at], tuple(literal_eval(word) for word in words[at + 1 :])
     unless = ""
@@ -457,7 +457,7 @@ def _parse_parameter(word: str, by_name: bool) -> Parameter:
 
 
 def _parse_result(word: str, row: int, column: int) -> Result:
-    """A result: `S`, `S=real`, `values:max()` or `indices:~argsort()`. Raises TableError."""
+    """Return a result: `S`, `S=real`, `values:max()` or `indices:~argsort()`. Raises TableError."""
     name, _, made = word.partition(":")
     if made:
         call = made.removeprefix("~").removesuffix("()")

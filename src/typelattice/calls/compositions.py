@@ -45,7 +45,7 @@ class Composition:
     def bind_arguments(
         self, args: Sequence[Argument], given: Mapping[str, Argument]
     ) -> Mapping[str, Argument] | None:
-        """The arguments of a call by parameter; None if they are not those of this row."""
+        """Return the arguments of a call by parameter; None if they are not those of this row."""
         found = self.signature.match(args, given)
         if found is None:
             return None
@@ -199,7 +199,7 @@ def operations_of(library: str) -> Mapping[str, frozenset[str]]:
 
 @cache
 def _read_compositions() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
-    """All rows, by library and name. Raises TableError for one that cannot be read."""
+    """Return all rows, by library and name. Raises TableError for one that cannot be read."""
     found: dict[tuple[str, str], tuple[Composition, ...]] = {}
     for number, words in read_rows(FILE, 3):
         row = _parse_row(words[1:], number)

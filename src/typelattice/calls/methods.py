@@ -106,7 +106,7 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
 
 
 def _in_order(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequence[Argument]:
-    """The operands of a method in the order of the function of its name. Raises ProgramError."""
+    """Return the operands of a method in the order of the function of its name. Raises ProgramError."""
     if meaning("after", name, None):
         return [*operands[1:2], *operands[:1], *operands[2:]]
     by_library = {library: said for (library, method), said in names("second").items() if method == name}
@@ -191,7 +191,7 @@ def _call_tolist(call: MethodCall) -> Argument:
 
 
 def _call_view(call: MethodCall) -> Argument | MultipleResults:
-    """The same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
+    """Return the same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
     builder, excerpt, x = call.builder, call.excerpt, call.x
     if not call.args and not call.given:
         return x
@@ -209,7 +209,7 @@ def _view_as(call: MethodCall) -> Argument:
 
 
 def _call_size(call: MethodCall) -> Argument:
-    """The lengths of the axes, or of one of them."""
+    """Return the lengths of the axes, or of one of them."""
     axis = call.builder.static(call.first)
     if axis is None:
         return attribute_of(call.builder, call.excerpt, "shape", call.x)

@@ -20,7 +20,7 @@ MOST_AXES = 64
 
 
 def read_input(x: object) -> tuple[Operand | str, Shape | None]:
-    """The operand that an input is, and its shape: `float32[3,?]` has two axes, one of unknown length.
+    """Return the operand that an input is, and its shape: `float32[3,?]` has two axes, one of unknown length.
 
     A string that names a dtype of no file here is left to the system. Raises OperandError.
 
@@ -67,7 +67,7 @@ def names_dtype(annotation: object) -> TypeGuard[str]:
 
 
 def _parse_operand(text: str) -> tuple[Operand | str, Shape | None]:
-    """An operand string, read as far as its dtype is known here."""
+    """Return an operand string, read as far as its dtype is known here."""
     try:
         found = parse(text)
     except DTypeError:  # of a file's own, it may be
@@ -85,7 +85,7 @@ def _parse_length(text: str, length: str) -> int | None:
 
 
 def _shape_of(x: Any) -> Shape | None:
-    """The shape of an array, as far as it tells one."""
+    """Return the shape of an array, as far as it tells one."""
     shape = getattr(x, "shape", None)
     if not isinstance(shape, tuple) or len(shape) > MOST_AXES:
         return None

@@ -69,7 +69,7 @@ def result_shape(
 
 
 def _shape_of_part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
-    """The shape of one of several results, where it has fewer axes than their operand."""
+    """Return the shape of one of several results, where it has fewer axes than their operand."""
     if name in ("histogram", "nonzero") or (name.startswith("unique_") and name != "unique_all"):
         return (None,)
     if shape is None:
@@ -87,7 +87,7 @@ def indexed_shape(
     listed: bool = False,
     masks: Sequence[Argument] = (),
 ) -> Shape | None:
-    """The shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
+    """Return the shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
 
     `listed`: a tuple among the indices is a list. One list of numbers leaves its axis as long as it is.
     `masks` are the indices that are arrays of bools, which choose as many elements as are true.
@@ -133,7 +133,7 @@ def _length_of_indices(items: tuple[Argument, ...]) -> int | None:
 
 
 def size(shape: Shape | None) -> int | None:
-    """The number of elements; None where it is unknown."""
+    """Return the number of elements; None where it is unknown."""
     if shape is None or None in shape:
         return None
     return math.prod(length for length in shape if length is not None)
@@ -150,7 +150,7 @@ def plain_axes(x: Argument) -> tuple[int, ...] | None:
 
 
 def _find_argument(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
-    """An argument that comes first, or by one of its names; None if it is not given."""
+    """Return an argument that comes first, or by one of its names; None if it is not given."""
     return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
 
 
@@ -192,7 +192,7 @@ def _shape_of_whole_arrays(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
-    """The shape of an operation on arrays as wholes, those of everyday use."""
+    """Return the shape of an operation on arrays as wholes, those of everyday use."""
     shape = operands[0]
     if op.name in ("reshape", "broadcast_to"):
         lengths = plain_axes(_find_argument(args, keywords, "shape"))
@@ -290,7 +290,7 @@ WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
 
 
 def _shorten_shape(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
-    """The shape of differences along an axis, of which each takes one from its length."""
+    """Return the shape of differences along an axis, of which each takes one from its length."""
     axis, n = keywords.get("axis", -1), keywords.get("n", 1)
     if not shape or not isinstance(axis, int) or not isinstance(n, int) or len({*keywords} - {"axis", "n"}):
         return None
@@ -323,7 +323,7 @@ def _tile_shape(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
 
 
 def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
-    """A shape with one length left open, -1, which follows from the number of elements."""
+    """Return a shape with one length left open, -1, which follows from the number of elements."""
     count, rest = size(shape), math.prod(length for length in lengths if length != -1)
     if count is None or not rest:
         return tuple(None if length == -1 else length for length in lengths)
@@ -342,7 +342,7 @@ def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
 
 
 def _shape_of_dot(a: Shape, b: Shape) -> Shape | None:
-    """The shape of NumPy's and PyTorch's `dot`, which is `matmul` of at most two axes."""
+    """Return the shape of NumPy's and PyTorch's `dot`, which is `matmul` of at most two axes."""
     return _shape_of_matmul(a, b) if len(a) <= 2 and len(b) <= 2 else None
 
 
@@ -358,7 +358,7 @@ ALONG = {"vstack": 0, "dstack": 2, "column_stack": 1}  # the axis of each; that 
 
 
 def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
-    """The shape of arrays that are joined by an operation; None where it is not known.
+    """Return the shape of arrays that are joined by an operation; None where it is not known.
 
     Raises ShapeError if their numbers of axes differ.
 

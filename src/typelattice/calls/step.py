@@ -271,7 +271,7 @@ class Opaque(Step):
 
 
 def _find_inputs(step: Step) -> tuple[int, ...]:
-    """The steps that a step holds by number, then the others among its arguments."""
+    """Return the steps that a step holds by number, then the others among its arguments."""
     found: tuple[int, ...] = ()
     for name in step.NUMBERS:
         held = getattr(step, name)

@@ -92,7 +92,7 @@ def _call_at(
     args: Sequence[Argument],
     given: Mapping[str, Argument],
 ) -> Ref:
-    """The array with elements that the function has computed with: it keeps its dtype."""
+    """Return the array with elements that the function has computed with: it keeps its dtype."""
     if len(args) not in (2, 3) or not isinstance(args[0], Ref) or {*given} - {"inplace"}:
         raise excerpt.refuse(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
@@ -108,7 +108,7 @@ def changes_array(path: Sequence[str], given: Mapping[str, Argument]) -> bool:
 
 
 def _call_outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:
-    """The function of each element of one array with each of another: new axes, and the function."""
+    """Return the function of each element of one array with each of another: new axes, and the function."""
     if len(args) != 2:
         raise excerpt.refuse(f"{name}.outer takes two arrays; give those")
     made = [call_function(builder, excerpt, "asarray", [each], {}) for each in args]

@@ -77,7 +77,7 @@ def note_passed_on(arguments: Callable[[ArgumentParser], None], words: Sequence[
 
 
 def some(items: Sequence[str], most: int = MAX_EXAMPLES) -> str:
-    """The first few of many, and dots for the others.
+    """Return the first few of many, and dots for the others.
 
     >>> some(["a", "b", "c"], most=2)
     'a, b, ...'

@@ -31,7 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The grid of agreement, who contests what, and how a standard stands to it."""
+    """Return the grid of agreement, who contests what, and how a standard stands to it."""
     found = tl.consensus(*args.systems, op=args.op, tier=args.tier)
     standard = tl.system(args.standard) if args.standard is not None else None
     yield drawn(found.grid(args.codes), args.format)

@@ -46,7 +46,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The systems that were named, compared and in full; or all of them grouped by answer."""
+    """Return the systems that were named, compared and in full; or all of them grouped by answer."""
     if len(args.operands) > MAX_OPERANDS:
         raise UsageError(
             f"explain: {len(args.operands):,} operands; at most {MAX_OPERANDS:,} are taken together"
@@ -124,7 +124,7 @@ def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
 
 
 def _describe_named_systems(answers: Answers) -> Paragraphs:
-    """The systems that were named: side by side if there are several, then each in full."""
+    """Return the systems that were named: side by side if there are several, then each in full."""
     page = layout()
     if len(answers) > 1:
         yield page.bold(answers.question)

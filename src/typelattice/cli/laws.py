@@ -95,7 +95,7 @@ def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bo
 
 
 def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
-    """The dtypes that the arguments name; None: each system's own."""
+    """Return the dtypes that the arguments name; None: each system's own."""
     if args.common and args.dtypes is not None:
         raise UsageError("--common and --dtypes both name dtypes; give one of them")
     if args.common:

@@ -24,7 +24,7 @@ def link_argument(parser: ArgumentParser) -> None:
 
 
 def site_address(given: str) -> str:
-    """The address of the site: the given one, or the one that the installed distribution states.
+    """Return the address of the site: the given one, or the one that the installed distribution states.
 
     Raises UsageError if there is neither.
     """

@@ -114,7 +114,7 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
 
 
 def _describe_news(name: str, found: News, proposed: Path | None) -> Paragraphs:
-    """The news of one library in words."""
+    """Return the news of one library in words."""
     then, now = versions(found.then.versions), versions(found.now.versions)
     if not found:
         calls = f"{sum(found.changes.compared.values()):,} calls"

@@ -38,7 +38,7 @@ def emit(
     indices: Mapping[str, int] | None = None,
     casts: bool = False,
 ) -> dict[str, str]:
-    """The files of a language, by name, for a system.
+    """Return the files of a language, by name, for a system.
 
     `names` has identifiers for some dtypes. `indices` are those of an earlier emission, which never change.
     `casts` adds a function that says which two casts in a row may be folded. Raises EmitError, OpError.
@@ -75,7 +75,7 @@ def _json(data: object) -> str:
 
 
 def read_names(path: str) -> dict[str, str]:
-    """The identifiers that a file chooses, in its table `names`. Raises EmitError, FileError."""
+    """Return the identifiers that a file chooses, in its table `names`. Raises EmitError, FileError."""
     try:
         found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:

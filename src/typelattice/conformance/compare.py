@@ -109,7 +109,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
 
 
 def answer_text(p: Promotion) -> str:
-    """A promotion's answer as a recording writes it."""
+    """Return a promotion's answer as a recording writes it."""
     if p.number:
         return OF_PYTHON + p.number.word
     return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"

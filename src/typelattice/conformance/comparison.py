@@ -81,7 +81,7 @@ class Comparison:
         return sum(sum(sorts.values()) for sorts in self.classes.values())
 
     def example(self, cause: Cause) -> tuple[Difference, str]:
-        """The simplest difference that has a snippet, and that; else the simplest, and ""."""
+        """Return the simplest difference that has a snippet, and that; else the simplest, and ""."""
         forms = implementations().get(self.name, {}) if self.has_programs else {}
         return first_snippet(forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
@@ -153,7 +153,7 @@ def compare_implementation(
 
 
 def known_differences(path: str | Path) -> Mapping[str, int]:
-    """The known differences of a file: cause → calls. Raises ComparisonError."""
+    """Return the known differences of a file: cause → calls. Raises ComparisonError."""
     try:
         known = json.loads(read_bytes(Path(path), LIMIT_BYTES))
     except (ValueError, FileError) as e:

@@ -52,7 +52,7 @@ class LibraryProcess:
         self._end()
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
-        """The answer to each question in turn."""
+        """Yield the answer to each question in turn."""
         done = 0
         while done < len(questions):
             for answer in self._answers_of_one_process(questions[done:]):

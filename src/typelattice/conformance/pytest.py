@@ -78,7 +78,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[Call]:
 
 
 def library_of(library: Any) -> Library:
-    """A namespace as a library, or the library that a callable makes. Raises CannotAskError."""
+    """Return a namespace as a library, or the library that a callable makes. Raises CannotAskError."""
     if callable(library) and not hasattr(library, INFO):
         return cast(Library, library())
     return ArrayNamespace(library)
@@ -177,7 +177,7 @@ def is_undefined(m: Mismatch) -> bool:
 
 
 def report_text(report: Report) -> str:
-    """The mismatches in words: each cause once, with different examples."""
+    """Return the mismatches in words: each cause once, with different examples."""
     lines = []
     for cause, mismatches in report.groups().items():
         lines.append(f"{len(mismatches)} calls, {cause}")

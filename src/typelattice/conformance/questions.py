@@ -72,7 +72,7 @@ class PlannedCalls:
     nary: tuple[tuple[str, tuple[int, ...]], ...]
 
     def questions(self, operands: Sequence[str]) -> Iterator[Question]:
-        """The calls, in the order of a recording."""
+        """Yield the calls, in the order of a recording."""
         for op, chosen in self.unary.items():
             for only in chosen:
                 yield op, (operands[only],)
@@ -85,7 +85,7 @@ class PlannedCalls:
 
 
 def candidates(dtypes: Sequence[str], extra: Sequence[str] = ()) -> tuple[str, ...]:
-    """The operand strings that a library with these dtypes may have objects for."""
+    """Return the operand strings that a library with these dtypes may have objects for."""
     return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *EDGES, *extra
 
 
@@ -120,7 +120,7 @@ def planned_calls(
 
 
 def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
-    """The operands of which an operation is asked, by their index.
+    """Return the operands of which an operation is asked, by their index.
 
     >>> operands = ("int8", "int4", "int8:0d", "300", "int")
     >>> asked_of("add", operands), asked_of("multiply", operands), asked_of("hypot", operands)
@@ -195,7 +195,7 @@ def random_questions(
 
 
 def _pool(known: Operation, operands: Sequence[str]) -> list[str]:
-    """The operands for random calls of an operation: of every tier if it is asked of every dtype."""
+    """Return the operands for random calls of an operation: of every tier if it is asked of every dtype."""
     if not _of_every_tier(known):
         return [operands[i] for i in _asked_of(known, operands)]
     return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]

@@ -32,7 +32,7 @@ def record(
     earlier: Recording | None = None,
     progress: Progress = in_silence,
 ) -> Recording:
-    """The recording of every call that is planned.
+    """Return the recording of every call that is planned.
 
     `make` is called in another process, so it must be picklable. `limit`: seconds that a call may take.
     `several`: random calls of three to five operands, for each operation that takes so many. `progress` is
@@ -56,7 +56,7 @@ def asked_everything(
     progress: Progress = in_silence,
     earlier: Recording | None = None,
 ) -> Recording:
-    """The recording of all that a library in a process has; the options are those of `record`."""
+    """Return the recording of all that a library in a process has; the options are those of `record`."""
     has = asked.catalogue
     planned = planned_calls(has.operands, has.operations, has.several, several, seed, has.own)
     return _recording(asked, has.operands, list(planned.questions(has.operands)), seed, progress, earlier)
@@ -111,7 +111,7 @@ def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
 
 
 def _read_earlier(earlier: Recording | None, has: Catalogue) -> dict[Question, Answer]:
-    """The answers of an earlier recording, by their question; none if it was of other versions."""
+    """Return the answers of an earlier recording, by their question; none if it was of other versions."""
     if earlier is None or (dict(earlier.versions), earlier.python) != (dict(has.versions), has.python):
         return {}
     return {(call.op, call.operands): (call.answer, call.message) for call in earlier.calls()}

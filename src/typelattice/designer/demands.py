@@ -56,7 +56,7 @@ _width = cache(width)
 
 
 def members(system: System) -> tuple[Member, ...]:
-    """The nodes of its order, weak ones with the default dtypes of the system."""
+    """Return the nodes of its order, weak ones with the default dtypes of the system."""
     return tuple(Member(n, dtype_or_default(n, system)) for n in system.order.nodes)
 
 

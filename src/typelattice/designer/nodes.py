@@ -102,7 +102,7 @@ def missing_nodes(order: str | Path | System) -> MissingNodes:
 
 
 def _cuts(up: Sequence[int], name: str) -> set[int]:
-    """The sets of all upper bounds that some nodes have in common, as masks; none that is empty."""
+    """Return the sets of all upper bounds that some nodes have in common, as masks; none that is empty."""
     found, waiting = set(up), list({*up})
     while waiting:
         cut = waiting.pop()
@@ -131,7 +131,7 @@ def _dtype(name: str, below: Sequence[Node]) -> DType:
 
 
 def _with_dtypes(partial: System, made: Sequence[DType]) -> System:
-    """The system with further dtypes of its file's own, which its order lacks yet."""
+    """Return the system with further dtypes of its file's own, which its order lacks yet."""
     origin = partial.origin
     assert isinstance(origin, SystemOrigin)
     values = origin.definition.values

@@ -96,7 +96,7 @@ def draw(
 
 
 def program_steps(x: Program) -> Placed:
-    """The steps of a program by themselves. Raises DrawingError if they are too many."""
+    """Return the steps of a program by themselves. Raises DrawingError if they are too many."""
     _check_size(len(x.steps), 0)
     return laid_out(steps_diagram(x))
 
@@ -127,7 +127,7 @@ def _alone(x: object, other: object, highlight: Sequence[object]) -> None:
 
 
 def _plain(order: Order[object]) -> Diagram:
-    """An order of anything: of dtypes with kinds as rows, of other nodes without."""
+    """Return an order of anything: of dtypes with kinds as rows, of other nodes without."""
     ids = {n: str(n) for n in order.nodes}
     if len({*ids.values()}) < len(ids):
         raise DrawingError("two nodes of the order print alike; name them apart")
@@ -139,7 +139,7 @@ def _plain(order: Order[object]) -> Diagram:
 
 
 def laid_out(diagram: Diagram) -> Placed:
-    """The diagram with coordinates. Raises DrawingError if it is too large to be read."""
+    """Return the diagram with coordinates. Raises DrawingError if it is too large to be read."""
     _check_size(len(diagram.vertices), len(diagram.arrows))
     return lay_out(diagram)
 

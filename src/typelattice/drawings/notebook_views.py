@@ -30,7 +30,7 @@ STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace
 
 
 def html(x: object) -> str | None:
-    """A value as HTML without scripts; None for one that has none."""
+    """Return a value as HTML without scripts; None for one that has none."""
     if has_grid(x):
         return render(x, "html")
     if isinstance(x, Criteria):
@@ -47,7 +47,7 @@ def html(x: object) -> str | None:
 
 
 def svg(x: object) -> str | None:
-    """A value as an SVG file by itself; None for one that has none."""
+    """Return a value as an SVG file by itself; None for one that has none."""
     if has_grid(x):
         return grid_svg(x.grid())
     try:
@@ -57,7 +57,7 @@ def svg(x: object) -> str | None:
 
 
 def _drawings(x: object) -> Iterator[Drawing]:
-    """The drawings of a value. Raises DrawingError for one that is too large."""
+    """Yield the drawings of a value. Raises DrawingError for one that is too large."""
     match x:
         case System() | Order() | Promotion() | Replay():
             yield draw(x)

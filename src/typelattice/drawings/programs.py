@@ -19,7 +19,7 @@ MAX_STEP_CHARS = 34  # characters of a step's text
 
 
 def program_diagram(replay: Replay) -> Diagram:
-    """The steps of a program, an expression that is repeated once.
+    """Return the steps of a program, an expression that is repeated once.
 
     A cast that nobody wrote is dashed; one that loses has a number and a note.
     """
@@ -48,7 +48,7 @@ def program_diagram(replay: Replay) -> Diagram:
 
 
 def steps_diagram(program: Program) -> Diagram:
-    """The steps of a program by themselves, under no system."""
+    """Return the steps of a program by themselves, under no system."""
     vertices, arrows = list[Vertex](), list[Arrow]()
     for i, parts in _drawn_steps(program).items():
         text = program.steps[i].text
@@ -122,7 +122,7 @@ def _arrow(
 
 
 def _words(source: object, target: DType) -> str:
-    """A cast, and what it can lose."""
+    """Return a cast, and what it can lose."""
     if not isinstance(source, DType):
         return f"a Python {source} becomes {target}"
     lost = "; ".join(loss_words(loss(source, target), source, target))

@@ -80,7 +80,7 @@ class Promotion(Viewed):
         return f"<{given}: {self._question} under {self.system.name}>"
 
     def __str__(self) -> str:
-        """The whole explanation, as the command line shows it."""
+        """Return the whole explanation, as the command line shows it."""
         return show(self, "text") or repr(self)
 
     @property

@@ -76,7 +76,7 @@ def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequenc
 def _fit_within_bounds(
     kind: Kind, value: Value, to: DType, policy: Mapping[str, str], bounds: Sequence[Sequence[DType]]
 ) -> ValueFit:
-    """The fit of a value; it is refused unless one dtype of each of `bounds` holds it."""
+    """Return the fit of a value; it is refused unless one dtype of each of `bounds` holds it."""
     for dtypes in bounds:
         if dtypes and not any(represent(value, d)[0] for d in dtypes):
             return ValueFit(kind, value, dtypes[-1], "raise", None)

@@ -68,7 +68,7 @@ def _enter_weak(rules: Rules, o: Operand, trail: list[Decision], alone: bool) ->
 
 
 def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
-    """The node of one tier's operands."""
+    """Return the node of one tier's operands."""
     absent = [n for n in nodes if n not in rules.order]
     if absent and len(absent) == len(nodes) and rules.tiers[-1] == "scalar":
         return max(absent, key=lambda n: n.kind.category)  # Python scalars alone: the highest kind counts
@@ -93,7 +93,7 @@ def _join_in_pairs(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -
 
 
 def _join_comparable(rules: Rules, pair: Sequence[Node], trail: list[Decision]) -> Node:
-    """The join of a pair, which has to be one of the two."""
+    """Return the join of a pair, which has to be one of the two."""
     found = join(rules, pair, trail)
     if found not in pair:
         trail.pop()  # a join that does not count
@@ -123,7 +123,7 @@ def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Decision]) -> Node |
 
 
 def join(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
-    """The least upper bound of a set, or the recorded choice among its minimal bounds."""
+    """Return the least upper bound of a set, or the recorded choice among its minimal bounds."""
     distinct = tuple(dict.fromkeys(nodes))
     node = rules.order.join(*distinct)
     if node is not None:
@@ -143,5 +143,5 @@ def join(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
 
 
 def join_or_tie(rules: Rules, *nodes: Node) -> Node | None:
-    """The join or the recorded choice, without a trail; None where there is neither."""
+    """Return the join or the recorded choice, without a trail; None where there is neither."""
     return rules.order.join(*nodes) or rules.ties.get(frozenset(rules.order.minimal_bounds(*nodes)))

@@ -43,7 +43,7 @@ class Count:
 
 
 def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], trail: list[Decision]) -> Node:
-    """The node of operands that enter at these nodes. Raise RefusalError."""
+    """Return the node of operands that enter at these nodes. Raise RefusalError."""
     own = [n for n in nodes if isinstance(n, DType)]
     if len(own) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))

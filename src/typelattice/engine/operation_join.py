@@ -127,7 +127,7 @@ def join_operands(
 
 @lru_cache
 def _build_order(covers: Covers) -> Order[Node]:
-    """The order of these covers; a few operations have one, which many calls ask for."""
+    """Return the order of these covers; a few operations have one, which many calls ask for."""
     return Order(dict(covers))
 
 

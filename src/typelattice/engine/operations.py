@@ -192,7 +192,7 @@ class Op:
 
 
 def kinds(text: str) -> tuple[Kind, ...]:
-    """The kinds that words such as `bool, int` mean. Raise KeyError."""
+    """Return the kinds that words such as `bool, int` mean. Raise KeyError."""
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
         """The source of a system: its files, as far as a system needs them."""
 
         def rule(self, p: Promotion) -> Rule:
-            """The lines of the files behind an answer."""
+            """Return the lines of the files behind an answer."""
 
         def rule_of_key(self, key: str, entry: str | None) -> Rule:
-            """The line of a key, or of an entry under it."""
+            """Return the line of a key, or of an entry under it."""
 
         def replace(self, keys: dict[str, object]) -> System:
-            """The same system with other values for keys of its file."""
+            """Return the same system with other values for keys of its file."""
 
         def rebuild(self) -> tuple[Callable[..., System], tuple[object, ...]]:
-            """A function and its arguments that make the system again, as pickling asks for."""
+            """Return a function and its arguments that make the system again, as pickling asks for."""
 
 
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
@@ -39,7 +39,7 @@ _NOTHING: Any = object()  # stands for an operand that was not given; None would
 
 
 def _scalar_values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of the Python scalars among operands; None stands for each of the others."""
+    """Return the values of the Python scalars among operands; None stands for each of the others."""
     return tuple(x if type(x) in SCALARS else None for x in operands)
 
 
@@ -70,7 +70,7 @@ class System(Rules, Viewed):
         return self.origin.rebuild()
 
     def replace(self, **keys: object) -> System:
-        """A variant with other values for some keys of the file.
+        """Return a variant with other values for some keys of the file.
 
         In a table only the entries given change. An empty entry removes that of the file, an empty table all.
         Raise FormatError for values that no file could have.
@@ -95,7 +95,7 @@ class System(Rules, Viewed):
         return parse(x, self.own_dtypes) if isinstance(x, str) else operand(x)
 
     def result_type(self, a: Any = _NOTHING, b: Any = _NOTHING, /, *more: object) -> DType:
-        """The dtype at which operands join; looked up where such operands were seen before.
+        """Return the dtype at which operands join; looked up where such operands were seen before.
 
         Raise PromotionError for a refusal, OperandError or DTypeError for an object that is no operand.
 

@@ -42,7 +42,7 @@ class Answers(Viewed):
         self._answers = tuple(answers)
 
     def __getitem__(self, name: str) -> Promotion:
-        """The answer of a system, by its name. Raises UnknownSystemError."""
+        """Return the answer of a system, by its name. Raises UnknownSystemError."""
         found = {p.system.name: p for p in self._answers}
         if name not in found:
             raise UnknownSystemError(f"{short(str(name))} was not asked{nearest(str(name), found)}")
@@ -71,13 +71,13 @@ class Answers(Viewed):
         return question_text([str(o) for o in self._answers[0].operands], self._answers[0].op)
 
     def text(self, layout: Layout = PLAIN, hints: Sequence[str] = ()) -> str:
-        """The answers under the headings of their systems, then notes and hints."""
+        """Return the answers under the headings of their systems, then notes and hints."""
         below = [layout.dim(line) for line in (*notes(self), *hints)]
         lines = [layout.bold(self.question), "", *summary(self, layout), *([""] if below else []), *below]
         return "\n".join(lines)
 
     def grid(self) -> Grid:
-        """A row for each answer and reason under a heading, with the names of the systems."""
+        """Return a row for each answer and reason under a heading, with the names of the systems."""
         rows, cells = [], []
         for heading, found in _by_heading(self):
             for given_, whys in _group_systems(found).items():
@@ -89,7 +89,7 @@ class Answers(Viewed):
         return Grid(self.question, columns, tuple(rows), tuple(cells), tuple(notes(self)))
 
     def data(self) -> dict[str, object]:
-        """The question and every answer as dictionaries, lists and texts, as JSON holds them."""
+        """Return the question and every answer as dictionaries, lists and texts, as JSON holds them."""
         first = self._answers[0]
         return {
             "operands": [str(o) for o in first.operands],
@@ -130,7 +130,7 @@ def explain(
 
 
 def own_dtypes(found: Sequence[System]) -> list[dict[str, DType]]:
-    """The dtypes defined by files that operands may name: each system's own, then those of the others.
+    """Return the dtypes defined by files that operands may name: each system's own, then those of the others.
 
     A dtype that one file defines can be asked of the other systems too: they refuse it by name.
     """
@@ -139,7 +139,7 @@ def own_dtypes(found: Sequence[System]) -> list[dict[str, DType]]:
 
 
 def summary(answers: Answers, layout: Layout) -> Iterator[str]:
-    """The systems under their headings, libraries first, grouped by answer."""
+    """Yield the systems under their headings, libraries first, grouped by answer."""
     for heading, found in _by_heading(answers):
         yield layout.bold(heading)
         yield from group_lines(found, layout)
@@ -183,7 +183,7 @@ def _group_systems(answers: Iterable[Promotion]) -> Groups:
 
 
 def _make_row(p: Promotion) -> Row:
-    """The line of one system in a summary."""
+    """Return the line of one system in a summary."""
     o = observed(p)
     name = p.system.name
     if o is not None and o.departs:

@@ -16,7 +16,7 @@ Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are 
 
 
 def value(system: System, term: Term, op: str | None = None, python: bool = False) -> Operand | None:
-    """The result of a term; None if any part of it is refused.
+    """Return the result of a term; None if any part of it is refused.
 
     Two Python scalars are the library's to add or, if `python`, Python's, and stay one.
 
@@ -36,7 +36,7 @@ def value(system: System, term: Term, op: str | None = None, python: bool = Fals
 def result_operand(
     system: System, operands: Sequence[Operand], op: str | None = None, python: bool = False
 ) -> Operand | None:
-    """The result as an operand: an array if an operand is one; None if the system refuses them."""
+    """Return the result as an operand: an array if an operand is one; None if the system refuses them."""
     if python and all(o.tier == "scalar" for o in operands):
         return scalar(max((o.kind for o in operands), key=lambda kind: kind.category))
     p = system.explain(*operands, op=op)
@@ -47,7 +47,7 @@ def result_operand(
 
 
 def leaves(term: Term) -> Iterator[Operand]:
-    """The operands of a term, from left to right."""
+    """Yield the operands of a term, from left to right."""
     if isinstance(term, Operand):
         yield term
     else:
@@ -56,7 +56,7 @@ def leaves(term: Term) -> Iterator[Operand]:
 
 
 def plain(term: Term) -> str:
-    """A term in operand strings: `(uint8 + int8) + float16`."""
+    """Return a term in operand strings: `(uint8 + int8) + float16`."""
     return _write_term(PLAIN, term, as_dtype=False)
 
 

@@ -44,7 +44,7 @@ PLAIN = Form(many="result_type({})")
 
 
 def form(system: str, library: str) -> Form:
-    """The form of a system: its library's, with what the table of the system's name says otherwise.
+    """Return the form of a system: its library's, with what the table of the system's name says otherwise.
 
     A library that has no file here is written plainly, as operand strings and `+`.
 
@@ -58,7 +58,7 @@ def form(system: str, library: str) -> Form:
 
 
 def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
-    """An operand in a library's code; in no library's, its operand string."""
+    """Return an operand in a library's code; in no library's, its operand string."""
     if o.tier == "scalar":
         return str(o) if form is PLAIN else SCALARS.get(str(o), str(o))
     if form is PLAIN or o.weak:

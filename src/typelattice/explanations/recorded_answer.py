@@ -13,7 +13,7 @@ UNKNOWN_REASON = "no reason is on record"
 
 
 def answer_words(o: Observed) -> str:
-    """A library's answer in two words, as `english.answer` has a system's.
+    """Return a library's answer in two words, as `english.answer` has a system's.
 
     >>> from typelattice import system
     >>> answer_words(observed(system("jax").explain("int8", "float")))

@@ -107,7 +107,7 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
 
 
 def _select_steps(p: Promotion) -> Sequence[Decision]:
-    """The steps that are not obvious; the last one if all are.
+    """Return the steps that are not obvious; the last one if all are.
 
     A join of a node with itself is obvious. So is a Python scalar that adds nothing, once its value has
     chosen a dtype.

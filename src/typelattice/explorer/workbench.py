@@ -146,7 +146,7 @@ def _changes(at: Desk, found: System) -> dict[str, object]:
 
 
 def _pairs_without_join(judged: Check) -> list[tuple[str, str]]:
-    """The pairs of nodes that have no join."""
+    """Return the pairs of nodes that have no join."""
     return [(str(a), str(b)) for pairs in judged.without_join.values() for a, b in pairs]
 
 
@@ -179,7 +179,7 @@ def propose_repairs(at: Desk, text: str) -> dict[str, object]:
 
 
 def change_covers(at: Desk, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
-    """The text with some covers more and some less. Raises EditError, FormatError."""
+    """Return the text with some covers more and some less. Raises EditError, FormatError."""
     return edit_covers(text, at.name, add, drop)
 
 

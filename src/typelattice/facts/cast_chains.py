@@ -252,7 +252,7 @@ def _points(exponent: int, others: list[Values]) -> Iterator[int]:
 
 
 def _doublings(have: Values, others: list[Values]) -> list[int]:
-    """The exponents of the doublings to try, of SCALE times a value."""
+    """Return the exponents of the doublings to try, of SCALE times a value."""
     near = set[int]()
     for its in (have, *others):
         if its.listed:
@@ -271,7 +271,7 @@ def _least(its: Values) -> int:
 
 
 def _shifted(sizes: set[int], have: Values, others: list[Values]) -> set[int]:
-    """The sizes, and what wraps to them in an integer."""
+    """Return the sizes, and what wraps to them in an integer."""
     found = set(sizes)
     for its in others:
         if its.bits is not None or its.unit != SCALE:
@@ -282,7 +282,7 @@ def _shifted(sizes: set[int], have: Values, others: list[Values]) -> set[int]:
 
 
 def _text(value: Value, d: DType) -> str:
-    """A result as Python writes it."""
+    """Return a result as Python writes it."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):

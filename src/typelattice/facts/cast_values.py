@@ -70,7 +70,7 @@ def wraps(d: DType) -> bool:
 
 
 def specials(d: DType) -> list[str]:
-    """The values of a dtype that are not finite numbers, and its minus zero."""
+    """Return the values of a dtype that are not finite numbers, and its minus zero."""
     return [
         value for value, letter in SPECIALS.items()
         if letter in d.specials and (value != "-inf" or "s" in d.specials)
@@ -116,7 +116,7 @@ def _cut_off(target: DType, its: Values, rounding: str, beyond: str) -> Cast:
 
 
 def _clamped(value: Value, its: Values) -> Value:
-    """The nearest value of a dtype; 0 for nan."""
+    """Return the nearest value of a dtype; 0 for nan."""
     if isinstance(value, int):
         return its.high if value > 0 else its.low
     return 0 if value == "nan" else its.low if value == "-inf" else its.high

@@ -178,7 +178,7 @@ def _vanishes(have: Values, take: Values) -> bool:
 
 
 def _first_inexact(have: Values, take: Values) -> int | None:
-    """The first positive integer that the one has and the other, within its range, has not."""
+    """Return the first positive integer that the one has and the other, within its range, has not."""
     top = min(have.high, take.high)
     if have.listed:
         lost = (v for v in have.listed if 0 < v <= top and v % SCALE == 0 and not take.holds(v))

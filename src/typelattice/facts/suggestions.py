@@ -11,12 +11,12 @@ FIRST_LETTER = 0.1  # what the same first letter adds: people seldom mistype it
 
 
 def clip_text(text: str, most: int) -> str:
-    """A text, cut at so many characters."""
+    """Return a text, cut at so many characters."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def short(text: str) -> str:
-    """A text for an error message, quoted and cut at 40 characters."""
+    """Return a text for an error message, quoted and cut at 40 characters."""
     return repr(clip_text(text, 40))
 
 

@@ -49,7 +49,7 @@ def read_casts(
 
 
 def _pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
-    """The casts that an entry names, each with the number of its sides that name a dtype."""
+    """Return the casts that an entry names, each with the number of its sides that name a dtype."""
     sides = entry.split(ARROW)
     if len(sides) != 2:
         raise ValueError(f'{short(entry)} should name what is cast and to what, as in "float -> i8"')
@@ -62,7 +62,7 @@ def _pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple[Pair
 
 
 def _members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
-    """A dtype of the system, or its dtypes of a kind."""
+    """Return a dtype of the system, or its dtypes of a kind."""
     if isinstance(x, DType):
         if x not in dtypes:
             raise OrderDependentError(f"{x} is not in the order")

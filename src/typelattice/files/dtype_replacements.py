@@ -65,7 +65,7 @@ def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[
 
 
 def _maps(reader: KeyReader, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
-    """The entries of `before` or `after`."""
+    """Yield the entries of `before` or `after`."""
     seen: set[Node] = set()
     for code, target in reader.table(key):
         with reader.noting():

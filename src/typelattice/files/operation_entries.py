@@ -208,7 +208,7 @@ class OperationEntries:
         return frozenset(once([*found, *values, *(self.words.sources(", ".join(plain)) if plain else ())]))
 
     def _exponent(self, said: object) -> Fields:
-        """A table of `not-negative`, `within` and `ignored`: what holds of an integer on the right."""
+        """Return a table of `not-negative`, `within` and `ignored`: what holds of an integer on the right."""
         found: Fields = {}
         for part, value in items(said):
             match one_of(part, ("not-negative", "within", "ignored")):
@@ -284,7 +284,7 @@ class OperationEntries:
         }
 
     def _split_pairs(self, said: object) -> tuple[dict[str, object], dict[str, object]]:
-        """The entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
+        """Return the entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
         pairs = {names: code for names, code in items(said) if "+" in names or THEN in names}
         return {names: code for names, code in items(said) if names not in pairs}, pairs
 
@@ -309,7 +309,7 @@ class OperationEntries:
         return {"gives_into": said} if writes else {"gives_into": said, "gives": ops.LEFT, "gives_of": {}}
 
     def _own_fit(self, said: object) -> Fields:
-        """The outcomes for this operation."""
+        """Return the outcomes for this operation."""
         fit = self.fit(said, dtypes=True)
         if JOIN in fit.values():
             raise ValueError(f'"{JOIN}" is said of all operations at once, in the `fit` of the file')
@@ -322,7 +322,7 @@ class OperationEntries:
         return {field: read(said), f"{field}_of": {}}
 
     def _read_given(self, code: object) -> ops.Given:
-        """A dtype, the default dtype of a kind, or a word for what operands or parts have."""
+        """Return a dtype, the default dtype of a kind, or a word for what operands or parts have."""
         words = (*ops.PARTS, *ops.PYTHON_NUMBERS)
         if isinstance(code, str) and "(" in code:
             from typelattice.files.family_entries import read_given_member  # few files have such dtypes
@@ -338,7 +338,7 @@ class OperationEntries:
         return code if code in words else self._target(code)  # type: ignore[return-value]
 
     def _target(self, code: object) -> DType | Kind:
-        """A dtype, or `default int` for the default dtype of a kind."""
+        """Return a dtype, or `default int` for the default dtype of a kind."""
         if text(code).startswith(DEFAULT_OF):
             return kind_of(text(code).removeprefix(DEFAULT_OF))
         node = self.words.node(code)
@@ -373,7 +373,7 @@ def _check_members(given: Mapping[Any, object]) -> None:
 
 
 def read_own_operations(reader: KeyReader) -> dict[str, Operation]:
-    """The operations that a file defines: entries of `ops` that are `like` a known operation."""
+    """Return the operations that a file defines: entries of `ops` that are `like` a known operation."""
     found: dict[str, Operation] = {}
     for name, said in reader.table("ops"):
         if not isinstance(said, Mapping) or "like" not in said:

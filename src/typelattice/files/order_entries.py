@@ -20,7 +20,7 @@ CoversOfRows = dict[OrderRow, Stated]
 
 
 def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRows]:
-    """The order of a definition's statements, and what each row of them states. Raise ValueError."""
+    """Return the order of a definition's statements, and what each row of them states. Raise ValueError."""
     covers: CoversOfRows = {}
     chains: list[Chain] = []
     stated_at: list[OrderRow] = []  # the row of each chain

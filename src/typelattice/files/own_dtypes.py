@@ -138,7 +138,7 @@ def _check_fact(fact: str, value: object) -> None:
 
 
 def _form(kind: Kind, given: Mapping[str, object]) -> str:
-    """The way in which the facts state the values of the dtype."""
+    """Return the way in which the facts state the values of the dtype."""
     if kind is Kind.BOOL:
         return "a bool"
     if "parameters" in given:
@@ -158,7 +158,7 @@ def _bits(given: Mapping[str, object]) -> int | None:
 
 
 def _number(kind: Kind, given: Mapping[str, object], fact: str) -> Number | None:
-    """A fact that is a number: of an integer a whole one, of a float a fraction."""
+    """Return a fact that is a number: of an integer a whole one, of a float a fraction."""
     value = given.get(fact)
     if not isinstance(value, int | float):
         return None
@@ -170,7 +170,7 @@ def _number(kind: Kind, given: Mapping[str, object], fact: str) -> Number | None
 
 
 def _ends(kind: Kind, given: Mapping[str, object]) -> tuple[Number | None, Number | None]:
-    """The least and the greatest value, as far as they are given."""
+    """Return the least and the greatest value, as far as they are given."""
     low, high = _number(kind, given, "min"), _number(kind, given, "max")
     if low is not None and high is not None and low >= high:
         raise UnknownWord("the fact min should be less than max", "min")
@@ -199,7 +199,7 @@ def _whole_ends(
 
 
 def _binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
-    """The least and the greatest value, the precision and the smallest exponent of a binary float."""
+    """Return the least and the greatest value, the precision and the smallest exponent of a binary float."""
     high, precision, exponent = given.get("max"), given.get("precision"), given.get("min_exponent")
     if not (isinstance(high, int | float) and isinstance(precision, int) and isinstance(exponent, int)):
         cause = "a float needs the facts max, precision and min_exponent; or min, max and step; or values"
@@ -234,7 +234,7 @@ def _fixed_point_ends(given: Mapping[str, object]) -> tuple[float, float, float]
 
 
 def _sort_values(kind: Kind, given: object) -> tuple[Number, ...]:
-    """The values of a list, from the least to the greatest."""
+    """Return the values of a list, from the least to the greatest."""
     assert isinstance(given, list)
     for value in given:
         if type(value) not in (int, float) or not abs(value) <= float_info.max:
@@ -254,7 +254,7 @@ def _sort_values(kind: Kind, given: object) -> tuple[Number, ...]:
 
 
 def _specials(form: str, kind: Kind, low: Number | None, given: Mapping[str, object]) -> str:
-    """The letters of what a dtype has beside its finite values, and of sign and zero."""
+    """Return the letters of what a dtype has beside its finite values, and of sign and zero."""
     if form in ("a bool", "an integer"):
         return "sz" if kind is Kind.SIGNED else "z"
     listed = given.get("values")

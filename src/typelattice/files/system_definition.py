@@ -144,7 +144,7 @@ class SystemDefinition:
         return self.with_keys(replace(given, values=values), text)
 
     def text_of(self, file: str) -> Text | None:
-        """The text of one of the files that the keys come from."""
+        """Return the text of one of the files that the keys come from."""
         if self.main.file == file:
             return self.main
         return self.base.text_of(file) if self.base else None
@@ -184,7 +184,7 @@ def read(
 
 
 def definition(text: Text, trail: tuple[str, ...] = (), at: Release | None = None) -> SystemDefinition:
-    """The keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
+    """Return the keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
     given, base = _values(text), SystemDefinition({}, {}, (), text)
     keys = {key: value for key, value in given.values.items() if key != "extends"}
     if "extends" in given.values:
@@ -208,7 +208,7 @@ class Checked:
 
 
 def _values(text: Text) -> Checked:
-    """The keys that a text gives."""
+    """Return the keys that a text gives."""
     return _check_keys(text.values(), text)
 
 
@@ -274,7 +274,7 @@ def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
 
 
 def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> SystemDefinition:
-    """The file that another extends: one beside it, or else one that comes with typelattice."""
+    """Return the file that another extends: one beside it, or else one that comes with typelattice."""
     fail = partial(text.error, key="extends")
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
         raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
@@ -306,11 +306,11 @@ def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> 
 
 @cache
 def of_shipped(where: str, at: Release | None) -> SystemDefinition:
-    """The keys of a file that comes with typelattice, read once: several extend it."""
+    """Return the keys of a file that comes with typelattice, read once: several extend it."""
     return read(where, at=at)
 
 
 def _files(name: str, folders: Sequence[str]) -> list[str]:
-    """The system files of a name in some folders."""
+    """Return the system files of a name in some folders."""
     choices = [path.join(folder, f"{name}.toml") for folder in folders]
     return [path.realpath(choice) for choice in choices if path.isfile(choice)]

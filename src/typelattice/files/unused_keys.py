@@ -166,7 +166,7 @@ def _ops(rules: Rules) -> Iterator[Finding]:
 
 
 def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
-    """The dtypes and kinds of an entry of `ops` that the system does not have."""
+    """Yield the dtypes and kinds of an entry of `ops` that the system does not have."""
     for target in _targets(said):
         if isinstance(target, DType) and not _can_be_answer(target, rules):
             yield f"{target} is not in the order"
@@ -178,7 +178,7 @@ def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
 
 
 def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[str]:
-    """The keys of an entry of `ops` that cannot be followed, or change nothing."""
+    """Yield the keys of an entry of `ops` that cannot be followed, or change nothing."""
     for o in (
         _find_followers(entry, "joins", rules)
         if said.get("joins") == NEVER or said.get("joins_never")
@@ -216,7 +216,7 @@ def _takes_any(op: Op, rules: Rules) -> bool:
 
 
 def _targets(said: Mapping[str, object]) -> list[object]:
-    """The dtypes and kinds that an entry of `ops` computes in or gives."""
+    """Return the dtypes and kinds that an entry of `ops` computes in or gives."""
     tables = (_mapping(said, key).values() for key in ("counts_as_of", "computes", "accumulates", "gives_of"))
     pairs = [pair.dtype for key in ("accumulates_of_pairs", "gives_of_pairs") for pair in _pairs(said, key)]
     return [*chain.from_iterable(tables), *pairs, said.get("gives")]

@@ -20,7 +20,7 @@ GONE = (
 
 
 def system_file(system: System, order: Order[Node], name: str, title: str) -> str:
-    """A system with another order, as the text of a file; its entries for single pairs are left out.
+    """Return a system with another order, as the text of a file; its entries for single pairs are left out.
 
     What has no effect any more is left out as well, since a file that said it would be refused.
     """
@@ -33,7 +33,7 @@ def system_file(system: System, order: Order[Node], name: str, title: str) -> st
 
 
 def _ties(system: System, order: Order[Node]) -> list[str]:
-    """The ties that still settle the lowest bounds of some pair, which has no join."""
+    """Return the ties that still settle the lowest bounds of some pair, which has no join."""
     settled = {frozenset(order.minimal_bounds(a, b)) for a, b in combinations(order.nodes, 2)}
     kept = {tie: winner for tie, winner in system.ties.items() if tie in settled}
     said = (f'"{", ".join(sorted(map(code, tie)))}" = "{code(winner)}"' for tie, winner in kept.items())
@@ -41,7 +41,7 @@ def _ties(system: System, order: Order[Node]) -> list[str]:
 
 
 def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
-    """The keys that still say something beside another order."""
+    """Return the keys that still say something beside another order."""
     assert isinstance(system.origin, SystemOrigin)
     kept = {key: value for key, value in system.origin.definition.values.items() if key not in GONE}
     plain = replace(
@@ -62,7 +62,7 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
 
 
 def _words(value: object) -> list[str]:
-    """The words in a value of a file, and in all within it."""
+    """Return the words in a value of a file, and in all within it."""
     if isinstance(value, Mapping):
         # The reasons of refusals are words for people.
         named = {k: dict.fromkeys(v, "") if k == "refusals" else v for k, v in value.items()}
@@ -73,7 +73,7 @@ def _words(value: object) -> list[str]:
 
 
 def reduce_order(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Order[Node]:
-    """The order of these nodes that holds these relations, which are all it holds."""
+    """Return the order of these nodes that holds these relations, which are all it holds."""
     above: dict[Node, list[Node]] = {a: [] for a in nodes}
     for a, b in relations:
         if a is not b:
@@ -99,12 +99,12 @@ def chains(order: Order[Node]) -> list[str]:
 
 
 def code(node: Node) -> str:
-    """A node as a system file calls it."""
+    """Return a node as a system file calls it."""
     return repr(node) if isinstance(node, Weak) else node.code
 
 
 def _value(value: object) -> str:
-    """A value in TOML; strings as in JSON, which TOML reads alike."""
+    """Return a value in TOML; strings as in JSON, which TOML reads alike."""
     if isinstance(value, Mapping):
         return (
             "{ "

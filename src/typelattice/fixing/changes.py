@@ -118,7 +118,7 @@ class _StepNode:
         return Change(self.file, line or self.node.lineno, edits)
 
     def alias(self) -> str:
-        """The name by which the file knows the library's functions; "" where it imports none.
+        """Return the name by which the file knows the library's functions; "" where it imports none.
 
         A library without rules, such as pandas, has the dtypes of another: they are named by text.
         """
@@ -137,7 +137,7 @@ class _StepNode:
         return next((name for name in named if f"{name}." in text), named[0] if named else "")
 
     def literal(self, checked: CheckedRun, cause: Cause) -> str:
-        """The narrow dtype as a file names it."""
+        """Return the narrow dtype as a file names it."""
         name = narrow_to(cause.wide, cause.narrow).name
         alias = self.alias()
         return f"{alias}.{name}" if alias else f'"{name}"'

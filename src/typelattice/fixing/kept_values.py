@@ -72,7 +72,7 @@ def _flatten_numbers(x: Any) -> list[float]:
 
 
 def numbers_in(text: str) -> Kept:
-    """The numbers of a text, but for those in names of dtypes."""
+    """Return the numbers of a text, but for those in names of dtypes."""
     return Kept("float32", tuple(float(found) for found in NUMBER.findall(DTYPE.sub("", text))))
 
 
@@ -91,7 +91,7 @@ def file_states(root: Path) -> dict[str, tuple[int, int]]:
 
 
 def file_state(path: str) -> tuple[int, int]:
-    """The time and the size of a file."""
+    """Return the time and the size of a file."""
     status = os.lstat(path)
     return status.st_mtime_ns, status.st_size
 

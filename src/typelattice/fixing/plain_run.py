@@ -47,7 +47,7 @@ def _run_target(todo: Program) -> None:
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has had, in bytes; 0 if the system does not say."""
+    """Return the most memory that this process has had, in bytes; 0 if the system does not say."""
     with suppress(OSError):
         # On Linux, ru_maxrss also counts the process that this one was started from.
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():

@@ -93,7 +93,7 @@ class Source:
         return found
 
     def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """The bytes of a node, from the first to the one after the last."""
+        """Return the bytes of a node, from the first to the one after the last."""
         assert node.end_lineno is not None and node.end_col_offset is not None
         return (
             self.starts[node.lineno - 1] + node.col_offset,
@@ -101,11 +101,11 @@ class Source:
         )
 
     def line(self, byte: int) -> int:
-        """The number of the line of a byte, counted from 1."""
+        """Return the number of the line of a byte, counted from 1."""
         return bisect_right(self.starts, byte)
 
     def text(self, node: ast.expr | ast.stmt) -> str:
-        """The text of a node."""
+        """Return the text of a node."""
         start, end = self.span(node)
         return self.content[start:end].decode("utf-8")
 
@@ -122,7 +122,7 @@ class Source:
         return sorted(found, key=lambda node: (abs(node.lineno - line), isinstance(node, ast.Expr)))
 
     def scope(self, node: ast.AST) -> ast.AST:
-        """The function, class or module in whose scope a node stands."""
+        """Return the function, class or module in whose scope a node stands."""
         while node in self.parents:
             node = self.parents[node]
             if isinstance(node, SCOPES):
@@ -170,18 +170,18 @@ class Source:
                     yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
     def apply_edits(self, edits: Sequence[Edit]) -> bytes:
-        """The content with some edits."""
+        """Return the content with some edits."""
         content = self.content
         for edit in sorted(edits, reverse=True):
             content = content[: edit.start] + edit.text.encode("utf-8") + content[edit.end :]
         return content
 
     def replace_expression(self, node: ast.expr, text: str) -> Edit:
-        """The edit that puts a text in the place of an expression."""
+        """Return the edit that puts a text in the place of an expression."""
         return Edit(*self.span(node), text, self.text(node))
 
     def with_keyword(self, call: ast.Call, keyword: str) -> Edit:
-        """The edit that adds a keyword argument to a call."""
+        """Return the edit that adds a keyword argument to a call."""
         _, end = self.span(call)
         given = [*call.args, *(k.value for k in call.keywords)]
         if not given:
@@ -194,6 +194,6 @@ class Source:
         return Edit(last, last, f", {keyword}")
 
     def operand_text(self, node: ast.expr) -> str:
-        """The text of an expression, in parentheses where a method is to follow and it needs them."""
+        """Return the text of an expression, in parentheses where a method is to follow and it needs them."""
         text = self.text(node)
         return text if isinstance(node, ATOMS) and not text.startswith("*") else f"({text})"

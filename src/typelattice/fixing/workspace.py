@@ -133,7 +133,7 @@ class Workspace:
             self.states[path] = file_state(path)
 
     def _list_run_files(self, out: str) -> list[Path]:
-        """The files of a run: the program, what the run writes, and its two streams."""
+        """Return the files of a run: the program, what the run writes, and its two streams."""
         return [self.folder / name for name in ("program.pickle", out, "printed", "errors")]
 
     def put_content(self, file: str, content: bytes) -> None:

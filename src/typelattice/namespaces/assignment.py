@@ -46,7 +46,7 @@ def into(context: Context, op: str, x: Array, other: Any) -> DType:
 
 
 def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The operator that writes its result into the left operand, if system and library let it.
+    """Return the operator that writes its result into the left operand, if system and library let it.
 
     `function` computes what is written: it is `x + y` where `op` is `+=`.
 

@@ -29,7 +29,7 @@ MAX_NUMBER_CHARS = 1300  # characters of a number: as many as such an int has di
 
 
 def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
-    """The operand that a string describes; `own` are dtypes that a system file defines.
+    """Return the operand that a string describes; `own` are dtypes that a system file defines.
 
     Raises OperandError for a text that describes none, DTypeError for an unknown dtype.
 
@@ -62,7 +62,7 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
 
 
 def read_dtype(name: str, own: Mapping[str, DType] = {}) -> DType:
-    """The dtype that a name means; `own` are dtypes that a system file defines. Raise DTypeError.
+    """Return the dtype that a name means; `own` are dtypes that a system file defines. Raise DTypeError.
 
     >>> read_dtype("int8")
     int8
@@ -105,5 +105,5 @@ def literal(text: str) -> Value:
 
 
 def short_number(value: Value) -> str:
-    """A number for an error message, cut at 40 characters."""
+    """Return a number for an error message, cut at 40 characters."""
     return str(value)[:40]

@@ -58,7 +58,7 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
 
 
 def own_operations(systems: Iterable[System]) -> dict[str, Operation]:
-    """The operations that the files of systems define. Raise ProgramError if two differ in one."""
+    """Return the operations that the files of systems define. Raise ProgramError if two differ in one."""
     found: dict[str, Operation] = {}
     for system in systems:
         for name, op in system.operations.items():
@@ -96,7 +96,7 @@ def _make_symbol(xp: Symbols, name: str, x: object) -> object:
 
 
 def file_of(text: str) -> str | None:
-    """The file of a program that is a function in one; None of any other text.
+    """Return the file of a program that is a function in one; None of any other text.
 
     >>> file_of("models/f.py:softmax"), file_of("x + y")
     ('models/f.py', None)
@@ -129,7 +129,7 @@ def is_program(text: str) -> bool:
 
 
 def _read_text_file(path: Path) -> str:
-    """The text of a file. Raises FileError, ProgramError."""
+    """Return the text of a file. Raises FileError, ProgramError."""
     data = read_bytes(path, LONGEST_SOURCE + 1)
     if len(data) > LONGEST_SOURCE:
         raise ProgramError(f"{path.name}: larger than {LONGEST_SOURCE:,} bytes; take the function out of it")

@@ -213,7 +213,7 @@ class Program(Viewed):
         return found[0] if len(found) == 1 else found
 
     def to_onnx(self, system: AnySystem) -> Any:
-        """The program under a system as an ONNX model (an onnx.ModelProto), with every cast written.
+        """Return the program under a system as an ONNX model (an onnx.ModelProto), with every cast written.
 
         Inputs need shapes, `float32[?,4]` where a length is open. Raises ProgramError for a step that the
         system refuses, for what ONNX lacks, and without ndonnx.
@@ -222,7 +222,7 @@ class Program(Viewed):
         return _find_target("onnx", "ndonnx").model(typed.steps, typed.results, chosen)
 
     def to_stablehlo(self, system: AnySystem) -> str:
-        """The program under a system as StableHLO text, with every cast written.
+        """Return the program under a system as StableHLO text, with every cast written.
 
         Inputs need shapes. Raises ProgramError for a step that the system refuses, for what JAX lacks, and
         without JAX.
@@ -232,7 +232,7 @@ class Program(Viewed):
         return found
 
     def to_json(self) -> str:
-        """The program as JSON, which `Program.from_json` reads."""
+        """Return the program as JSON, which `Program.from_json` reads."""
         return write_program(self.steps, self.results, self.source)
 
     @classmethod
@@ -255,7 +255,7 @@ class Program(Viewed):
         return cls(steps, results, name if file else "")
 
     def step(self, text: str) -> int:
-        """The number of the last step of a text. Raises ProgramError."""
+        """Return the number of the last step of a text. Raises ProgramError."""
         for i in reversed(range(len(self.steps))):
             if self.steps[i].text == text:
                 return i
@@ -264,7 +264,7 @@ class Program(Viewed):
 
 
 def _find_target(name: str, library: str) -> Any:
-    """The module that writes or reads graphs of a target. Raises ProgramError without its library."""
+    """Return the module that writes or reads graphs of a target. Raises ProgramError without its library."""
     try:
         return import_module(f"typelattice.programs.targets.{name}")
     except ModuleNotFoundError as e:

@@ -33,7 +33,7 @@ from typelattice.operands.operand import Operand
 
 
 def text(steps: Sequence[Step], results: Sequence[int]) -> str:
-    """A function of the inputs, each with its operand as annotation."""
+    """Return a function of the inputs, each with its operand as annotation."""
     names: list[str] = []
     lines: list[str] = []
     for i, step in enumerate(steps):
@@ -50,7 +50,7 @@ def text(steps: Sequence[Step], results: Sequence[int]) -> str:
 
 
 def input_text(given: Operand | str, shape: Shape | None) -> str:
-    """An input as an operand string with its shape: what `typelattice.program` takes for it."""
+    """Return an input as an operand string with its shape: what `typelattice.program` takes for it."""
     plain = str(given)
     if not shape or plain.partition(":")[0] != plain.removesuffix(":weak"):
         return plain
@@ -107,7 +107,7 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def _write_annotation(step: Call, names: Sequence[str]) -> str:
-    """The dtype of a call that its function does not take: an annotation, as an input has it."""
+    """Return the dtype of a call that its function does not take: an annotation, as an input has it."""
     if step.dtype is None or step.operation.takes_dtype:
         return ""
     said = step.dtype.name if isinstance(step.dtype, NamedDType) else _write_argument(step.dtype, names)
@@ -115,7 +115,7 @@ def _write_annotation(step: Call, names: Sequence[str]) -> str:
 
 
 def _call_text(step: Call, names: Sequence[str]) -> str:
-    """A call of an operation, by Python's operator if it was so written."""
+    """Return a call of an operation, by Python's operator if it was so written."""
     op = step.operation
     taken, keywords, number = arguments(step)
     args = [_write_argument(x, names) for x in taken]

@@ -70,7 +70,7 @@ def _read_files(library: str) -> Mapping[str, Mapping[str, object]]:
 def _of_recording(
     recording: str, file: str, values: Mapping[str, object], own: Mapping[str, DType] = {}
 ) -> Iterator[Departure]:
-    """The departures of one recording among those in a list. Raises DepartureError."""
+    """Yield the departures of one recording among those in a list. Raises DepartureError."""
     for key in values:
         if key not in KEYS:
             near = nearest(key, KEYS) or "; write [sets] and tables [[departure]]"
@@ -86,7 +86,7 @@ def _of_recording(
 
 
 def _read_words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
-    """The words of a list, its named sets of dtypes included. Raises DepartureError."""
+    """Return the words of a list, its named sets of dtypes included. Raises DepartureError."""
     words = Words(own)
     try:
         for name, members in items(sets):

@@ -186,7 +186,7 @@ def recording_of(system: Rules) -> str | None:
 
 @lru_cache(128)
 def asked_of(system: Rules) -> str:
-    """The library that was asked, in the version of the recording: `torch 2.13.0`.
+    """Return the library that was asked, in the version of the recording: `torch 2.13.0`.
 
     >>> from typelattice import system
     >>> asked_of(system("keras-jax")).split(" ")[0]
@@ -204,12 +204,12 @@ def asked_of(system: Rules) -> str:
 
 
 def _list_packages(system: Rules) -> list[str]:
-    """The names that a system's file gives in `library`: of `keras 3.15, jax 0.10` keras and jax."""
+    """Return the names that a system's file gives in `library`: of `keras 3.15, jax 0.10` keras and jax."""
     return [words[0] for words in map(str.split, system.library.split(",")) if words]
 
 
 def _find_recorded_call(name: str, op: str, operands: Sequence[Operand], is_power: bool) -> Call | None:
-    """The recorded call, of the very operands if these were asked; None where Python alone was."""
+    """Return the recorded call, of the very operands if these were asked; None where Python alone was."""
     page = open_recording(name)
     if page is None:
         return None

@@ -29,7 +29,7 @@ class AskedOperand:
 
     @classmethod
     def of_call(cls, texts: Sequence[str], operands: Sequence[Operand]) -> tuple[AskedOperand, ...]:
-        """The operands of a call: as a recording writes them, and as they were read."""
+        """Return the operands of a call: as a recording writes them, and as they were read."""
         dtypes = [o.dtype if o.tier != "scalar" else None for o in operands]
         asked = []
         for n, (text, o) in enumerate(zip(texts, operands, strict=True)):

@@ -48,7 +48,7 @@ class DepartureEntries:
     words: Words
 
     def departure(self, number: int, entry: object, recording: str) -> Departure | None:
-        """The departure that an entry states; None if it is one of other recordings."""
+        """Return the departure that an entry states; None if it is one of other recordings."""
         at = f"{self.where}, departure {number}"
         if not isinstance(entry, dict):
             raise DepartureError(f"{at}: no table; write [[departure]] above it")
@@ -146,7 +146,7 @@ def _read_operations(said: object) -> Operations:
 
 
 def _find_entries(said: str) -> frozenset[str]:
-    """The entries of `ops` that a list names; `all` are the groups."""
+    """Return the entries of `ops` that a list names; `all` are the groups."""
     words = once(word.strip() for word in said.split(","))
     if words == (ALL,):
         return frozenset(GROUPS.values())

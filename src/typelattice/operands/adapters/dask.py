@@ -10,7 +10,7 @@ from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """A Dask array, never computed."""
+    """Return a Dask array, never computed."""
     d = getattr(x, "dtype", None)
     return (
         operand_of(dtype_named(d.name, "Dask"), tier="0d" if x.ndim == 0 else "array")

@@ -22,5 +22,5 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """The NumPy dtype. Raises DTypeError for one that NumPy lacks."""
+    """Return the NumPy dtype. Raises DTypeError for one that NumPy lacks."""
     return numpy.native(d)

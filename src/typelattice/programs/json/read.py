@@ -80,7 +80,7 @@ class _Reader:
         return ProgramError(f"{self.path or 'the whole'}: {why}")
 
     def at(self, key: str, default: Any = ...) -> _Reader:
-        """The value under a key."""
+        """Return the value under a key."""
         if not isinstance(self.data, dict):
             raise self.wrong("no object; give one with keys")
         if key not in self.data and default is ...:
@@ -114,7 +114,7 @@ class _Reader:
         return self.data
 
     def earlier(self) -> int:
-        """The number of an earlier step."""
+        """Return the number of an earlier step."""
         if self.before == 0:
             raise self.wrong("there is no earlier step; give an input first")
         return self.integer(0, self.before - 1, "earlier step")
@@ -250,7 +250,7 @@ def _lists_in_index(x: _Reader) -> str:
 
 
 def _own_operation(x: _Reader, name: str) -> Operation:
-    """An operation that a system's file defined. Raises ProgramError."""
+    """Return an operation that a system's file defined. Raises ProgramError."""
     listed = [[y.text() for y in x.at(key).items(MOST_AXES)] for key in ("operands", "parameters")]
     try:
         return own_operation(name, x.at("like").text(), *listed)

@@ -18,7 +18,7 @@ AT_A_TIME = 100  # steps
 
 
 def write_program(steps: Sequence[Step], results: Sequence[int], source: str) -> str:
-    """A program as a JSON text.
+    """Return a program as a JSON text.
 
     Steps are written some at a time: the objects of all of them at once would be most of the memory it takes.
     """
@@ -46,7 +46,7 @@ def step_data(step: Step) -> dict[str, object]:
 
 @cache
 def _own_fields(cls: Any) -> tuple[tuple[str, object], ...]:
-    """The fields of a class of steps that not every step has, each with the value that is left out."""
+    """Return the fields of a class of steps that not every step has, each with the value that is left out."""
     common = {field.name for field in fields(Step)}
     left_out = {"keywords": ()}
     return tuple((f.name, left_out.get(f.name, f.default)) for f in fields(cls) if f.name not in common)
@@ -62,7 +62,7 @@ def _field_data(name: str, x: Any) -> object:
 
 
 def argument_data(x: Argument) -> object:
-    """An argument: JSON's own values and lists as they are, an object with one key for all others."""
+    """Return an argument: JSON's own values and lists as they are, an object with one key for all others."""
     if isinstance(x, Ref):  # as nearly always
         return {"step": x.step}
     match x:

@@ -88,7 +88,7 @@ class _Writer:
         return found
 
     def rename_steps(self, x: Argument) -> Argument:
-        """A single argument that speaks of the new steps, and names the dtype of an earlier one."""
+        """Return a single argument that speaks of the new steps, and names the dtype of an earlier one."""
         if isinstance(x, Ref):
             return self.refs[self.new[x.step]]
         return self.dtype(self.operand(x.step).dtype) if isinstance(x, DTypeOf) else x
@@ -253,7 +253,7 @@ def check(steps: Sequence[Step]) -> None:
 
 
 def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
-    """The dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
+    """Return the dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
     if step.operator and all(d is None for d in operands):
         return None
     if step.name in WRITES:
@@ -277,7 +277,7 @@ def _write_requested(step: Step) -> str:
 
 
 def _dtype_of(given: Operand | str) -> str | None:
-    """The dtype of an input, by name; None of a Python number."""
+    """Return the dtype of an input, by name; None of a Python number."""
     if isinstance(given, str):
         return given.partition(":")[0].partition("=")[0]
     if given.tier == "scalar" and given.kind is not Kind.BOOL:
@@ -286,6 +286,6 @@ def _dtype_of(given: Operand | str) -> str | None:
 
 
 def _step_text(step: Step) -> str:
-    """A step as an error names it: its operation, text and place."""
+    """Return a step as an error names it: its operation, text and place."""
     where = f" ({step.location})" if step.location else ""
     return f"{step.op or 'input'} {step.text!r}{where}"

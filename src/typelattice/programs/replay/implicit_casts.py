@@ -35,7 +35,7 @@ class ImplicitCast:
 
 
 def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterator[ImplicitCast]:
-    """The implicit casts of a program under a system, step by step."""
+    """Yield the implicit casts of a program under a system, step by step."""
     cast: set[object] = set()
     for i, (step, outcome) in enumerate(zip(steps, outcomes, strict=True)):
         p = outcome.promotion

@@ -131,7 +131,7 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
 
 
 def _flatten_classes(classes: Any) -> Sequence[Any]:
-    """The classes of isinstance, of which there may be several."""
+    """Return the classes of isinstance, of which there may be several."""
     return classes if isinstance(classes, tuple) else (classes,)
 
 

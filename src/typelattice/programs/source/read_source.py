@@ -27,7 +27,7 @@ def read(
     file: str = "",
     function: str | None = None,
 ) -> tuple[ProgramBuilder, list[int]]:
-    """The steps of a source, and those that are its results. Raises ProgramError.
+    """Return the steps of a source, and those that are its results. Raises ProgramError.
 
     `own` are the operations that systems define. `function` names the function of a file that is meant.
     """
@@ -49,7 +49,7 @@ def read(
 
 
 def _parse_lines(source: Reader) -> list[ast.stmt]:
-    """The lines of a source. Raises ProgramError if Python cannot parse it."""
+    """Return the lines of a source. Raises ProgramError if Python cannot parse it."""
     try:
         lines = parse(source.text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
@@ -65,7 +65,7 @@ def _parse_lines(source: Reader) -> list[ast.stmt]:
 
 
 def _point_at(e: BaseException) -> str:
-    """The column of a syntax error and the text there; nothing where Python does not say."""
+    """Return the column of a syntax error and the text there; nothing where Python does not say."""
     offset, text = getattr(e, "offset", None), getattr(e, "text", None)
     if not offset or not text or offset > len(text.rstrip()):
         return " at its end" if offset else ""
@@ -143,7 +143,7 @@ def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
 
 
 def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
-    """The lines of a file that a function needs: imports, and those that give the names in it."""
+    """Return the lines of a file that a function needs: imports, and those that give the names in it."""
     giving: dict[str, list[ast.stmt]] = {}
     for line in lines:
         match line:
@@ -164,7 +164,7 @@ def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
 
 
 def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name: str | None) -> Reading:
-    """The function of a name, or the last one, called with what its parameters are bound to."""
+    """Return the function of a name, or the last one, called with what its parameters are bound to."""
     defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
     if name is not None and name not in defined:
         near = nearest(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"

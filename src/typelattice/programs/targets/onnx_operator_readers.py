@@ -55,7 +55,7 @@ def _operation_reader(
 
 
 def _read_folded(name: str) -> Reader:
-    """An operator of any number of operands: each with what those before it have come to."""
+    """Return an operator of any number of operands: each with what those before it have come to."""
 
     def read(node: Node) -> int | None:
         first, *others = node.operands()

@@ -85,7 +85,7 @@ class _Reader:
             made.name(where, output, dtype, made.add(opaque))
 
     def operation(self, where: str, node: Any) -> int | None:
-        """The step of an operator that some operation is; None of any other."""
+        """Return the step of an operator that some operation is; None of any other."""
         made, kind = self.made, node.op_type
         if kind in READERS:
             version = self.version(node)
@@ -102,12 +102,12 @@ class _Reader:
         return made.add(Call(ours, refs, (), parts, False, NamedDType(dtype), text=text, shape=shape))
 
     def text(self, where: str, node: Any) -> str:
-        """A node as a call of its operator."""
+        """Return a node as a call of its operator."""
         parts = (self.made.text(where, name) for name in node.input if name)
         return clip_text(f"{node.op_type}({', '.join(parts)})", MAX_STEP_CHARS)
 
     def version(self, node: Any) -> int:
-        """The version of the operators of a node's domain."""
+        """Return the version of the operators of a node's domain."""
         domains = OWN if node.domain in OWN else (node.domain,)
         return next((self.versions[each] for each in domains if each in self.versions), 1)
 

@@ -45,7 +45,7 @@ class Cause:
 
 
 def causes(checked: CheckedRun) -> tuple[Cause, ...]:
-    """The causes in a run: those of the usual dtype first, and after them what child processes sent.
+    """Return the causes in a run: those of the usual dtype first, and after them what child processes sent.
 
     The cause that widens the most named results comes first, then the one that takes the most bytes.
     """

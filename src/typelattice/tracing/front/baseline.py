@@ -46,7 +46,7 @@ class Finding:
 
 
 def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
-    """The findings of a run, each with the first line at which it was found."""
+    """Return the findings of a run, each with the first line at which it was found."""
     checked = found.checked
     told: dict[Finding, int] = {}
 
@@ -64,7 +64,7 @@ def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
 
 
 def codes_run(steps: Iterable[Step], root: Path) -> set[tuple[str, str]]:
-    """The file and the source text of each step that ran."""
+    """Return the file and the source text of each step that ran."""
     return {(_file(step.location, root), step.text) for step in steps if step.location is not None}
 
 
@@ -87,7 +87,7 @@ def source_file(name: str, root: Path) -> Path:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """The findings of a baseline. Raises FileError, BaselineError."""
+    """Return the findings of a baseline. Raises FileError, BaselineError."""
     name = os.fspath(path)
     try:
         data = tomllib.loads(read_bytes(path, MAX_BASELINE_BYTES).decode())
@@ -120,7 +120,7 @@ def write(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
 
 
 def _quote_text(text: str) -> str:
-    """A text as TOML has it."""
+    """Return a text as TOML has it."""
 
     def escape_character(c: str) -> str:
         if c in '"\\':

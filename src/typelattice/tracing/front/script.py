@@ -179,7 +179,7 @@ def check_package(package: str) -> None:
 
 
 def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
-    """The code of a script, or of a folder or an archive with a `__main__`."""
+    """Return the code of a script, or of a folder or an archive with a `__main__`."""
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         sys.path.insert(0, os.path.abspath(path))
         if PathFinder.find_spec("__main__", sys.path[:1]) is None:
@@ -225,7 +225,7 @@ def _explain_syntax_error(path: str) -> Iterator[None]:
 
 
 def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
-    """The code of a module that is run by `-m`."""
+    """Return the code of a module that is run by `-m`."""
     package = False
     try:
         spec = PathFinder.find_spec(name) if name == "__main__" else importlib.util.find_spec(name)
@@ -281,7 +281,7 @@ def _ran(code: CodeType, module: ModuleType) -> int | None:
 
 
 def _status(code: object) -> int:
-    """The exit status that Python makes of what `sys.exit` was given."""
+    """Return the exit status that Python makes of what `sys.exit` was given."""
     if code is None:
         return 0
     if isinstance(code, int):

@@ -56,7 +56,7 @@ class AnnotatedFile:
 
 
 def annotated_files(found: Findings) -> list[AnnotatedFile]:
-    """The source files of a run, by name."""
+    """Return the source files of a run, by name."""
     checked = found.checked
     files: dict[str, dict[int, Line]] = {}
 

@@ -47,14 +47,14 @@ def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]
 
 
 def _earlier(index: Path) -> set[str]:
-    """The pages to which an index leads that an earlier run wrote; none if the file is another."""
+    """Return the pages to which an index leads that an earlier run wrote; none if the file is another."""
     told = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
     ours = told.startswith(page(TITLE, "").partition("<style>")[0])
     return {*re.findall(r'href="(\d{3,}_\w+\.html)["#]', told)} if ours else set()
 
 
 def _page_name(number: int, file: str) -> str:
-    """A file name of letters and digits for the page of a source file, told apart by its number."""
+    """Return a file name of letters and digits for the page of a source file, told apart by its number."""
     stem = re.sub("[^A-Za-z0-9]+", "_", file_text(file).removesuffix(".py"))[-60:].strip("_")
     return f"{number + 1:03}_{stem or 'source'}.html"
 
@@ -102,7 +102,7 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
 
 
 def _link_entry(entry: Entry, names: dict[str, str]) -> str:
-    """An entry by its place and code, the place a link to its line."""
+    """Return an entry by its place and code, the place a link to its line."""
     where = entry.location
     if where is None or where.file not in names:
         return text(f"{place(where)}: {entry.code}")

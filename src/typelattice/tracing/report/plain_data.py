@@ -72,7 +72,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
 
 
 def dtype_text(o: Operand | None) -> str | None:
-    """The dtype of an operand, with a star if it is weak; of a Python number its kind."""
+    """Return the dtype of an operand, with a star if it is weak; of a Python number its kind."""
     if o is None:
         return None
     return o.kind.word if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"

@@ -34,7 +34,7 @@ KEY = (
 
 
 def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) -> str:
-    """A file, line by line."""
+    """Return a file, line by line."""
     flagged = [n for n, line in sorted(file.lines.items()) if _is_finding(line)]
     title = file_text(file.name)
     links = [element("a", text("all files"), href="index.html#files")]
@@ -81,7 +81,7 @@ def _row(
     names: Mapping[str, str],
     following: int | None,
 ) -> str:
-    """A line of source; one with steps opens to what is known of it."""
+    """Return a line of source; one with steps opens to what is known of it."""
     at = f"L{number}"
     link = element("a", text(str(number)), href=f"#{at}", tabindex="-1")
     cells = element("span", link, **{"class": "number"}) + element("span", markup, **{"class": "code"})
@@ -133,7 +133,7 @@ def _marks(found: Findings, line: Line) -> Iterator[str]:
 
 
 def _dtypes(found: Findings, line: Line) -> dict[str, None]:
-    """The dtypes that the steps of a line came to, each once, in their order."""
+    """Return the dtypes that the steps of a line came to, each once, in their order."""
     operands = (found.checked.observed(i) for i in line.steps)
     dtypes: Iterator[DType] = (o.dtype for o in operands if o and o.dtype and o.tier != "scalar")
     return dict.fromkeys(map(str, dtypes))
@@ -185,7 +185,7 @@ def definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[st
 
 
 def _link_place(line: str, pages: Mapping[str, str]) -> str:
-    """A line of text; if it begins with a place in a file that has a page, the place is a link."""
+    """Return a line of text; if it begins with a place in a file that has a page, the place is a link."""
     found = PLACE.match(line)
     if found is None or found[1] not in pages:
         return text(line)

@@ -57,7 +57,7 @@ class Why:
             yield page.beside("remedy", self.remedy, 10)
 
     def __str__(self) -> str:
-        """The answer as text."""
+        """Return the answer as text."""
         return "\n".join(self.lines())
 
 

@@ -39,7 +39,7 @@ def name_in_source(step: Step) -> str:
 
 
 def _operation(function: str) -> str:
-    """The name of the operation that a function is; that of the function where it is none."""
+    """Return the name of the operation that a function is; that of the function where it is none."""
     return FUNCTIONS[function].name if function in FUNCTIONS else function
 
 

@@ -81,7 +81,7 @@ class CallReader:
         number: int,
         result: Operand,
     ) -> Argument:
-        """The step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
+        """Return the step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
         who = identify_function(function)
         if who.library is None or not has_rules(who.library):
             raise UnknownCallError("it is no library's, or one's whose rules no system has")
@@ -119,7 +119,7 @@ class CallReader:
     def step_of_function(
         self, excerpt: Excerpt, who: Called, args: list[Argument], named: dict[str, Argument], number: int
     ) -> Argument:
-        """The result of a number of a call."""
+        """Return the result of a number of a call."""
         if who.owner:
             if not isinstance(args[0], Ref):
                 raise UnknownCallError("no operation has its name")
@@ -158,7 +158,7 @@ class CallReader:
     # -- arguments, and the arrays of their shapes, bounds and lists
 
     def join(self, excerpt: Excerpt, name: str, entries: Sequence[Any]) -> Argument:
-        """The step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
+        """Return the step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
 
         A number is cast to what all entries come to, as NumPy does. Raises UnknownCallError.
         """
@@ -203,7 +203,7 @@ class CallReader:
         return ...
 
     def list_arguments(self, x: Sequence[Any]) -> Argument:
-        """A list of arguments; of many Python numbers one of each type."""
+        """Return a list of arguments; of many Python numbers one of each type."""
         if len(x) > MAX_LIST_ITEMS:
             if not {*map(type, x)} <= SCALARS.keys():
                 return ...
@@ -211,7 +211,7 @@ class CallReader:
         return list_arguments(map(self.argument, x))
 
     def text(self, x: str) -> Argument:
-        """A dtype that is given as text; any other text is itself."""
+        """Return a dtype that is given as text; any other text is itself."""
         with suppress(UnknownCallError):
             return self.dtype(x)
         return x

@@ -28,13 +28,15 @@ def read_parameters(table: object) -> tuple[Parameter, ...]:
     for name, limits in items(table):
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FUNCTIONS, SAME):
             raise UnknownWord(f"{short(name)} is no name for a parameter: a word of lower-case letters", name)
-        found[name] = Parameter(name, *_limits(text(limits), found))
+        found[name] = Parameter(name, *_read_limits(text(limits), found))
     if not 1 <= len(found) <= MAX_PARAMETERS:
         raise UnknownWord(f"a dtype has from 1 to {MAX_PARAMETERS} parameters", "parameters")
     return tuple(found.values())
 
 
-def _limits(limits: str, before: Mapping[str, Parameter]) -> tuple[bool, int | None, int | str | None, str]:
+def _read_limits(
+    limits: str, before: Mapping[str, Parameter]
+) -> tuple[bool, int | None, int | str | None, str]:
     """Read whether a parameter is whole, its least and its greatest value, and what it counts."""
     if limits in WORDS:
         return *WORDS[limits], ""

@@ -157,7 +157,7 @@ class SystemDefinition:
         if text.file == file:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
             text = Text(file, "\n".join(kept), text.path)
-            own = {key: value for key, value in _values(text).values.items() if key != "extends"}
+            own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
         return replace(base.with_keys(Checked(own), text), whole=False)
 
     def drop_replaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
@@ -185,12 +185,12 @@ def read(
 
 def definition(text: Text, trail: tuple[str, ...] = (), at: Release | None = None) -> SystemDefinition:
     """Return the keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
-    given, base = _values(text), SystemDefinition({}, {}, (), text)
+    given, base = _read_values(text), SystemDefinition({}, {}, (), text)
     keys = {key: value for key, value in given.values.items() if key != "extends"}
     if "extends" in given.values:
         below = (*trail, text.path) if text.path else trail
         try:
-            base = _base(str(given.values["extends"]), text, below, at)
+            base = _read_base(str(given.values["extends"]), text, below, at)
         except FormatError as e:  # nothing else can be judged without the other file
             raise join_errors([*given.mistakes, e]) from None
     elif "extends" in given.broken:
@@ -207,7 +207,7 @@ class Checked:
     broken: frozenset[str] = frozenset()
 
 
-def _values(text: Text) -> Checked:
+def _read_values(text: Text) -> Checked:
     """Return the keys that a text gives."""
     return _check_keys(text.values(), text)
 
@@ -273,14 +273,14 @@ def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
     return [_copy_plain(inner, key, text, depth + 1) for inner in value] if isinstance(value, list) else value
 
 
-def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> SystemDefinition:
+def _read_base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> SystemDefinition:
     """Return the file that another extends: one beside it, or else one that comes with typelattice."""
     fail = partial(text.error, key="extends")
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
         raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
     name = name.removesuffix(".toml")
     folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
-    found = _files(name, folders)
+    found = _list_files(name, folders)
     if "@" in name and not found:
         from typelattice.files.release_files import release  # most files extend none of an older release
 
@@ -289,12 +289,12 @@ def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> 
         except UnknownSystemError as e:
             raise fail(str(e)) from None
         name = name.partition("@")[0]
-        found = _files(name, folders)
+        found = _list_files(name, folders)
     elif not found:
         raise fail(f"no system {name!r}{nearest(name, systems())}; name a system, or a file beside this one")
     older_than_it = text.path is not None and path.basename(text.path).startswith(f"{name}@")
     if at is not None and not older_than_it:
-        found = _files(at.stem(name), folders)
+        found = _list_files(at.stem(name), folders)
     fresh = [choice for choice in found if choice != text.path]
     if not fresh or fresh[0] in trail:
         circle = " -> ".join(path.basename(p)[:-5] for p in (*trail, (fresh or found)[0]))
@@ -310,7 +310,7 @@ def of_shipped(where: str, at: Release | None) -> SystemDefinition:
     return read(where, at=at)
 
 
-def _files(name: str, folders: Sequence[str]) -> list[str]:
+def _list_files(name: str, folders: Sequence[str]) -> list[str]:
     """Return the system files of a name in some folders."""
     choices = [path.join(folder, f"{name}.toml") for folder in folders]
     return [path.realpath(choice) for choice in choices if path.isfile(choice)]

@@ -86,13 +86,13 @@ class FormatError(TypelatticeError, ValueError):
 
 def join_errors(mistakes: Iterable[FormatError]) -> FormatError:
     """Return one error for several mistakes, in the order of their lines."""
-    each = [one for e in mistakes for one in (FormatError(*_fields(e)), *e.mistakes[1:])]
+    each = [one for e in mistakes for one in (FormatError(*_list_fields(e)), *e.mistakes[1:])]
     unique = {e.summary: e for e in each}.values()
     first, *further = sorted(unique, key=lambda e: (e.file, e.line is None, e.line or 0, e.column or 0))
-    return FormatError(*_fields(first), further)
+    return FormatError(*_list_fields(first), further)
 
 
-def _fields(e: FormatError) -> tuple[str, int | None, str, str, Mark | None]:
+def _list_fields(e: FormatError) -> tuple[str, int | None, str, str, Mark | None]:
     return e.file, e.line, e.key, e.cause, e.mark
 
 

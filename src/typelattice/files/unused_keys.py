@@ -53,9 +53,9 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
     is_sound = not reader.mistakes
     found = [_unused_defaults(rules), _unused_scalars(rules)]
     if is_sound:
-        found += [_words(reader, words, rules), _unused_loops(rules)]
+        found += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.says("ops"):
-            found.append(_ops(rules))
+            found.append(_unused_entries(rules))
     seen: set[tuple[str, str | None]] = set()  # one mistake of an entry is enough; others may follow from it
     for key, entry, cause in chain.from_iterable(found):
         if reader.definition.says(key, entry) and (key, entry) not in seen:
@@ -70,7 +70,7 @@ def unused_keys(rules: Rules) -> Iterator[Finding]:
     return chain(_unused_defaults(rules), _unused_scalars(rules), _unused_loops(rules))
 
 
-def _words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
+def _unused_words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
     """Dtypes and sets that are used nowhere, and answers that could not be operands."""
     for word in reader.definition.entries("dtypes"):
         if not _enters(words.known[word], rules):
@@ -140,7 +140,7 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
 
 def _unused_loops(rules: Rules) -> Iterator[Finding]:
     """Find keys that only operations use, if none does."""
-    asked = [target for said in rules.ops.values() for target in _targets(said)]
+    asked = [target for said in rules.ops.values() for target in _list_targets(said)]
     if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
         yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
     if any(said.get("loops") for said in rules.ops.values()):
@@ -156,7 +156,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
         )
 
 
-def _ops(rules: Rules) -> Iterator[Finding]:
+def _unused_entries(rules: Rules) -> Iterator[Finding]:
     """Entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
         if not said and entry not in rules.operations:
@@ -167,12 +167,12 @@ def _ops(rules: Rules) -> Iterator[Finding]:
 
 def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
     """Yield the dtypes and kinds of an entry of `ops` that the system does not have."""
-    for target in _targets(said):
+    for target in _list_targets(said):
         if isinstance(target, DType) and not _can_be_answer(target, rules):
             yield f"{target} is not in the order"
         elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
             yield f"{target} has no dtype in `defaults`"
-    for source in _sources(said):
+    for source in _list_sources(said):
         if isinstance(source, DType) and not _enters(source, rules):
             yield f"{source} is not in the order"
 
@@ -215,34 +215,44 @@ def _takes_any(op: Op, rules: Rules) -> bool:
     return any(isinstance(d, DType) and d in op.takes for d in met)
 
 
-def _targets(said: Mapping[str, object]) -> list[object]:
+def _list_targets(said: Mapping[str, object]) -> list[object]:
     """Return the dtypes and kinds that an entry of `ops` computes in or gives."""
-    tables = (_mapping(said, key).values() for key in ("counts_as_of", "computes", "accumulates", "gives_of"))
-    pairs = [pair.dtype for key in ("accumulates_of_pairs", "gives_of_pairs") for pair in _pairs(said, key)]
+    tables = (
+        _find_mapping(said, key).values() for key in ("counts_as_of", "computes", "accumulates", "gives_of")
+    )
+    pairs = [
+        pair.dtype for key in ("accumulates_of_pairs", "gives_of_pairs") for pair in _find_pairs(said, key)
+    ]
     return [*chain.from_iterable(tables), *pairs, said.get("gives")]
 
 
-def _sources(said: Mapping[str, object]) -> list[object]:
+def _list_sources(said: Mapping[str, object]) -> list[object]:
     """Return the dtypes and kinds that an entry of `ops` describes, except those that it leaves out.
 
     A variant with fewer dtypes leaves out the same ones.
     """
     domains = [d for d in map(said.get, ("takes", "accepts")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
-    pairs = [pair for key in PAIRS for pair in _pairs(said, key)]
+    pairs = [pair for key in PAIRS for pair in _find_pairs(said, key)]
     sides = (side for pair in pairs for side in (pair.left, pair.right))
-    tables = (_mapping(said, key) for key in MAPPINGS)
+    tables = (_find_mapping(said, key) for key in MAPPINGS)
     order = said.get("joins_order")
     own = (a for a, _ in order) if isinstance(order, tuple) else ()
-    return [*named, *own, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
+    return [
+        *named,
+        *own,
+        *chain.from_iterable(sides),
+        *chain.from_iterable(tables),
+        *_find_mapping(said, "holds"),
+    ]
 
 
-def _pairs(said: Mapping[str, object], key: str) -> Sequence[Override]:
+def _find_pairs(said: Mapping[str, object], key: str) -> Sequence[Override]:
     found = said.get(key)
     return found if isinstance(found, tuple) else ()
 
 
-def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
+def _find_mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
     found = said.get(key)
     return found if isinstance(found, Mapping) else {}
 

@@ -26,13 +26,15 @@ def system_file(system: System, order: Order[Node], name: str, title: str) -> st
     """
     kept = _keys_to_keep(system, order)
     head = [f"name  = {dumps(name)}", f"title = {dumps(title, ensure_ascii=False)}"]
-    head += [f"{key} = {_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)]
-    body = ['order = """', *chains(order), '"""', *_ties(system, order)]
-    tables = [f"{key} = {_value(value)}" for key, value in kept.items() if isinstance(value, Mapping)]
+    head += [
+        f"{key} = {_write_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)
+    ]
+    body = ['order = """', *chains(order), '"""', *_list_settling_ties(system, order)]
+    tables = [f"{key} = {_write_value(value)}" for key, value in kept.items() if isinstance(value, Mapping)]
     return "\n".join([*head, *tables, *body]) + "\n"
 
 
-def _ties(system: System, order: Order[Node]) -> list[str]:
+def _list_settling_ties(system: System, order: Order[Node]) -> list[str]:
     """Return the ties that still settle the lowest bounds of some pair, which has no join."""
     settled = {frozenset(order.minimal_bounds(a, b)) for a, b in combinations(order.nodes, 2)}
     kept = {tie: winner for tie, winner in system.ties.items() if tie in settled}
@@ -55,20 +57,20 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
             kept.pop(key, None)
     sets = kept.pop("sets", {})
     assert isinstance(sets, Mapping)
-    used = {word for value in kept.values() for word in _words(value)} & sets.keys()
-    while further := {word for name in used for word in _words(sets[name])} & sets.keys() - used:
+    used = {word for value in kept.values() for word in _list_words(value)} & sets.keys()
+    while further := {word for name in used for word in _list_words(sets[name])} & sets.keys() - used:
         used |= further
     return {**kept, "sets": {name: sets[name] for name in sets if name in used}}
 
 
-def _words(value: object) -> list[str]:
+def _list_words(value: object) -> list[str]:
     """Return the words in a value of a file, and in all within it."""
     if isinstance(value, Mapping):
         # The reasons of refusals are words for people.
         named = {k: dict.fromkeys(v, "") if k == "refusals" else v for k, v in value.items()}
-        return [word for pair in named.items() for part in pair for word in _words(part)]
+        return [word for pair in named.items() for part in pair for word in _list_words(part)]
     if isinstance(value, list):
-        return [word for part in value for word in _words(part)]
+        return [word for part in value for word in _list_words(part)]
     return findall(r"\w+", value) if isinstance(value, str) else []
 
 
@@ -103,14 +105,14 @@ def code(node: Node) -> str:
     return repr(node) if isinstance(node, Weak) else node.code
 
 
-def _value(value: object) -> str:
+def _write_value(value: object) -> str:
     """Return a value in TOML; strings as in JSON, which TOML reads alike."""
     if isinstance(value, Mapping):
         return (
             "{ "
-            + ", ".join(f"{dumps(str(k), ensure_ascii=False)} = {_value(v)}" for k, v in value.items())
+            + ", ".join(f"{dumps(str(k), ensure_ascii=False)} = {_write_value(v)}" for k, v in value.items())
             + " }"
         )
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(_write_value, value)) + "]"
     return dumps(value, ensure_ascii=False)

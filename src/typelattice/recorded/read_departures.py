@@ -70,7 +70,7 @@ class DepartureEntries:
         counts = read("count", _read_counts, NOT_COUNTED)
         found = Departure(
             ops=read("ops", _read_operations, Operations()),
-            operands=read("operands", self._patterns, ()),
+            operands=read("operands", self._read_patterns, ()),
             reason=read("reason", text, ""),
             source=read("source", text, ""),
             count=counts.get("", counts.get(recording, 0)),
@@ -78,36 +78,36 @@ class DepartureEntries:
         )
         return found if {"", recording} & {*counts} else None
 
-    def _patterns(self, listed: object) -> tuple[OperandPattern, ...]:
+    def _read_patterns(self, listed: object) -> tuple[OperandPattern, ...]:
         """`["bool + i*", "int then negative i*"]`: the operands of the calls, in one way or another."""
         if not isinstance(listed, list) or not listed:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
-        return tuple(map(self._pattern, once(map(text, listed))))
+        return tuple(map(self._read_pattern, once(map(text, listed))))
 
-    def _pattern(self, said: str) -> OperandPattern:
+    def _read_pattern(self, said: str) -> OperandPattern:
         """`bool + int` in any order, `int then bool` in this one; `bool + any...` with one or more of any."""
         ordered = THEN in said
         if ordered and "+" in said:
             raise ValueError(f"{short(said)} has both `+` and `then`; write two texts")
         further = said.endswith(FURTHER)
         sides = [side.strip() for side in said.removesuffix(FURTHER).split(THEN if ordered else "+")]
-        return OperandPattern(tuple(map(self._class, sides)), ordered, further)
+        return OperandPattern(tuple(map(self._read_class, sides)), ordered, further)
 
-    def _class(self, said: str) -> OperandClass:
+    def _read_class(self, said: str) -> OperandClass:
         """`any but complex, c*`: sorts of operands, and those that are left out."""
         listed, *but = said.split(BUT)
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
-        left_out = self._sorts(but[0]) if but else ()
-        return OperandClass(() if listed == ANY else self._sorts(listed), left_out)
+        left_out = self._read_sorts(but[0]) if but else ()
+        return OperandClass(() if listed == ANY else self._read_sorts(listed), left_out)
 
-    def _sorts(self, said: str) -> tuple[Sort, ...]:
+    def _read_sorts(self, said: str) -> tuple[Sort, ...]:
         """Read comma-separated sorts of operands, as in `int8, f*`; a lone `*` means all Python scalars."""
         words = once(map(str.strip, said.split(",")))
         each = (every for word in words for every in (SCALARS if word == EVERY_SCALAR else (word,)))
-        return tuple(map(self._sort, each))
+        return tuple(map(self._read_sort, each))
 
-    def _sort(self, word: str) -> Sort:
+    def _read_sort(self, word: str) -> Sort:
         """`int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `i* zero in u8`, `256`."""
         if word == ANY:
             raise ValueError("`any` stands alone, or before `but`")

@@ -76,7 +76,7 @@ def annotated_files(found: Findings) -> list[AnnotatedFile]:
         before = {*cause.first, *cause.later} - {*cause.widening, *cause.follows}
         for i in (*cause.widening, *sorted(before), *cause.follows):
             there = line(i)
-            if there and not any(cause in known for known in _causes(there)):
+            if there and not any(cause in known for known in _collect_causes(there)):
                 into = there.widens if i in cause.widening else there.makes if i in before else there.follows
                 into.append(cause)
         for cast in propose_casts(checked, cause):
@@ -88,14 +88,14 @@ def annotated_files(found: Findings) -> list[AnnotatedFile]:
     for i in checked.mismatches:
         if there := line(i):
             there.wrong.append(i)
-    return [_file(found, name, lines) for name, lines in sorted(files.items())]
+    return [_annotate_file(found, name, lines) for name, lines in sorted(files.items())]
 
 
-def _causes(line: Line) -> tuple[list[Cause], ...]:
+def _collect_causes(line: Line) -> tuple[list[Cause], ...]:
     return line.causes, line.widens, line.makes, line.follows
 
 
-def _file(found: Findings, name: str, lines: Mapping[int, Line]) -> AnnotatedFile:
+def _annotate_file(found: Findings, name: str, lines: Mapping[int, Line]) -> AnnotatedFile:
     run = found.checked.run
     steps = [i for line in lines.values() for i in line.steps]
     opaque = [i for i in steps if isinstance(run.program.steps[i], Opaque)]

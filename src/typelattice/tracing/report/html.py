@@ -37,16 +37,16 @@ def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]
     files = annotated_files(found)
     names = {file.name: _page_name(i, file.name) for i, file in enumerate(files)}
     pages = {names[file.name]: source_page(found, file, names) for file in files}
-    pages["index.html"] = _index(found, files, names)
+    pages["index.html"] = _build_index(found, files, names)
     with explain_failure("write", folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for name in _earlier(Path(folder) / "index.html") - {*pages}:
+        for name in _find_earlier_pages(Path(folder) / "index.html") - {*pages}:
             (Path(folder) / name).unlink(missing_ok=True)
     for name, content in pages.items():
         write_text(Path(folder) / name, content)
 
 
-def _earlier(index: Path) -> set[str]:
+def _find_earlier_pages(index: Path) -> set[str]:
     """Return the pages to which an index leads that an earlier run wrote; none if the file is another."""
     told = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
     ours = told.startswith(page(TITLE, "").partition("<style>")[0])
@@ -59,17 +59,17 @@ def _page_name(number: int, file: str) -> str:
     return f"{number + 1:03}_{stem or 'source'}.html"
 
 
-def _index(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
+def _build_index(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
     """Build the first page: the report, and the files."""
     made = report_of(found)
     body = [element("h1", text(TITLE)), *(element("p", text(line)) for line in made.summary)]
     for chapter in made.chapters:
-        body += _chapter(chapter, names)
-    body += _files(found, files, names)
+        body += _write_chapter(chapter, names)
+    body += _write_files(found, files, names)
     return page(TITLE, "\n".join(body))
 
 
-def _chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
+def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
     yield element("h2", text(heading), id=chapter.name)
     for note in chapter.notes:
@@ -77,14 +77,14 @@ def _chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     for entry in chapter.entries[:MAX_INDEX_ENTRIES]:
         head = element("h3", _link_entry(entry, names))
         about = element("p", text(entry.message)) if chapter.brief else definitions(entry.sections(), names)
-        yield element("section", head + about, **{"class": f"finding {_sort(entry)}".strip()})
+        yield element("section", head + about, **{"class": f"finding {_name_style(entry)}".strip()})
     if len(chapter.entries) > MAX_INDEX_ENTRIES:
         yield element(
             "p", text(f"And {chapter.rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all.")
         )
 
 
-def _sort(entry: Entry) -> str:
+def _name_style(entry: Entry) -> str:
     """Name the style of an entry; causes have the usual one."""
     if entry.rule in DIVERGENCE_RULES.values():
         return "parts"
@@ -97,7 +97,7 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     made = report_of(found)
     body = [element("p", text(line)) for line in made.summary]
     for chapter in made.chapters:
-        body += _chapter(chapter, {})
+        body += _write_chapter(chapter, {})
     return element("div", "\n".join(body), **{"class": "typelattice"})
 
 
@@ -110,7 +110,7 @@ def _link_entry(entry: Entry, names: dict[str, str]) -> str:
     return f"{link}: {text(entry.code)}"
 
 
-def _files(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
+def _write_files(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
     yield element("h2", text("Files"), id="files")
     heads = ["file", "operations", "widened", "wider by", "opaque", *found.divergences]
     number = {"class": "number"}

@@ -240,14 +240,14 @@ def identify_function(function: Any) -> Called:
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, (ModuleType, type)):
         cls = type(owner)
-        library = _library(cls.__module__)
+        library = _find_library(cls.__module__)
         if cls.__name__ == "ufunc":
             if name == "outer":
                 return Called(owner.__name__, library)
             reduced = REDUCED.get(name, {}).get(owner.__name__, "")
             return Called(reduced, library, (), None, lambda: ("", *POSITIONS))
         if hasattr(cls, "dtype") and hasattr(cls, "shape"):
-            libraries = filter(None, (_library(c.__module__) for c in cls.__mro__))
+            libraries = filter(None, (_find_library(c.__module__) for c in cls.__mro__))
             own = next(libraries, None)
             return Called(name, own, (owner,), None, partial(method_parameters, function, own))
         return Called("", library)
@@ -256,8 +256,8 @@ def identify_function(function: Any) -> Called:
     cls = type(function)
     module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__
     if isinstance(module, str) and any(each in module for each in ELSEWHERE):
-        return Called("", _library(module))
-    library = _library(module if isinstance(module, str) else "") or _library(cls.__module__)
+        return Called("", _find_library(module))
+    library = _find_library(module if isinstance(module, str) else "") or _find_library(cls.__module__)
     takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
     if type(takes) is int:
         return Called(name, library, (), takes)
@@ -279,7 +279,7 @@ def _of_another_package(function: Any, name: str) -> Called | None:
     return None
 
 
-def _library(module: str) -> str | None:
+def _find_library(module: str) -> str | None:
     if STANDARDS_OWN in module.split("."):
         return STANDARDS_OWN
     return library_of(module.partition(".")[0])

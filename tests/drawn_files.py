@@ -121,7 +121,8 @@ def _domain(dice: random.Random, dtypes: Sequence[str]) -> str:
 def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[str]) -> Mapping[str, object]:
     """What a file may say of an operation."""
     draws: dict[str, Callable[[], object]] = {
-        "takes": lambda: dice.choice([_domain(dice, dtypes), {"each": _domain(dice, dtypes)}]),
+        "takes": lambda: _domain(dice, dtypes),
+        "accepts": lambda: _domain(dice, dtypes),
         "scalars": lambda: dice.choice(SCALARS),
         "exponent": lambda: {dice.choice(["not-negative", "ignored"]): dice.choice(["scalar", "0d, scalar"])},
         "counts-as": lambda: dice.choice(["array", "array if first", {dice.choice(dtypes): "i32"}]),

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from command_lines import ERROR, GRAMMAR, a_line, prepare
 
-from typelattice.cli.main import COMMANDS, LONGEST, main
+from typelattice.cli.main import COMMANDS, MAX_ERROR_CHARS, main
 
 SECONDS = 60  # that a line may take before it counts as hanging; the slowest take two
 
@@ -60,7 +60,7 @@ def fault_of(argv: Sequence[str], run: Callable[[Sequence[str]], int] = main) ->
     if status == 2 and said:
         return f"an error after part of an answer: {said[:99]!r}, {complained!r}"
     lines = complained.splitlines()
-    if max(map(len, lines), default=0) > LONGEST + 20 or not all(map(str.isprintable, lines)):
+    if max(map(len, lines), default=0) > MAX_ERROR_CHARS + 20 or not all(map(str.isprintable, lines)):
         return f"an error that is too long or cannot be printed: {complained!r}"
     notes = all(line.startswith("typelattice: left out: ") for line in lines)
     if status != 2 and not (said and notes):

@@ -13,7 +13,7 @@ from typelattice.conformance.functions import into_array
 from typelattice.conformance.library import MissingLibraryError, UnknownLibraryError
 from typelattice.conformance.questions import (
     EVERY_DTYPE,
-    MANY,
+    MAX_OPERANDS_FOR_OPERATORS,
     TAKE_SEVERAL,
     asked_of,
     planned_calls,
@@ -22,7 +22,7 @@ from typelattice.conformance.questions import (
 from typelattice.conformance.recorder import record
 from typelattice.conformance.registry import library
 from typelattice.facts.operations import OPERATIONS
-from typelattice.recorded.answers import MOST, Messages, answer_of, split_message
+from typelattice.recorded.answers import MAX_MESSAGES, Messages, answer_of, split_message
 from typelattice.recorded.recording import Recording
 
 
@@ -66,8 +66,8 @@ def test_messages_that_differ_in_dtypes_and_numbers_alone_are_kept_once() -> Non
 
 def test_past_the_limit_the_class_of_an_exception_is_kept_alone() -> None:
     messages = Messages()
-    kept = [messages.name("!TypeError", "x" * n) for n in range(1, MOST + 2)]
-    assert len({*kept}) == MOST + 1 and kept[-1] == "!TypeError"
+    kept = [messages.name("!TypeError", "x" * n) for n in range(1, MAX_MESSAGES + 2)]
+    assert len({*kept}) == MAX_MESSAGES + 1 and kept[-1] == "!TypeError"
     assert split_message("!TypeError", messages.errors) == ("!TypeError", "")
 
 
@@ -142,7 +142,7 @@ def test_the_further_operations_are_asked_of_the_usual_dtypes() -> None:
 def test_operators_are_asked_what_their_functions_are_unless_there_are_many_operands() -> None:
     operands = ("int8", "int4", "int8:0d", "int8:weak", "True", "300")
     assert asked_of("+", operands) == asked_of("add", operands) == (0, 1, 2, 3, 4, 5)
-    many = (*operands, *(f"int8:0d={value}" for value in range(MANY)))
+    many = (*operands, *(f"int8:0d={value}" for value in range(MAX_OPERANDS_FOR_OPERATORS)))
     assert len(asked_of("add", many)) == len(many)
     assert asked_of("+", many) == asked_of("+=", many) == (0, 2, 3, 4)
 

@@ -22,7 +22,7 @@ def native(d: DType) -> np.dtype | None:  # type: ignore[type-arg]
 
 
 FOUND = [d for d in DTYPES.values() if d.kind is not Kind.BOOL and native(d) is not None]
-INTEGERS = [d for d in FOUND if d.kind.rank == 1]
+INTEGERS = [d for d in FOUND if d.kind.category == 1]
 FLOATS = [d for d in FOUND if d.kind is Kind.FLOAT]
 INFINITE = [d for d in FLOATS if "i" in d.specials]
 COMPLEX = [d for d in FOUND if d.kind is Kind.COMPLEX]

@@ -104,22 +104,22 @@ def test_a_dtype_may_be_left_out_of_what_an_operation_computes_in() -> None:
 
 
 def test_an_operand_may_be_refused_by_itself_whatever_it_meets() -> None:
-    s = make(CHAIN, ops={"subtract": {"takes": {"computed": "all", "each": "numeric but u8"}}})
+    s = make(CHAIN, ops={"subtract": {"accepts": "numeric but u8", "takes": "all"}})
     assert said(s, "int8", "int16", op="subtract") == "int16"
     assert said(s, "bool", "int16", op="subtract") == "- subtract takes no bool"
     assert said(s, "int16", True, op="subtract") == "- subtract takes no bool"
     assert said(s, "uint8", "int16", op="subtract") == "- subtract takes no uint8"
     assert said(s, "uint8", "int16", op="add") == "int16"
     assert steps(s, "int16", "uint8", op="subtract") == [("ops", "subtract", ("uint8",), None)]
-    integers = make(CHAIN, ops={"subtract": {"takes": {"computed": "all", "each": "integer"}}})
+    integers = make(CHAIN, ops={"subtract": {"accepts": "integer", "takes": "all"}})
     assert said(integers, "int16", "float32", op="subtract") == "- subtract takes no float"
 
 
 def test_a_group_of_operations_is_said_once_and_its_classes_and_operations_count_more() -> None:
     storage = {
-        "computing": {"takes": {"each": "all but u8"}},
-        "comparison": {"takes": {"each": "all"}},
-        "sum": {"takes": {"each": "all"}},
+        "computing": {"accepts": "all but u8"},
+        "comparison": {"accepts": "all"},
+        "sum": {"accepts": "all"},
     }
     s = make(CHAIN, ops=storage)
     for op in ("add", "prod", "less", "sort"):

@@ -12,7 +12,7 @@ from typelattice.explanations.results_by_value import intervals
 from typelattice.explanations.sections import sections
 
 NUMPY1 = tl.system("numpy1")
-INTEGERS = [d for d in NUMPY1.order.nodes if isinstance(d, tl.DType) and d.kind.rank == 1]
+INTEGERS = [d for d in NUMPY1.order.nodes if isinstance(d, tl.DType) and d.kind.category == 1]
 
 
 def test_a_value_decides() -> None:

@@ -7,7 +7,7 @@ from small_systems import CHAIN, VALUES, fate, make, said, steps
 
 import typelattice as tl
 from typelattice.engine.decisions import Operated
-from typelattice.engine.operations import CASTS, INTO, REBINDS
+from typelattice.engine.operations import CASTS, INTO, NEW_ARRAYS
 
 KIND = {"gives": "left, no higher kind"}
 
@@ -91,7 +91,7 @@ def test_what_an_operator_in_place_may_write_into_the_left_operand(into: str) ->
     assert found[0].compute is tl.dtype("uint8")
     if into == "left, no higher category":
         assert found[2].compute is tl.dtype("int16")
-    if into not in REBINDS:
+    if into not in NEW_ARRAYS:
         assert found[3].reason == "float32 cannot be written into int8"
 
 

@@ -243,7 +243,7 @@ def test_the_standard_operations_are_named_by_their_line() -> None:
     ("*", ("int8", np.float64(2)), ["scalar"]),
     ("mean", ("int8",), ["mean"]),
     ("where", ("float16", 65520.0), ['"where, assignment".fit."f16, bf16, overflowing_f8"']),
-    ("where", ("uint8", -1), ['"where, assignment".fit."u8, wide"']),
+    ("where", ("uint8", -1), ['"where, assignment".fit."u8, wide_unsigned"']),
 ])  # fmt: skip
 def test_the_entry_for_an_operand_is_named_before_the_order(
     op: str, operands: tuple[object, ...], keys: list[str]

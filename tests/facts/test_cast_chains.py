@@ -118,7 +118,9 @@ def first_difference(a: DType, b: DType, c: DType) -> Exact | None:
 @given(formats(), formats(), formats())
 def test_the_first_difference_is_that_of_all_values(a: DType, b: DType, c: DType) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(cast_chains, "FEW", 3)  # else all values of these are tried, and nothing is proved
+        patched.setattr(
+            cast_chains, "MAX_VALUES_ALL_TRIED", 3
+        )  # else all values of these are tried, and nothing is proved
         found, first = cast_chain(a, b, c), first_difference(a, b, c)
         assert cast_chains.may_be_folded(a, b, c) == found.exact
     assert found.exact == (first is None)
@@ -142,9 +144,9 @@ def patterns(d: DType) -> np.ndarray:  # type: ignore[type-arg]
 
 def undefined(x: np.ndarray, of: DType, target: DType) -> np.ndarray:  # type: ignore[type-arg]
     """Where a cast has no result that all implementations share; `x` are the values as float64."""
-    if target.kind is Kind.BOOL or (of.kind.rank < 2 and target.kind.rank < 2):
+    if target.kind is Kind.BOOL or (of.kind.category < 2 and target.kind.category < 2):
         return np.zeros(x.shape, bool)
-    if target.kind.rank < 2:
+    if target.kind.category < 2:
         assert target.min is not None
         assert target.max is not None
         return ~((x > target.min - 1) & (x < target.max + 1))

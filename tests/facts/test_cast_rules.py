@@ -104,7 +104,7 @@ def test_the_first_difference_is_that_of_all_values(
     proofs = []
     for few in (3, 10**9):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(cast_chains, "FEW", few)
+            patched.setattr(cast_chains, "MAX_VALUES_ALL_TRIED", few)
             cast_chains._first_difference.cache_clear()
             proofs.append(cast_chains._first_difference(a, b, c, given))
     cast_chains._first_difference.cache_clear()
@@ -113,7 +113,7 @@ def test_the_first_difference_is_that_of_all_values(
 
 def _possible(rule: CastRule, to: DType) -> CastRule:
     """The rule without a rounding where integers may be cast to integers, which rounds nothing."""
-    return rule if to.kind.rank >= Kind.FLOAT.rank else CastRule("", rule.beyond)
+    return rule if to.kind.category >= Kind.FLOAT.category else CastRule("", rule.beyond)
 
 
 def test_words_are_listed_once() -> None:

@@ -50,7 +50,7 @@ def kept_up_to(d: DType, sign: int) -> Fraction:
     found = [v * sign for v in every_value(d)]
     end = max(found)
     step = end - max(v for v in found if v < end)
-    return end + (1 if d.kind.rank < Kind.FLOAT.rank else step / 2)
+    return end + (1 if d.kind.category < Kind.FLOAT.category else step / 2)
 
 
 def test_losses_of_decimals_are_those_of_their_values() -> None:

@@ -37,7 +37,7 @@ def test_kind_and_storage_are_numpys(d: DType) -> None:
         assert d.bits == 8 * native.itemsize
 
 
-@pytest.mark.parametrize("d", [d for d in FOUND if d.kind.rank == 1], ids=repr)
+@pytest.mark.parametrize("d", [d for d in FOUND if d.kind.category == 1], ids=repr)
 def test_integers_are_as_iinfo_says(d: DType) -> None:
     info = ml_dtypes.iinfo(as_numpy(d)) if as_numpy(d) in ML else np.iinfo(as_numpy(d))
     assert (d.min, d.max) == (int(info.min), int(info.max))
@@ -82,7 +82,7 @@ def test_facts_by_all_bit_patterns(d: DType) -> None:
         assert all(float(n) in exact for n in range(1, int(min(2**d.precision, d.max or 0)) + 1))
 
 
-@pytest.mark.parametrize("d", [d for d in DTYPES.values() if d.kind.rank == 1 and d.bits], ids=repr)
+@pytest.mark.parametrize("d", [d for d in DTYPES.values() if d.kind.category == 1 and d.bits], ids=repr)
 def test_integers_follow_from_their_bits(d: DType) -> None:
     assert d.bits is not None and d.max is not None and d.min is not None
     assert d.max - d.min == 2**d.bits - 1
@@ -123,8 +123,8 @@ def test_the_part_of_a_real_dtype_is_itself() -> None:
 
 
 def test_ranks_compare_kinds_as_numpy_and_python_do() -> None:
-    assert [k.rank for k in Kind] == [0, 1, 1, 2, 3]
-    assert [d.kind.rank for d in map(tl.dtype, ("bool", "uint8", "int8", "float16", "complex64"))] == [
+    assert [k.category for k in Kind] == [0, 1, 1, 2, 3]
+    assert [d.kind.category for d in map(tl.dtype, ("bool", "uint8", "int8", "float16", "complex64"))] == [
         0,
         1,
         1,

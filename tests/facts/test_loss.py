@@ -119,7 +119,7 @@ def test_loss_by_all_values(source: DType) -> None:
     assert claimed == {target: counted(source, target) for target in SMALL}
 
 
-@pytest.mark.parametrize("target", [d for d in SMALL if d.kind.rank == 1], ids=repr)
+@pytest.mark.parametrize("target", [d for d in SMALL if d.kind.category == 1], ids=repr)
 def test_cutting_off_is_the_real_cast_to_an_integer(target: DType) -> None:
     """So that `cast` may rely on it; 7.5 is 7 in int4, whose largest is 7."""
     for source in (d for d in SMALL if d.kind is Kind.FLOAT):
@@ -214,7 +214,7 @@ def test_underflow_has_a_witness_in_real_casts(target: DType) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "target"), [*product([d for d in WIDE if d.kind.rank == 1], repeat=2)], ids=repr
+    ("source", "target"), [*product([d for d in WIDE if d.kind.category == 1], repeat=2)], ids=repr
 )
 def test_integers_lose_exactly_what_lies_out_of_range(source: DType, target: DType) -> None:
     lost = tl.loss(source, target)

@@ -121,7 +121,7 @@ def counted(source: Own, target: Own) -> Loss:
     there = [v for v in source.values if (v >= 0 or signed) and (v or "z" in target.dtype.specials)]
     kept = [v for v in there if target.keeps(v)]
     changed = [v for v in kept if v not in target.values]
-    floating = target.dtype.kind.rank >= Kind.FLOAT.rank
+    floating = target.dtype.kind.category >= Kind.FLOAT.category
     top = max(target.values)
     whole = [v for v in changed if 0 < v <= top and v.denominator == 1]
     above = min((v for v in target.values if v > 0), default=None)

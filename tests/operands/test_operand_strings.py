@@ -10,7 +10,7 @@ from operand_fields import fields
 
 import typelattice as tl
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.notation import LONGEST, WIDEST
+from typelattice.operands.notation import MAX_INT_BITS, MAX_NUMBER_CHARS
 from typelattice.operands.operand import Operand
 
 NAMES = sorted(DTYPES)
@@ -202,13 +202,13 @@ def test_long_strings_are_answered_in_few_words(text: str) -> None:
 
 
 def test_a_number_has_so_many_characters_and_bits_and_no_more() -> None:
-    digits = "1." + "0" * (LONGEST - 2)
+    digits = "1." + "0" * (MAX_NUMBER_CHARS - 2)
     assert tl.operand(digits).value == 1.0
     with pytest.raises(tl.OperandError, match=r"cannot read '1\.0+\.\.\.' as a Python number"):
         tl.operand(digits + "0")
-    assert tl.operand(2**WIDEST - 1).value == 2**WIDEST - 1
+    assert tl.operand(2**MAX_INT_BITS - 1).value == 2**MAX_INT_BITS - 1
     with pytest.raises(tl.OperandError, match=r"^an int of 4,097 bits; no dtype holds more than 4,096$"):
-        tl.operand(2**WIDEST)
+        tl.operand(2**MAX_INT_BITS)
 
 
 def test_an_error_shows_forty_characters_of_a_number() -> None:

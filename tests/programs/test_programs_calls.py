@@ -10,7 +10,7 @@ from expressions import whole
 import typelattice as tl
 from typelattice.calls import call_signatures
 from typelattice.calls.call_signatures import TableError
-from typelattice.calls.compositions import _read
+from typelattice.calls.compositions import _parse_row
 
 
 def test_a_function_goes_by_any_of_its_names() -> None:
@@ -123,10 +123,10 @@ def test_a_row_that_cannot_be_read_is_named_by_file_row_and_column(monkeypatch: 
         read = io.StringIO(rows)
         monkeypatch.setattr(call_signatures, "open", lambda *a, read=read, **k: read, raising=False)
         with pytest.raises(TableError, match=re.escape(said)):
-            call_signatures._signatures.__wrapped__()
+            call_signatures._read_signatures.__wrapped__()
     for read_table, rows, said in (
-        (call_signatures._names.__wrapped__, "* half cast int8\n* half cast int16", "names.txt, row 2"),
-        (call_signatures._names.__wrapped__, "* half cast int8 x", "names.txt, row 1: 5 columns"),
+        (call_signatures._read_names.__wrapped__, "* half cast int8\n* half cast int16", "names.txt, row 2"),
+        (call_signatures._read_names.__wrapped__, "* half cast int8 x", "names.txt, row 1: 5 columns"),
         (call_signatures.equivalents.__wrapped__, "* view reshape\n" * 2, "equivalents.txt, row 2, column 1"),
     ):
         read = io.StringIO(rows)
@@ -159,4 +159,4 @@ def test_a_composition_that_cannot_be_read_is_named_by_its_row() -> None:
         (["f(x)", "sqrt(x"], "row 3, column 3: 'sqrt(x' is no expression"),
     ):
         with pytest.raises(TableError, match=re.escape(said)):
-            _read(words, 3)
+            _parse_row(words, 3)

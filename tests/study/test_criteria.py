@@ -83,7 +83,10 @@ def test_jep_option_0_mixes_no_integers_with_floats() -> None:
     """"The downside would be the requirement for users to explicitly type-cast.\""""
     found = tl.criteria("jep9407-0")
     mixed = {
-        frozenset((a.name, b.name)) for a in DOCUMENT for b in DOCUMENT if a.kind in INTS and b.kind.rank > 1
+        frozenset((a.name, b.name))
+        for a in DOCUMENT
+        for b in DOCUMENT
+        if a.kind in INTS and b.kind.category > 1
     }
     assert pairs(found, "refused") >= {m for m in mixed if "bfloat16" not in m}
     assert not found["precision"]
@@ -98,7 +101,7 @@ def test_jep_option_1_loses_no_precision() -> None:
 def test_jep_option_1_leaves_64_bit_integers_undefined_and_uint32_too() -> None:
     """"It still leaves int64 and uint64 promotion undefined": as drawn, uint32 with any float as well."""
     refused = pairs(tl.criteria("jep9407-1"), "refused")
-    inexact = [d.name for d in DOCUMENT if d.kind.rank > 1 and d.name != "bfloat16"]
+    inexact = [d.name for d in DOCUMENT if d.kind.category > 1 and d.name != "bfloat16"]
     assert {frozenset((i, f)) for i in ("int64", "uint64", "uint32") for f in inexact} <= refused
     assert refused == {pair for pair in refused if pair & {"int64", "uint64", "uint32"}}
 

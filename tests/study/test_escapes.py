@@ -24,7 +24,7 @@ defaults = { bool = "b", int = "i32", float = "f32" }
 [sets]
 store = "f8_e4m3fn"
 [ops]
-computing = { takes.each = "all but store" }
+computing = { accepts = "all but store" }
 sum       = { computes = { i8 = "i32" } }
 """
 

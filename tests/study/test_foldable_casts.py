@@ -17,7 +17,7 @@ def test_a_chain_that_rounds_twice_ends_in_floats_that_the_first_cast_can_hold()
     for chain in found.rounded_twice:
         assert not chain.exact
         assert not tl.loss(chain.target, chain.through)
-        assert chain.target.kind.rank >= 2
+        assert chain.target.kind.category >= 2
     named = {(c.source.name, c.through.name, c.target.name) for c in found.rounded_twice}
     assert ("float64", "float32", "float16") in named
     exact = {(c.source.name, c.through.name, c.target.name) for c in found.exact}

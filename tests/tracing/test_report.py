@@ -18,7 +18,7 @@ from followed import followed
 import typelattice as tl
 from typelattice.calls.step import Input, Opaque, SourceLocation
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.suggested_casts import stop
+from typelattice.tracing.findings.suggested_casts import plan_casts
 from typelattice.tracing.report.html import write
 from typelattice.tracing.report.markup import text
 from typelattice.tracing.report.model import RULES, report_of
@@ -72,9 +72,9 @@ def test_a_float_that_meets_a_wider_one_from_outside_is_named_where_they_meet(tm
 
 def test_the_smallest_cast_is_that_of_the_small_operand(tmp_path: Path) -> None:
     found = found_in(run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]"))
-    stopped = stop(found.checked, found.causes[0])
+    stopped = plan_casts(found.checked, found.causes[0])
     assert stopped is not None
-    assert [found.checked.steps[c.of].text for c in stopped.casts] == ["mean"]
+    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["mean"]
     assert (stopped.bytes, stopped.target.name) == (24, "float32")
     assert stopped.kept == found.causes[0].later
 
@@ -114,9 +114,9 @@ def test_an_integer_that_widens_a_float_is_what_to_cast(tmp_path: Path) -> None:
     """
     found = found_in(run_of(tmp_path, source, x="float32[100]", n="int64[1]"))
     assert named(found) == ["x * n"]
-    stopped = stop(found.checked, found.causes[0])
+    stopped = plan_casts(found.checked, found.causes[0])
     assert stopped is not None
-    assert [found.checked.steps[c.of].text for c in stopped.casts] == ["n"]
+    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["n"]
 
 
 def test_a_cast_that_the_code_asks_for_is_a_cause(tmp_path: Path) -> None:
@@ -138,9 +138,9 @@ def test_two_wide_operands_are_both_cast_to_stop_what_follows(tmp_path: Path) ->
     """
     found = found_in(run_of(tmp_path, source, x="float32[100,3]", mean="float64[3]", std="float64[3]"))
     (cause,) = found.causes
-    stopped = stop(found.checked, cause)
+    stopped = plan_casts(found.checked, cause)
     assert stopped is not None
-    assert [found.checked.steps[c.of].text for c in stopped.casts] == ["mean", "std"]
+    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["mean", "std"]
     assert stopped.kept == cause.later
 
 
@@ -153,9 +153,9 @@ def test_no_cast_is_proposed_after_which_an_operation_is_refused(tmp_path: Path)
     """
     shapes = {"h": "bfloat16[9,9]", "x": "float32[9,9]", "w": "float32[9]", "m": "float32[9,9]"}
     found = found_in(run_of(tmp_path, source, own="torch", **shapes))
-    stopped = stop(found.checked, found.causes[0])
+    stopped = plan_casts(found.checked, found.causes[0])
     assert stopped is not None
-    assert [found.checked.steps[c.of].text for c in stopped.casts] == ["w"]
+    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["w"]
     assert [found.checked.steps[i].text for i in stopped.kept] == ["h * w", "y.sum()"]
 
 
@@ -179,7 +179,7 @@ def test_a_complex_number_is_as_wide_as_its_parts(tmp_path: Path) -> None:
     assert not found_in(run_of(tmp_path, source, x="float32[9]", z="complex64[9]", w="complex64[9]")).causes
     found = found_in(run_of(tmp_path, source, x="float32[9]", z="complex64[9]", w="float64[9]"))
     assert named(found) == ["x * z + w"]
-    stopped = stop(found.checked, found.causes[0])
+    stopped = plan_casts(found.checked, found.causes[0])
     assert stopped is not None and stopped.target.name == "float32"
 
 
@@ -490,10 +490,10 @@ def test_a_replay_does_not_tell_what_calls_without_a_rule_would_give() -> None:
     _, run = followed("t", OPAQUE)
     found = found_in(run)
     (cause,) = found.causes
-    stopped = stop(found.checked, cause)
+    stopped = plan_casts(found.checked, cause)
     assert stopped is not None
     texts = [step.text for step in run.program.steps]
-    assert [texts[c.of] for c in stopped.casts] == ["np.linspace(0, 1, 4)"]
+    assert [texts[c.producer] for c in stopped.casts] == ["np.linspace(0, 1, 4)"]
     assert {texts[i] for i in stopped.takers} == {"np.piecewise(h, [h > 0], [1.0])"}
     assert {texts[i] for i in stopped.unknown} >= {"q.sum(axis=1)", "q.sum(axis=1) + 1"}
     told = " ".join("\n".join(report(run, ())).split())

@@ -9,7 +9,7 @@ import pytest
 from followed import followed_module
 
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.findings.suggested_casts import NarrowingCasts, stop
+from typelattice.tracing.findings.suggested_casts import CastPlan, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder
@@ -22,19 +22,22 @@ def followed(code: str) -> Run:
     return followed_module(f"import numpy as np\n{code}\n")[1]
 
 
-def the_cause(code: str) -> tuple[Findings, Cause, NarrowingCasts]:
+def the_cause(code: str) -> tuple[Findings, Cause, CastPlan]:
     """What is found in a run of one cause, the cause, and what stops it."""
     found = findings(followed(code))
     (cause,) = found.causes
-    stopped = stop(found.checked, cause)
+    stopped = plan_casts(found.checked, cause)
     assert stopped is not None
     return found, cause, stopped
 
 
-def casts(found: Findings, stopped: NarrowingCasts) -> list[Any]:
+def casts(found: Findings, stopped: CastPlan) -> list[Any]:
     """The source texts of what is cast; of an operand also that of the step that takes it."""
     texts = [step.text for step in found.checked.steps]
-    said = [texts[c.of] if c.at is None else (texts[c.of], texts[c.at]) for c in stopped.casts]
+    said = [
+        texts[c.producer] if c.consumer is None else (texts[c.producer], texts[c.consumer])
+        for c in stopped.casts
+    ]
     return [*dict.fromkeys(said)]
 
 
@@ -63,7 +66,7 @@ def test_an_integer_is_cast_where_a_float_meets_it_and_not_where_it_is_made(use:
     assert casts(found, stopped) == [("np.arange(6)", "x * i")]
     assert stopped.kept == cause.widening
     said = told(f"{INTEGERS}z = {use}")
-    assert "cast 48 bytes to float32, and it stays float32: code.py:5: i, where x * i takes it" in said
+    assert "cast 48 bytes to float32, and it stays float32: code.py:5: i in x * i" in said
 
 
 def test_an_integer_that_what_follows_meets_again_is_cast_there_as_well() -> None:
@@ -170,7 +173,7 @@ def test_a_float_that_becomes_of_a_dtype_that_the_program_asked_for_comes_last_a
     wide, meant = found.causes
     assert (wide.wide.name, meant.wide.name) == ("float64", "float32")
     assert (wide.usual, meant.usual, meant.bytes) == (True, False, 0)
-    stopped = stop(found.checked, meant)
+    stopped = plan_casts(found.checked, meant)
     assert stopped is not None
     assert (casts(found, stopped), stopped.target.name) == (["np.float16(0.5)"], "float32")
     assert "cast 2 bytes to float32, and nothing is widened: code.py:4: np.float16(0.5)" in told(HALF)
@@ -212,7 +215,7 @@ def test_an_argument_that_is_written_into_is_as_narrow_as_it_came() -> None:
     scope["f"](np.ones(4, np.float32))
     found = findings(recorder.run())
     (cause,) = found.causes
-    stopped = stop(found.checked, cause)
+    stopped = plan_casts(found.checked, cause)
     assert stopped is not None
     assert casts(found, stopped) == ["np.linspace(0, 1, 4)"]
     assert {*stopped.kept} == {*cause.widening, *cause.later}

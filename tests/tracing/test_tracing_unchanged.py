@@ -24,7 +24,12 @@ import typelattice as tl
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import MOST_KEYS, Recorder
 from typelattice.tracing.run_data.array_classes import Kinds
-from typelattice.tracing.run_data.array_links import MANY, MOST_AT_ONE, MOST_CONSTANTS, MOST_KEPT
+from typelattice.tracing.run_data.array_links import (
+    LINKS_BEFORE_CLEANUP,
+    MOST_AT_ONE,
+    MOST_CONSTANTS,
+    MOST_KEPT,
+)
 
 MODULE = '''
 """A module of a program.
@@ -373,7 +378,7 @@ def test_what_is_remembered_of_a_long_run_is_bounded_and_every_operation_is_coun
     run = recorder.run()
     assert max(seen.count for _, seen in run) <= MANY_TIMES <= sum(seen.count for _, seen in run)
     if not scope["alive"]:
-        assert len(recorder.links.live) < MANY
+        assert len(recorder.links.live) < LINKS_BEFORE_CLEANUP
     if any(len(x.known) > 2 * MOST_AT_ONE for x in witnesses):
         assert "are counted with an earlier run of the same line" in " ".join(run.summaries)
 
@@ -387,15 +392,15 @@ def constants(code: Any) -> list[Any]:
 
 
 def test_links_of_arrays_that_are_gone_are_forgotten() -> None:
-    text = f"import numpy as np\nx = np.ones(3)\nalive = [x + 1 for _ in range({2 * MANY})]\n"
+    text = f"import numpy as np\nx = np.ones(3)\nalive = [x + 1 for _ in range({2 * LINKS_BEFORE_CLEANUP})]\n"
     recorder = Recorder()
     code = Compiler(recorder).code("gone", "gone.py", text.encode())
     assert code is not None
     exec(code, scope := {"__name__": "gone"})
-    assert len(recorder.links.live) > MANY
+    assert len(recorder.links.live) > LINKS_BEFORE_CLEANUP
     scope["alive"] = []
     exec(Compiler(recorder).code("gone", "gone.py", text.encode()) or "", scope)
-    assert len(recorder.links.live) < 2 * len(scope["alive"]) + MANY
+    assert len(recorder.links.live) < 2 * len(scope["alive"]) + LINKS_BEFORE_CLEANUP
 
 
 @pytest.mark.live

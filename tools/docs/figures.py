@@ -38,7 +38,7 @@ def figures() -> Iterator[tuple[str, tl.System | tl.Order[str]]]:
     to_complex = [
         (a, b) for a, b in _covers(partial) if (str(_kind(a)), str(_kind(b))) == ("float", "complex")
     ]
-    to_floats = [(a, b) for a, b in _covers(numpy) if _kind(a).rank == 1 and _kind(b).rank == 2]
+    to_floats = [(a, b) for a, b in _covers(numpy) if _kind(a).category == 1 and _kind(b).category == 2]
     widths = [f"{n.code}*" for n in chains["i"]]
     signed = [*widths, *(n.code for n in chains["i"])]
     stars = [(f"{k}*", chain[0].code) for k, chain in chains.items()]

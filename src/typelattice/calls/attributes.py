@@ -22,7 +22,7 @@ ATTRIBUTES = (*VIEWS, *LENGTHS)
 
 
 def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -> Argument:
-    """Return the value of one of ATTRIBUTES. Raises ProgramError of a length that is not known."""
+    """Return the value of one of ATTRIBUTES. Raises ProgramError for a length that is not known."""
     shape = builder.shape(x)
     if name == "T" and shape is not None and len(shape) != 2:
         raise excerpt.refuse(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
@@ -30,15 +30,17 @@ def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -
         return builder.call(excerpt, FUNCTIONS[VIEWS[name]], [x])
     found = None if shape is None else LENGTHS[name](shape)
     if found is None and name in DECIDED and (name == "size" or shape is not None):
-        found = _decided(builder, excerpt, name, x, shape or ())
+        found = _find_decided_lengths(builder, excerpt, name, x, shape or ())
     if found is None:
         what = clip_text(builder.steps[x.step].text, len(excerpt.text))
         raise excerpt.refuse(f"the shape of {what} is not known; {GIVE_SHAPE}")
     return found
 
 
-def _decided(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref, shape: Shape) -> Argument:
-    """The number of elements, or the lengths of the axes, of which the values of an array decide some."""
+def _find_decided_lengths(
+    builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref, shape: Shape
+) -> Argument:
+    """Return the size or the lengths of the axes, where the values of an array decide some of them."""
     if name == "size":
         return builder.length(excerpt, x)
     found = tuple(builder.length(excerpt, x) if length is None else length for length in shape)

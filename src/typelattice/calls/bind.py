@@ -1,8 +1,9 @@
 """Calls bound to their rows of the table, and turned into steps of a program.
 
-Readers of calls need two functions. `call_function(builder, excerpt, "sum", [x, 0], {"dtype": to})` adds the
-steps of a library's function, `call_method` in methods.py those of an array's; `excerpt.owner` is the
-library. `bind` alone tells the arguments apart: operands, dtype, out, and those that a step keeps.
+Code that reads calls needs two functions. `call_function(builder, excerpt, "sum", [x, 0], {"dtype": to})`
+adds the steps of a library's function, `call_method` in methods.py those of an array's method;
+`excerpt.owner` is the library. `bind` alone tells the arguments apart: operands, dtype, out, and those that
+a step keeps.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from typelattice.calls.call_signatures import (
     Result,
     Signature,
     dtype_named,
-    equivalent,
-    made_of,
+    find_equivalents,
+    follows_condition,
+    is_identity,
+    maker_signature,
     meaning,
     parameter_of_all,
     signature,
+    takes_list,
 )  # fmt: skip
 from typelattice.calls.compositions import PART_OF_ANOTHER, compose, find_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, cast_to
@@ -75,8 +79,8 @@ class BoundCall:
 
 
 def is_function(name: str, library: str | None) -> bool:
-    """Tell whether a library's function of a name is an operation, or a way to make an array."""
-    if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or meaning("same", name, library):
+    """Return True if a library's function of a name is an operation, or a way to make an array."""
+    if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or is_identity(name, library):
         return True
     return meaning("function", name, library) is not None
 
@@ -95,7 +99,7 @@ def call_function(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
-    """Add the steps of a call of a library's function: its result is a step, several, or a plain value.
+    """Add the steps of a call of a library's function; return one result, several, or a plain value.
 
     A function of no library may be an operation of a system's own. Raises ProgramError.
     """
@@ -116,45 +120,45 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
 
 
 def _call_named(call: FunctionCall) -> Argument | MultipleResults:
-    """Add the steps of a function that its name alone tells. Raises ProgramError."""
+    """Add the steps of a function recognised by its name alone. Raises ProgramError."""
     builder, excerpt, name, args, library = call.builder, call.excerpt, call.name, call.args, call.library
     given = {key: builder.static(value) for key, value in call.given.items()}
     given = {key: value for key, value in given.items() if value is not None}
     cast = dtype_named(name, library)
     if cast is not None and name not in FUNCTIONS and args:
         return cast_to(builder, excerpt, args[0], cast)
-    if meaning("same", name, library) and args:
+    if is_identity(name, library) and args:
         return args[0]
     function = meaning("function", name, library) or name
-    if args and isinstance(args[0], tuple) and _flattens(function, args, call.given):
+    if args and isinstance(args[0], tuple) and _flattens_first(function, args, call.given):
         flat = tuple(builder.call(excerpt, FUNCTIONS["reshape"], [x], ((-1,),)) for x in args[0])
         args = [flat, *args[2:]]
     return _call_operation(FunctionCall(builder, excerpt, function, args, given))
 
 
-def _flattens(name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]) -> bool:
-    """Tell whether a call joins arrays along no axis, `concat([x, y], axis=None)`: it flattens each first."""
+def _flattens_first(name: str, args: Sequence[Argument], keywords: Mapping[str, Argument]) -> bool:
+    """Return True if a call flattens its arrays before it joins them: `concat([x, y], axis=None)`."""
     axis = args[1] if len(args) > 1 else keywords.get("axis", 0)
     return axis is None and name in FUNCTIONS and FUNCTIONS[name].name == "concat"
 
 
 def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
-    """Add the steps of a function that makes an array, is an operation, or shares the dtypes of some."""
+    """Add the steps of a function that makes an array, is an operation, or has the dtypes of operations."""
     builder, excerpt, name, library = call.builder, call.excerpt, call.name, call.library
     if name in MAKERS:
         return MAKERS[name](replace(call, args=(), given=bind_maker(call)))
-    alike = equivalent(name, library) if call.args else ()
+    alike = find_equivalents(name, library) if call.args else ()
     if alike and (builder.observed or name in FUNCTIONS):
-        return _stand_in(call, alike)
+        return _call_equivalents(call, alike)
     if name in COMPOSED and call.args and meaning("composed", name, library):
         plain = {key: value for key, value in call.given.items() if value is not False}
-        found: Argument | MultipleResults = COMPOSED[name](replace(call, given=plain))
-        if found is not NotImplemented:
-            return found
+        result: Argument | MultipleResults = COMPOSED[name](replace(call, given=plain))
+        if result is not NotImplemented:
+            return result
     if name in FUNCTIONS:
         return build_steps(builder, excerpt, bind(call))
     if alike:
-        return _stand_in(call, alike)
+        return _call_equivalents(call, alike)
     known = "the array API standard's, by any name that a library has for them"
     near = nearest(name, (*builder.own, *FUNCTIONS, *MAKERS, *COMPOSED))
     raise excerpt.refuse(
@@ -166,7 +170,7 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
 def bind(call: FunctionCall) -> BoundCall:
     """Bind the arguments of a function that is an operation to the parameters of its row.
 
-    Raises ProgramError of an argument that the row does not have, or whose effect on dtypes no rule states.
+    Raises ProgramError for an argument that the row does not have, or whose effect on dtypes no rule states.
     """
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     op = FUNCTIONS[name]
@@ -176,10 +180,10 @@ def bind(call: FunctionCall) -> BoundCall:
         if not args or not isinstance(args[0], str):
             raise excerpt.refuse(f"{name} takes a text and arrays; write {name}('ij,jk->ik', x, y)")
         text, args = (args[0],), args[1:]
-        if len(args) == 1 and isinstance(args[0], tuple) and meaning("listed", op.name, call.library):
+        if len(args) == 1 and isinstance(args[0], tuple) and takes_list(op.name, call.library):
             args = args[0]
-    operands, further = _take_operands(op, row, args)
-    values = _bind_values(replace(call, name=op.name, args=further), row, op)
+    operands, positional = _split_operands(op, row, args)
+    values = _bind_values(replace(call, name=op.name, args=positional), row, op)
     if values is None:  # more than it takes: the builder refuses so many operands
         operands, values = list(args), {}
     if op.form in NEED_ALL and len(operands) < (op.most or 0) and not builder.observed:
@@ -194,16 +198,19 @@ def bind(call: FunctionCall) -> BoundCall:
         out = None
     casting = call.given.get("casting")
     if casting == "safe" and (dtype is not None or out is not None):
-        what = f"{name} is given casting='safe' and a dtype or an output"
-        raise excerpt.refuse(f"{what}; leave the casting out")
+        message = f"{name} is given casting='safe' and a dtype or an output"
+        raise excerpt.refuse(f"{message}; leave the casting out")
     joined = tuple(_take_joined(row, values))
-    kept = (*text, *(values.pop(p.name) for p in row.parameters if p.role == "position" and p.name in values))
-    return BoundCall(op, row, tuple(operands), kept, values, dtype, out, joined, casting == "unsafe")
+    args_kept = (
+        *text,
+        *(values.pop(p.name) for p in row.parameters if p.role == "position" and p.name in values),
+    )
+    return BoundCall(op, row, tuple(operands), args_kept, values, dtype, out, joined, casting == "unsafe")
 
 
 def bind_maker(call: FunctionCall) -> dict[str, Argument]:
     """Bind the arguments of a function that makes an array: each by the name that its row has for it."""
-    row = made_of(call.name)
+    row = maker_signature(call.name)
     values = _bind_values(call, row)
     if values is None:
         count, takes = len(call.args), ", ".join(row.settings)
@@ -218,22 +225,22 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
         operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)
     if any(r.call for r in row.results):
         if not row.when or row.when in call.keywords:
-            return _each_its_own(builder, excerpt, call)
+            return _results_by_calls(builder, excerpt, call)
     elif dtype is None and (
         op.form == "separate" or (has_multiple_results(op) and STANDS_FOR not in call.keywords)
     ):
-        return _several(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
+        return _multiple_results(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
     if dtype is None or op.takes_dtype:
-        made = builder.call(excerpt, op, operands, call.args, call.keywords, dtype)
+        result = builder.call(excerpt, op, operands, call.args, call.keywords, dtype)
     else:
-        made = _compute_in(builder, excerpt, call, operands, dtype)
+        result = _compute_in_dtype(builder, excerpt, call, operands, dtype)
     if call.out is None:
-        return made
+        return result
     marks = (KIND_KEPT,) if op.form in ("elementwise", "pair") and not call.casts_all else ()
-    return builder.set_elements(excerpt, call.out, ..., made, marks=marks)
+    return builder.set_elements(excerpt, call.out, ..., result, marks=marks)
 
 
-def _compute_in(
+def _compute_in_dtype(
     builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall, operands: Sequence[Argument], dtype: AnyDType
 ) -> Ref:
     """Add an operation that computes in the dtype asked for, by casts before or after it."""
@@ -243,14 +250,20 @@ def _compute_in(
         return builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
     if op.of_class not in COMPUTED_IN:
         raise excerpt.refuse(f"{op.name} takes no dtype; cast with .astype(dtype)")
-    mixed = any(x is not None and not builder.is_scalar(x) for x in operands)  # else the numbers are cast
-    kept = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
-    operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, kept, strict=True)]
-    made = builder.call(excerpt, op, operands, call.args, call.keywords)
-    asked = builder.dtype(dtype)
-    if op.of_class in ("mean", "deviation") and asked is not None and asked.kind.rank <= Kind.SIGNED.rank:
-        return builder.cast(excerpt, made, dtype)  # NumPy's mean with dtype=int8 is int8
-    return made
+    mixed = any(
+        x is not None and not builder.is_scalar(x) for x in operands
+    )  # otherwise numbers are cast, too
+    uncast = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
+    operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, uncast, strict=True)]
+    result = builder.call(excerpt, op, operands, call.args, call.keywords)
+    target = builder.dtype(dtype)
+    if (
+        op.of_class in ("mean", "deviation")
+        and target is not None
+        and target.kind.category <= Kind.SIGNED.category
+    ):
+        return builder.cast(excerpt, result, dtype)  # NumPy's mean with dtype=int8 is int8
+    return result
 
 
 def _check_same_kind(
@@ -267,7 +280,7 @@ def _check_same_kind(
     Nor does `np.concatenate`.
     """
     is_ufunc = op.form in ("elementwise", "pair", "list") and meaning("same-kind", "dtype", excerpt.owner)
-    to, kinds = builder.dtype(asked), [*Kind]
+    to = builder.dtype(asked)
     if to is None or not is_ufunc:
         return
     if op.of_class in NEED_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
@@ -277,23 +290,23 @@ def _check_same_kind(
         own = builder.dtype(x) if isinstance(x, Ref) else None
         if isinstance(number, (bool, int, float, complex)):
             kind = operand(number).kind
-            lowered = kind.rank > to.kind.rank
+            lowered = kind.category > to.kind.category
         else:
             kind = to.kind if own is None else own.kind
             kind = Kind.FLOAT if op.of_class == CAST_AFTER and kind is Kind.COMPLEX else kind
-            lowered = kinds.index(kind) > kinds.index(to.kind)
+            lowered = kind.position > to.kind.position
         if lowered:
-            what = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
-            raise excerpt.refuse(f"{what}; cast it with .astype({to})")
+            message = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
+            raise excerpt.refuse(f"{message}; cast it with .astype({to})")
 
 
 # -- arguments
 
 
-def _take_operands(
+def _split_operands(
     op: Operation, row: Signature, args: Sequence[Argument]
 ) -> tuple[list[Argument], list[Argument]]:
-    """The operands among the arguments by position, and those that follow."""
+    """Split the arguments by position into the operands and the arguments that follow."""
     if row.first == "list" and args and isinstance(args[0], tuple):
         return [*args[0]], [*args[1:]]
     if row.first == "operand":
@@ -321,12 +334,12 @@ def _add_operands(
 def _bind_values(
     call: FunctionCall, row: Signature, op: Operation | None = None
 ) -> dict[str, Argument] | None:
-    """The values of the parameters after the operands; None for more arguments than parameters."""
+    """Bind the arguments after the operands to parameters; None for more arguments than parameters."""
     builder, excerpt, name, is_maker = call.builder, call.excerpt, call.name, op is None
-    placed = _place(builder, row, call.args, is_maker, op is not None and operand_count(op) is None)
+    placed = _place_arguments(builder, row, call.args, is_maker, op is not None and operand_count(op) is None)
     if placed is None:
         return None
-    placed += [(_parameter(call, row, key, value), value) for key, value in call.given.items()]
+    placed += [(_find_parameter(call, row, key, value), value) for key, value in call.given.items()]
     values: dict[str, Argument] = {}
     for parameter, value in placed:
         if parameter is None or value is None or parameter.name in values:
@@ -334,15 +347,15 @@ def _bind_values(
         if parameter.role == "deciding" and value in parameter.words:
             continue
         if parameter.role == "deciding":
-            what = f"{name} is given {parameter.name}"
-            raise excerpt.refuse(f"{what}, on which its dtype depends by no rule; leave it out")
+            message = f"{name} is given {parameter.name}"
+            raise excerpt.refuse(f"{message}, on which its dtype depends by no rule; leave it out")
         if value is False and parameter.role not in ("operand", "position", "joined"):
             continue
         if parameter.is_float and isinstance(value, int):
             raise excerpt.refuse(f"{parameter.name} is no float, which changes the result; write {value}.0")
         if parameter.is_real and isinstance(value, complex):
-            what = f"{parameter.name} is complex, which {name} of real values refuses"
-            raise excerpt.refuse(f"{what}; leave it out")
+            message = f"{parameter.name} is complex, which {name} of real values refuses"
+            raise excerpt.refuse(f"{message}; leave it out")
         if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_maker:
             if builder.observed:
                 continue
@@ -351,36 +364,40 @@ def _bind_values(
     return values
 
 
-def _place(
-    builder: ProgramBuilder, row: Signature, further: Sequence[Argument], is_maker: bool, all_take_part: bool
+def _place_arguments(
+    builder: ProgramBuilder,
+    row: Signature,
+    positional: Sequence[Argument],
+    is_maker: bool,
+    all_take_part: bool,
 ) -> list[tuple[Parameter | None, Argument]] | None:
-    """The parameters of the arguments after the operands; None for more arguments than parameters."""
-    left = [p for p in row.by_position if p.role not in ("operands", "list", "text")]
-    typed = row.find("dtype")
-    found: list[tuple[Parameter | None, Argument]] = []
-    rest = [*further]
-    while rest:
-        value = rest.pop(0)
-        if typed and _is_dtype(value) and not (left and left[0].role == "dtype"):
-            found.append((typed, value))  # NumPy and others have it at different positions
+    """Find the parameter of each argument after the operands; None for more arguments than parameters."""
+    unplaced = [p for p in row.by_position if p.role not in ("operands", "list", "text")]
+    dtype_parameter = row.find("dtype")
+    placed: list[tuple[Parameter | None, Argument]] = []
+    remaining = [*positional]
+    while remaining:
+        value = remaining.pop(0)
+        if dtype_parameter and _is_dtype(value) and not (unplaced and unplaced[0].role == "dtype"):
+            placed.append((dtype_parameter, value))  # NumPy and others have it at different positions
             continue
-        if not left:
+        if not unplaced:
             if row.others_ignored or (
-                builder.observed and not all_take_part and not has_say(builder, value)
+                builder.observed and not all_take_part and not may_affect_dtype(builder, value)
             ):
                 continue
             return None
-        parameter = left.pop(0)
+        parameter = unplaced.pop(0)
         if parameter.role != "operand":
             value = builder.static(value)
         may_be_array = is_maker or parameter.role in ("operand", "where", "out", "joined", "dtype")
         if isinstance(value, Ref) and not may_be_array and not builder.observed:
             return None
-        count = _count_spread(parameter, value, rest)
+        count = _count_spread(parameter, value, remaining)
         if count:
-            value, rest = (value, *map(builder.static, rest[:count])), rest[count:]
-        found.append((parameter, value))
-    return found
+            value, remaining = (value, *map(builder.static, remaining[:count])), remaining[count:]
+        placed.append((parameter, value))
+    return placed
 
 
 def _count_spread(parameter: Parameter, value: Argument, rest: Sequence[Argument]) -> int:
@@ -391,13 +408,13 @@ def _count_spread(parameter: Parameter, value: Argument, rest: Sequence[Argument
 
 
 def _take_joined(row: Signature, values: dict[str, Argument]) -> Iterator[tuple[Operation, Argument]]:
-    """The arguments that join the first operand, each with the operation by which it does."""
+    """Take the arguments that join the first operand, each with the operation that joins them."""
     for p in row.parameters:
         if p.role != "joined" or p.name not in values:
             continue
         if p.of != "result_type":
             yield FUNCTIONS[p.of], values.pop(p.name)
-        elif _promotes(values[p.name]):
+        elif _may_promote(values[p.name]):
             yield FUNCTIONS[p.of], values[p.name]
 
 
@@ -405,15 +422,15 @@ def _is_dtype(x: Argument) -> bool:
     return isinstance(x, (NamedDType, DTypeOf)) or (isinstance(x, str) and x in DTYPES)
 
 
-def _promotes(x: Argument) -> bool:
-    """Tell whether an argument that joins an operand may change its dtype; no real Python number does."""
+def _may_promote(x: Argument) -> bool:
+    """Return True if an argument that joins an operand may change its dtype. No real Python number does."""
     return isinstance(x, (Ref, tuple, complex))
 
 
-def has_say(builder: ProgramBuilder, x: Argument) -> bool:
-    """Tell whether an argument that no row names may decide of a dtype: an array, a complex, a dtype."""
+def may_affect_dtype(builder: ProgramBuilder, x: Argument) -> bool:
+    """Return True if an argument that no row names may affect a dtype: an array, a complex, a dtype."""
     if isinstance(x, tuple):
-        return any(has_say(builder, each) for each in x)
+        return any(may_affect_dtype(builder, item) for item in x)
     if isinstance(x, Ref):
         o = builder.observed(x.step) if builder.observed else None
         whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)  # as of an axis
@@ -422,27 +439,27 @@ def has_say(builder: ProgramBuilder, x: Argument) -> bool:
 
 
 def _is_ignored(row: Signature, key: str) -> bool:
-    found = row.find(key) or parameter_of_all(key)
-    return found is not None and found.role == "ignored"
+    parameter = row.find(key) or parameter_of_all(key)
+    return parameter is not None and parameter.role == "ignored"
 
 
-def _parameter(call: FunctionCall, row: Signature, key: str, value: Argument) -> Parameter | None:
+def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argument) -> Parameter | None:
     """Find the parameter of a named argument; None if the argument does not affect dtypes.
 
     Raises ProgramError for an argument that is not known.
     """
-    found = row.find(key) or parameter_of_all(key)
+    parameter = row.find(key) or parameter_of_all(key)
     if key == STANDS_FOR:
         return Parameter((STANDS_FOR,), "name")
-    if found is not None:
-        return None if found.role == "ignored" else found
-    if row.others_ignored or (call.builder.observed and not has_say(call.builder, value)):
+    if parameter is not None:
+        return None if parameter.role == "ignored" else parameter
+    if row.others_ignored or (call.builder.observed and not may_affect_dtype(call.builder, value)):
         return None
-    may = ", ".join(row.settings)
-    known = f"{may} may be named" if may else "nothing may be named"
-    near = nearest(key, [p.name for p in row.parameters if p.role != "ignored"])
-    what = f"{call.name} is given {key}{near}"
-    raise call.excerpt.refuse(f"{what}; of its arguments {known}; cast with .astype(dtype)")
+    settings = ", ".join(row.settings)
+    allowed = f"{settings} may be named" if settings else "nothing may be named"
+    suggestion = nearest(key, [p.name for p in row.parameters if p.role != "ignored"])
+    message = f"{call.name} is given {key}{suggestion}"
+    raise call.excerpt.refuse(f"{message}; of its arguments {allowed}; cast with .astype(dtype)")
 
 
 # -- several results, and what stands in for a function
@@ -451,15 +468,15 @@ def _parameter(call: FunctionCall, row: Signature, key: str, value: Argument) ->
 def _join_with_argument(
     builder: ProgramBuilder, excerpt: Excerpt, op: Operation, x: Argument, other: Argument
 ) -> Argument:
-    """An operand after it has joined a further argument: an array, a list of numbers, or a number."""
+    """Join an operand with another argument: an array, a list of numbers, or a number."""
     if isinstance(other, tuple):
         other = tuple(float(i) if isinstance(i, int) else i for i in other)
     join = builder.call(excerpt, op, [x, other])
     return builder.cast(excerpt, x, DTypeOf(join.step)) if op.form == "promotion" else join
 
 
-def _each_its_own(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> MultipleResults:
-    """Several results, each a call of its own: the values and the indices of PyTorch's `max(x, 0)`."""
+def _results_by_calls(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> MultipleResults:
+    """Return several results, each by its own call, such as values and indices of PyTorch's `max(x, 0)`."""
     refs = [builder.ref(excerpt, x) for x in call.operands]
     results = call.signature.results
 
@@ -475,50 +492,50 @@ def _each_its_own(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) ->
     return MultipleResults(call.op.name, len(results), tuple(r.name for r in results), make_result, {})
 
 
-def _several(
+def _multiple_results(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     op: Operation,
     operands: list[Argument],
-    rest: list[Argument],
-    given: dict[str, Argument],
+    args: list[Argument],
+    keywords: dict[str, Argument],
 ) -> MultipleResults:
-    """The results of an operation that gives several; each of `meshgrid(x, y)` has one operand of its own."""
+    """Return the results of an operation with several, such as `meshgrid(x, y)`: one for each operand."""
     if op.form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
-        operands = [*operands[0]] if meaning("listed", op.name, excerpt.owner) else operands
+        operands = [*operands[0]] if takes_list(op.name, excerpt.owner) else operands
     refs = [builder.ref(excerpt, x) for x in operands]
 
     def make_result(i: int) -> Ref:
         own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.form == "separate" else (refs, [])
-        return builder.call(excerpt, op, own, [*others, *rest], {**given, RESULT: i})
+        return builder.call(excerpt, op, own, [*others, *args], {**keywords, RESULT: i})
 
     shape = builder.shape(refs[0]) if refs else None
     fields = () if op.form == "separate" else tuple(r.name for r in signature(op, None).results)
-    axis = [given["axis"]] if "axis" in given and op.name == "unstack" else rest
+    axis = [keywords["axis"]] if "axis" in keywords and op.name == "unstack" else args
     return MultipleResults(op.name, count_of(op, len(refs), shape, axis), fields, make_result, {})
 
 
-def _stand_in(call: FunctionCall, alike: Sequence[str]) -> Argument | MultipleResults:
-    """A function that shares the dtypes of operations, but not values: `topk`, by `sort` and `argsort`."""
+def _call_equivalents(call: FunctionCall, alike: Sequence[str]) -> Argument | MultipleResults:
+    """Call a function that has the dtypes of operations, but other values: `topk` as `sort` and `argsort`."""
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     if alike[0].startswith(SAME_ARGUMENTS):
         same, given = alike[0].removeprefix(SAME_ARGUMENTS), {**call.given, STANDS_FOR: name}
         return build_steps(builder, excerpt, bind(replace(call, name=same, given=given)))
-    if meaning("after", name, None):  # its array follows a condition
+    if follows_condition(name):  # its array follows a condition
         args = [*args[1:2], *args[:1], *args[2:]]
     several = alike[-1] == ANY_NUMBER
-    ops = [FUNCTIONS[each] for each in alike if each != ANY_NUMBER]
+    ops = [FUNCTIONS[like] for like in alike if like != ANY_NUMBER]
     count, row = ops[0].most or len(args), signature(ops[0], call.library)
     named = {key: x for key, x in call.given.items() if key != "dtype" and not _is_ignored(row, key)}
-    if not row.others_ignored and any(has_say(builder, x) for x in (*args[count:], *named.values())):
+    if not row.others_ignored and any(may_affect_dtype(builder, x) for x in (*args[count:], *named.values())):
         raise excerpt.refuse(f"the dtype of {name} depends on more than its operands; leave the others out")
-    taken, dtype = [call.operand(x) for x in args[:count]], call.dtype
+    operand_refs, dtype = [call.operand(x) for x in args[:count]], call.dtype
     if dtype is not None and not ops[0].takes_dtype:
         raise excerpt.refuse(f"{name} takes no dtype; cast with .astype(dtype)")
 
     def make_result(i: int) -> Ref:
         op = ops[0] if several else ops[i]
-        operands = taken[: op.most or len(taken)]
+        operands = operand_refs[: op.most or len(operand_refs)]
         ref = builder.call(excerpt, op, operands, (), {STANDS_FOR: name}, dtype)
         builder.forget_shape(ref)
         return ref

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 from typelattice.calls.step import Argument, NamedDType
 from typelattice.facts.call_forms import FORMS
@@ -24,36 +24,21 @@ from typelattice.facts.suggestions import nearest
 
 T = TypeVar("T")
 CAST = "astype"
-HERE = Path(__file__).parent
+TABLE_FOLDER = Path(__file__).parent
 FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
-MADE = (  # functions that are no operations, and have rows
+MAKERS_WITH_ROWS = (  # functions that are no operations, and have rows
     "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
 SPECIAL = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
-MEANINGS = (
-    "cast",
-    "code",
-    "function",
-    "typed",
-    "same",
-    "itself",
-    "constant",
-    "listed",
-    "after",
-    "second",
-    "composed",
-    "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks",
-    "joined",
-    "unchanged", "shared",
-    "module",
-    "alias",
-    "column", "columns",
-    "element",
-    "joining",
-    "mode",
+NameSort = Literal[
+    "cast", "code", "function", "typed", "same", "itself", "constant", "listed", "after", "second",
+    "composed", "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks", "joined",
+    "unchanged", "shared", "module", "alias", "column", "columns", "element", "joining", "mode",
     "generator", "python",
-)  # of names.txt
+]  # fmt: skip
+"""What a name is, by names.txt, which explains each word."""
+NAME_SORTS: tuple[NameSort, ...] = get_args(NameSort)
 KINDS = tuple(kind.word for kind in Kind)
 SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
 ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
@@ -128,7 +113,7 @@ class Signature:
         return self.find("") is not None
 
     def find(self, name: str) -> Parameter | None:
-        """The parameter of a name; None if there is none."""
+        """Return the parameter of a name; None if there is none."""
         return next((p for p in self.parameters if name in p.names), None)
 
     @property
@@ -158,9 +143,9 @@ class Signature:
         return tuple(p.name for p in self.parameters if p.role in kept)
 
 
-def made_of(name: str) -> Signature:
+def maker_signature(name: str) -> Signature:
     """Find the signature of a function that makes an array."""
-    return _signatures()[name, "*"]
+    return _read_signatures()[name, "*"]
 
 
 def signature(op: Operation, library: str | None) -> Signature:
@@ -169,7 +154,7 @@ def signature(op: Operation, library: str | None) -> Signature:
     >>> [p.name for p in signature(FUNCTIONS["sum"], "torch").parameters][:3]
     ['operands', 'axis', 'keepdims']
     """
-    rows, library = _signatures(), library or "*"
+    rows, library = _read_signatures(), library or "*"
     for key in ((op.name, library), (op.name, "*"), (f"({op.form})", library), (f"({op.form})", "*")):
         if key in rows:
             return rows[key]
@@ -178,13 +163,13 @@ def signature(op: Operation, library: str | None) -> Signature:
 
 def parameter_of_all(name: str) -> Parameter | None:
     """Find the parameter of a name that means the same in every function; None if there is none."""
-    return _signatures()["(any)", "*"].find(name)
+    return _read_signatures()["(any)", "*"].find(name)
 
 
 @cache
 def fields_of(op: str) -> Mapping[str, str]:
     """The results of an operation that a step names by number: name and origin of the dtype of each."""
-    found = _signatures().get((op, "*"))
+    found = _read_signatures().get((op, "*"))
     return {r.name: r.of for r in found.results} if found else {}
 
 
@@ -196,38 +181,57 @@ def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[s
     """
     return [
         library
-        for (name, library), row in _signatures().items()
+        for (name, library), row in _read_signatures().items()
         if name == op and any(r.call for r in row.results) and (not row.when or row.when in keywords)
     ]
 
 
-def names(what: str) -> Mapping[tuple[str, str], str]:
-    """Find the names that are a cast, a function or the like: their meanings by library and name."""
-    return _names()[what]
+def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
+    """Map the names of a sort to their meanings, by library and name."""
+    return _read_names()[sort]
 
 
 @cache
-def _names() -> Mapping[str, Mapping[tuple[str, str], str]]:
-    found: dict[str, dict[tuple[str, str], str]] = {what: {} for what in MEANINGS}
-    found["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
+def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
+    meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NAME_SORTS}
+    meanings["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _Stated("names.txt")
     for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
-        _check(is_a, MEANINGS, "names.txt", row, 3)
+        _check_word(is_a, NAME_SORTS, "names.txt", row, 3)
         for library in listed.split(","):
             check_library(library, "names.txt", row, 1)
             stated.add(library, name, is_a, row=row)
-            found[is_a][library, name] = meaning
-    return found
+            meanings[is_a][library, name] = meaning
+    return meanings
 
 
-def meaning(what: str, name: str, library: str | None) -> str | None:
-    """The meaning of a name in a library's code; None if it is nothing of that sort.
+def meaning(sort: NameSort, name: str, library: str | None) -> str | None:
+    """Return the meaning of a name in a library's code; None if the name is nothing of that sort.
 
     >>> meaning("function", "as_tensor", "torch"), meaning("cast", "half", None)
     ('asarray', 'float16')
     """
-    stated = names(what)
+    stated = names(sort)
     return stated.get((library or "*", name), stated.get(("*", name)))
+
+
+def is_identity(name: str, library: str | None) -> bool:
+    """Return True for a function that gives its array back, as `contiguous` does.
+
+    >>> is_identity("ascontiguousarray", "numpy"), is_identity("sin", "numpy")
+    (True, False)
+    """
+    return meaning("same", name, library) is not None
+
+
+def takes_list(name: str, library: str | None) -> bool:
+    """Return True for a function that takes its arrays in a list, too."""
+    return meaning("listed", name, library) is not None
+
+
+def follows_condition(name: str) -> bool:
+    """Return True for a function whose array stands after a condition, as in `compress(condition, x)`."""
+    return meaning("after", name, None) is not None
 
 
 def module_with_rules(path: Sequence[str], library: str | None) -> str:
@@ -279,7 +283,7 @@ def dtype_named(name: str, library: str | None) -> NamedDType | None:
 
 
 def constant(name: str) -> float | None:
-    """The number that an attribute of a library is, `np.pi`; None if it is none."""
+    """Return the number that an attribute of a library is, `np.pi`; None if it is none."""
     found = meaning("constant", name, None)
     return None if found is None else float(found)
 
@@ -292,16 +296,16 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
         check_library(library, "equivalents.txt", row, 1)
         for column, each in enumerate(operations, 3):
             if each != ANY_NUMBER:
-                _check(each.removeprefix(SAME_ARGUMENTS), FUNCTIONS, "equivalents.txt", row, column)
+                _check_word(each.removeprefix(SAME_ARGUMENTS), FUNCTIONS, "equivalents.txt", row, column)
         stated.add(library, name, row=row)
         found[library, name] = tuple(operations)
     return found
 
 
-def equivalent(name: str, library: str | None) -> tuple[str, ...]:
-    """The operations whose dtypes the results of a function have; empty where there are none.
+def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
+    """Find the operations that give the dtypes of a function's results, one for each; () if there are none.
 
-    >>> equivalent("topk", "torch"), equivalent("sqrt", "torch")
+    >>> find_equivalents("topk", "torch"), find_equivalents("sqrt", "torch")
     (('sort', 'argsort'), ())
     """
     stated = equivalents()
@@ -313,8 +317,8 @@ def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
     """Our names of the operations of libraries' graphs, and which of their operands ours take."""
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
-        _check(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
-        _check(ours, (*FUNCTIONS, CAST), "graph_names.txt", row, 3)
+        _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
+        _check_word(ours, (*FUNCTIONS, CAST), "graph_names.txt", row, 3)
         found[library, name] = ours, "".join(operands)
     return found
 
@@ -329,17 +333,21 @@ def graph_operation(library: str, name: str) -> str:
     return CAST if ours == CAST else FUNCTIONS[ours].name if ours in FUNCTIONS else ""
 
 
-def graph_operands(library: str, name: str, given: Sequence[T]) -> tuple[T, ...]:
-    """The operands of an operation of a library's graphs as ours takes them.
+def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
+    """Return the operands of an operation of a library's graphs as ours takes them.
 
     >>> graph_operands("jax", "select_n", "cxy"), graph_operands("tensorflow", "ConcatV2", "xya")
     (('c', 'y', 'x'), ('x', 'y'))
     """
     which = graph_names().get((library, name), ("", ""))[1]
     if which == ":-1":
-        return tuple(given[:-1])
+        return tuple(operands_given[:-1])
     order = [int(i) for i in which.split(",")] if which else []
-    return tuple(given[i] for i in order) if order and len(given) > max(order) else tuple(given)
+    return (
+        tuple(operands_given[i] for i in order)
+        if order and len(operands_given) > max(order)
+        else tuple(operands_given)
+    )
 
 
 class _Stated:
@@ -349,7 +357,7 @@ class _Stated:
         self.file, self.rows = file, dict[tuple[str, ...], int]()
 
     def add(self, *key: str, row: int) -> None:
-        """Raises TableError of a key that another row has."""
+        """Raises TableError for a key that another row has."""
         if key in self.rows:
             what = f"{' '.join(key)} has row {self.rows[key]} already; leave one out"
             raise TableError(f"{self.file}, row {row}, column 1: {what}")
@@ -357,8 +365,8 @@ class _Stated:
 
 
 def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows of a table with their numbers. Raises TableError of too few or too many columns."""
-    with open(HERE / file, encoding="ascii") as lines:
+    """Read the rows of a table with their numbers. Raises TableError for too few or too many columns."""
+    with open(TABLE_FOLDER / file, encoding="ascii") as lines:
         for number, line in enumerate(lines, 1):
             words = line.split()
             if not words or line.startswith("#"):
@@ -368,8 +376,8 @@ def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[
             yield number, words
 
 
-def _check(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
-    """Raises TableError of a word that is not among those known."""
+def _check_word(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
+    """Raises TableError for a word that is not among those known."""
     if word not in known:
         near = nearest(word, [*known])
         raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")
@@ -377,28 +385,28 @@ def _check(word: str, known: Collection[str], file: str, row: int, column: int) 
 
 def check_library(word: str, file: str, row: int, column: int) -> None:
     """Raise TableError for a word that is neither a library nor `*`, which stands for all."""
-    _check(word, ("*", *libraries()), file, row, column)
+    _check_word(word, ("*", *libraries()), file, row, column)
 
 
 @cache
-def _signatures() -> Mapping[tuple[str, str], Signature]:
-    """All rows of signatures.txt, by operation or form, and library."""
-    found: dict[tuple[str, str], Signature] = {}
-    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MADE)
+def _read_signatures() -> Mapping[tuple[str, str], Signature]:
+    """Return all rows of signatures.txt, by operation or form, and library."""
+    signatures: dict[tuple[str, str], Signature] = {}
+    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MAKERS_WITH_ROWS)
     for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
         check_library(library, "signatures.txt", row, 2)
-        read = _signature(rest, row)
+        read = _parse_signature(rest, row)
         for name in operations.split(","):
-            _check(name, known, "signatures.txt", row, 1)
-            if (name, library) in found:
+            _check_word(name, known, "signatures.txt", row, 1)
+            if (name, library) in signatures:
                 what = f"{name} has a row already; join the two"
                 raise TableError(f"signatures.txt, row {row}, column 1: {what}")
-            found[name, library] = read
-    return found
+            signatures[name, library] = read
+    return signatures
 
 
-def _signature(words: list[str], row: int) -> Signature:
-    """The signature that the words of a row state. Raises TableError."""
+def _parse_signature(words: list[str], row: int) -> Signature:
+    """Return the signature that the words of a row state. Raises TableError."""
     at = words.index("asked") if "asked" in words else len(words)
     words, asked = words[:at], tuple(literal_eval(word) for word in words[at + 1 :])
     unless = ""
@@ -413,18 +421,18 @@ def _signature(words: list[str], row: int) -> Signature:
         if word == ";":
             by_name = True
             continue
-        parameter = _parameter(word, by_name)
+        parameter = _parse_parameter(word, by_name)
         if not all(name.isidentifier() for name in parameter.names) and word != "~...":
             raise TableError(f"signatures.txt, row {row}, column {column}: {word!r} is no parameter")
         if parameter.of:
-            _check(parameter.of, FUNCTIONS, "signatures.txt", row, column)
+            _check_word(parameter.of, FUNCTIONS, "signatures.txt", row, column)
         parameters.append(parameter)
     results = words[cut + 1 :]
     when = ""
     if "when" in results:
         at = results.index("when")
         results, when = results[:at], " ".join(results[at + 1 :])
-    read = tuple(_result(word, row, cut + 4 + i) for i, word in enumerate(results))
+    read = tuple(_parse_result(word, row, cut + 4 + i) for i, word in enumerate(results))
     found = Signature(tuple(parameters), read, when, unless, asked)
     if when and found.find(when) is None:
         raise TableError(f"signatures.txt, row {row}: `when {when}` names no parameter; name one of the row")
@@ -434,7 +442,7 @@ def _signature(words: list[str], row: int) -> Signature:
 ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}  # by the mark before a name
 
 
-def _parameter(word: str, by_name: bool) -> Parameter:
+def _parse_parameter(word: str, by_name: bool) -> Parameter:
     if word in ("operands", "list", "text"):
         return Parameter((word,), word)
     plain, _, of = word.removesuffix("...").partition("=")
@@ -448,15 +456,15 @@ def _parameter(word: str, by_name: bool) -> Parameter:
     return Parameter(names, role, spread, by_name, of, kind == "float", kind == "real", words=words)
 
 
-def _result(word: str, row: int, column: int) -> Result:
-    """A result: `S`, `S=real`, `values:max()` or `indices:~argsort()`. Raises TableError."""
+def _parse_result(word: str, row: int, column: int) -> Result:
+    """Return a result: `S`, `S=real`, `values:max()` or `indices:~argsort()`. Raises TableError."""
     name, _, made = word.partition(":")
     if made:
         call = made.removeprefix("~").removesuffix("()")
-        _check(call, FUNCTIONS, "signatures.txt", row, column)
+        _check_word(call, FUNCTIONS, "signatures.txt", row, column)
         return Result(name, call=call, is_alike=made.startswith("~"))
     name, _, of = word.partition("=")
     if not of or of == COMPUTED:
         return Result(name, of or ITSELF)
-    _check(of.removesuffix(OF_OPERAND), FUNCTIONS, "signatures.txt", row, column)
+    _check_word(of.removesuffix(OF_OPERAND), FUNCTIONS, "signatures.txt", row, column)
     return Result(name, of)

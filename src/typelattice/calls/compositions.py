@@ -44,7 +44,7 @@ class Composition:
     def bind_arguments(
         self, args: Sequence[Argument], given: Mapping[str, Argument]
     ) -> Mapping[str, Argument] | None:
-        """The arguments of a call by parameter; None if they are not those of this row."""
+        """Return the arguments of a call by parameter; None if they are not those of this row."""
         found = self.signature.match(args, given)
         if found is None:
             return None
@@ -70,14 +70,14 @@ def is_composition(name: str, library: str | None) -> bool:
     >>> is_composition("bincount", "numpy"), is_composition("sqrt", "numpy")
     (True, False)
     """
-    return bool(_rows_of(name, library))
+    return bool(_find_rows(name, library))
 
 
 def find_composition(
     name: str, library: str | None, args: Sequence[Argument], given: Mapping[str, Argument]
 ) -> tuple[Composition, Mapping[str, Argument]] | None:
     """Find the first row whose parameters a call has given, and the arguments by parameter; else None."""
-    for row in _rows_of(name, library):
+    for row in _find_rows(name, library):
         bound = row.bind_arguments(args, given)
         if bound is not None:
             return row, bound
@@ -177,39 +177,39 @@ def _dtype_text(node: ast.expr) -> str:
     return ""
 
 
-def _rows_of(name: str, library: str | None) -> Sequence[Composition]:
-    found = _rows()
+def _find_rows(name: str, library: str | None) -> Sequence[Composition]:
+    found = _read_compositions()
     return (*found.get((library or "*", name), ()), *(found.get(("*", name), ()) if library else ()))
 
 
 @cache
 def operations_of(library: str) -> Mapping[str, frozenset[str]]:
     """Map the last name of each function of a library, in lower case, to the functions that make it up."""
-    found: dict[str, frozenset[str]] = {}
-    for (of, name), rows in _rows().items():
+    operations: dict[str, frozenset[str]] = {}
+    for (of, name), rows in _read_compositions().items():
         if of not in (library, "*"):
             continue
         nodes = (node for row in rows for result in row.results for node in ast.walk(result))
         calls = (node.func for node in nodes if isinstance(node, ast.Call))
         last = name.rpartition(".")[2].lower()
         used = frozenset(f.id for f in calls if isinstance(f, ast.Name))
-        found[last] = found.get(last, frozenset()) | used
-    return found
+        operations[last] = operations.get(last, frozenset()) | used
+    return operations
 
 
 @cache
-def _rows() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
-    """All rows, by library and name. Raises TableError of one that cannot be read."""
+def _read_compositions() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
+    """Return all rows, by library and name. Raises TableError for one that cannot be read."""
     found: dict[tuple[str, str], tuple[Composition, ...]] = {}
     for number, words in read_rows(FILE, 3):
-        row = _read(words[1:], number)
+        row = _parse_row(words[1:], number)
         for library in words[0].split(","):
             check_library(library, FILE, number, 1)
             found[library, row.name] = (*found.get((library, row.name), ()), row)
     return found
 
 
-def _read(words: Sequence[str], number: int) -> Composition:
+def _parse_row(words: Sequence[str], number: int) -> Composition:
     """Read the function and the results of a row. Raises TableError."""
     name, bracket, rest = words[0].partition("(")
     parts = [part for part in rest.removesuffix(")").split(",") if part]

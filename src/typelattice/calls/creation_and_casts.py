@@ -46,7 +46,7 @@ def bits_of(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, asked: Argument) 
     return builder.opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
 
 
-def _bitcast(call: FunctionCall) -> Argument:
+def _add_bitcast(call: FunctionCall) -> Argument:
     x = call.given.get("x")
     if not isinstance(x, Ref):
         why = "it takes the bits of an array for another dtype; give an array and a dtype"
@@ -54,14 +54,14 @@ def _bitcast(call: FunctionCall) -> Argument:
     return bits_of(call.builder, call.excerpt, x, call.given.get("dtype"))
 
 
-def _astype(call: FunctionCall) -> Argument:
+def _add_astype(call: FunctionCall) -> Argument:
     x, to = call.given.get("x"), call.dtype
     if x is None or to is None:
         raise call.excerpt.refuse("a cast needs an array and a dtype; write astype(x, float32)")
     return call.builder.cast(call.excerpt, x, to)
 
 
-def _asarray(call: FunctionCall) -> Argument:
+def _make_array(call: FunctionCall) -> Argument:
     """An array of what holds numbers: an array is itself, a Python number or a list of them is made one."""
     x, to = call.given.get("x"), call.dtype
     if x is None:
@@ -98,7 +98,7 @@ def _make_from_shape(name: str) -> CallHandler:
     return make
 
 
-def _full(call: FunctionCall) -> Argument:
+def _make_full(call: FunctionCall) -> Argument:
     filled, shape = call.given.get("fill_value"), plain_axes(call.given.get("shape"))
     if filled is None or (not call.builder.observed and (shape is None or any(n < 0 for n in shape))):
         raise call.excerpt.refuse("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
@@ -106,9 +106,9 @@ def _full(call: FunctionCall) -> Argument:
     return call.builder.create_array(call.excerpt, "full", (shape, ref), {}, ref.step, to, shape)
 
 
-def _arange(call: FunctionCall) -> Argument:
+def _make_arange(call: FunctionCall) -> Argument:
     """Evenly spaced numbers, of the kind of the bounds."""
-    bounds = _bounds(call, "arange", ("start", "stop", "step"))
+    bounds = _read_bounds(call, "arange", ("start", "stop", "step"))
     whole = [x for x in bounds if isinstance(x, int)]
     known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
     length = None
@@ -118,16 +118,16 @@ def _arange(call: FunctionCall) -> Argument:
     return _make_spaced(call, "arange", bounds, {}, length)
 
 
-def _linspace(call: FunctionCall) -> Argument:
+def _make_linspace(call: FunctionCall) -> Argument:
     """Evenly spaced floats."""
-    bounds = _bounds(call, "linspace", ("start", "stop"))
+    bounds = _read_bounds(call, "linspace", ("start", "stop"))
     number = call.given.get("num", 50)
     length = number if isinstance(number, int) else None
     more = {key: call.given[key] for key in LINSPACE if key in call.given}
     return _make_spaced(call, "linspace", bounds, more, length)
 
 
-def _bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Argument]:
+def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Argument]:
     """The bounds that are given, which have to be known but in a run."""
     found = [call.builder.static(call.given[key]) for key in keys if call.given.get(key) is not None]
     known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
@@ -153,7 +153,7 @@ def _make_spaced(
     return call.builder.create_array(call.excerpt, name, kept, more, like, to, (length,))
 
 
-def _python(name: str) -> CallHandler:
+def _python_number_maker(name: str) -> CallHandler:
     """Return the maker of a Python number from a value in an array or from another Python number."""
 
     def make(call: FunctionCall) -> Argument:
@@ -179,7 +179,7 @@ def _python(name: str) -> CallHandler:
     return make
 
 
-def _dtype(call: FunctionCall) -> Argument:
+def _make_dtype(call: FunctionCall) -> Argument:
     """A dtype is itself, however it is given."""
     to = call.dtype
     if to is None:
@@ -187,11 +187,11 @@ def _dtype(call: FunctionCall) -> Argument:
     return to
 
 
-def _flatten(call: FunctionCall) -> Argument:
+def _add_flatten(call: FunctionCall) -> Argument:
     return call.step("reshape", [call.given.get("x")], ((-1,),))
 
 
-def _opaque(call: FunctionCall) -> Argument:
+def _add_opaque(call: FunctionCall) -> Argument:
     """Add a step that no rule decides, which a program writes as `opaque("float32[3]", x)`."""
     given, inputs = call.given.get("given"), call.given.get("inputs", ())
     if not isinstance(given, str):
@@ -202,31 +202,31 @@ def _opaque(call: FunctionCall) -> Argument:
 
 
 MAKERS: Mapping[str, CallHandler] = {
-    "opaque": _opaque,
-    "astype": _astype,
-    "bitcast": _bitcast,
-    "dtype": _dtype,
-    "asarray": _asarray,
-    "full": _full,
-    "flatten": _flatten,
+    "opaque": _add_opaque,
+    "astype": _add_astype,
+    "bitcast": _add_bitcast,
+    "dtype": _make_dtype,
+    "asarray": _make_array,
+    "full": _make_full,
+    "flatten": _add_flatten,
     **{name: _make_from_shape(name) for name in ("zeros", "ones", "empty", "rand", "randn", "eye")},
-    "arange": _arange,
-    "linspace": _linspace,
-    **{name: _python(name) for name in PYTHONS},
+    "arange": _make_arange,
+    "linspace": _make_linspace,
+    **{name: _python_number_maker(name) for name in PYTHONS},
 }
 
 
-def _settings(call: FunctionCall, args: Sequence[Argument]) -> tuple[int, ...] | None:
+def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[int, ...] | None:
     """Whole numbers, which may be given one by one, as a tuple, or by name; None for anything else."""
     plain = [call.builder.static(x) for x in (*args, *call.given.values())]
     return plain_axes(plain[0] if len(plain) == 1 else tuple(plain))
 
 
-def _transpose(call: FunctionCall) -> Argument:
+def _add_transpose(call: FunctionCall) -> Argument:
     """Axes the other way round, in the order that is given, or in PyTorch two of them swapped."""
     x, asked = call.operand(call.args[0]), [each for each in call.args[1:] if each is not None]
     shape = call.builder.shape(x)
-    axes = _settings(call, asked) if asked or call.given else None
+    axes = _read_whole_numbers(call, asked) if asked or call.given else None
     if axes is None and (asked or call.given):
         raise call.excerpt.refuse("the axes are not known; give numbers")
     if axes is None:
@@ -251,10 +251,10 @@ def _t(call: FunctionCall) -> Argument:
     return call.step("matrix_transpose", [x])
 
 
-def _expand(call: FunctionCall) -> Argument:
+def _add_expand(call: FunctionCall) -> Argument:
     """A view of more elements, in which -1 stands for the length that an axis has."""
     x = call.operand(call.args[0])
-    shape, lengths = call.builder.shape(x), _settings(call, call.args[1:])
+    shape, lengths = call.builder.shape(x), _read_whole_numbers(call, call.args[1:])
     if lengths is None:
         raise call.excerpt.refuse("the lengths are not known; give numbers")
     own = (None,) * (len(lengths) - len(shape or ())) + (shape or ())
@@ -264,7 +264,7 @@ def _expand(call: FunctionCall) -> Argument:
     return call.step("broadcast_to", [x], [found])
 
 
-def _masked_fill(call: FunctionCall) -> Argument:
+def _add_masked_fill(call: FunctionCall) -> Argument:
     """The array with a value where a mask is true: the value is written into it, whatever its dtype."""
     taken = [*call.args, *call.given.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
@@ -302,7 +302,7 @@ def _where(call: FunctionCall) -> Any:
     return MultipleResults("where", None if shape is None else len(shape), (), make_result, {})
 
 
-def _div(call: FunctionCall) -> Argument:
+def _add_quotient(call: FunctionCall) -> Argument:
     """A quotient, which may be rounded down or towards zero; the latter has the dtype of the former."""
     mode = call.given.get("rounding_mode")
     if {*call.given} - {"rounding_mode"} or len(call.args) != 2 or mode not in (None, "floor", "trunc"):
@@ -323,7 +323,7 @@ def _extreme(name: str) -> Callable[[FunctionCall], Any]:
     return make
 
 
-def _einsum(call: FunctionCall) -> Any:
+def _add_einsum(call: FunctionCall) -> Any:
     """PyTorch's `einsum("ij,jk->k", x, y)`, which sums an index of one array alone, and then multiplies.
 
     A matrix product takes one dtype: the sum of an int8 is int64, which is no factor beside an int8.
@@ -388,16 +388,16 @@ def _make_scaled(name: str) -> Callable[[FunctionCall], Any]:
 
 COMPOSED: Mapping[str, Callable[[FunctionCall], Any]] = {
     "where": _where,
-    "div": _div,
-    "einsum": _einsum,
+    "div": _add_quotient,
+    "einsum": _add_einsum,
     "norm": _dask_norm,
     "add": _make_scaled("add"),
     "sub": _make_scaled("subtract"),
     "max": _extreme("maximum"),
     "min": _extreme("minimum"),
-    "transpose": _transpose,
+    "transpose": _add_transpose,
     "t": _t,
-    "expand": _expand,
-    "masked_fill": _masked_fill,
+    "expand": _add_expand,
+    "masked_fill": _add_masked_fill,
     "diag": _diag,
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.calls.attributes import attribute_of
 from typelattice.calls.bind import call_function, is_function
-from typelattice.calls.call_signatures import FUNCTIONS, dtype_named, equivalent, meaning, names
+from typelattice.calls.call_signatures import FUNCTIONS, dtype_named, find_equivalents, meaning, names
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, bits_of, filling
 from typelattice.calls.function_call import asked_dtype
@@ -54,7 +54,7 @@ def call_method(
     name: str,
     x: Ref,
     args: Sequence[Argument],
-    given: Mapping[str, Argument],
+    argument_values: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
     """Add the steps of a method call on an array, and return its result.
 
@@ -62,20 +62,20 @@ def call_method(
     of its name. Raises ProgramError.
     """
     if name in METHODS:
-        return METHODS[name](MethodCall(builder, excerpt, x, args, given))
-    if name in WRITING and len(args) == 1 and not given:
+        return METHODS[name](MethodCall(builder, excerpt, x, args, argument_values))
+    if name in WRITING and len(args) == 1 and not argument_values:
         return builder.set_elements(excerpt, x, ..., args[0])
     cast = dtype_named(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
     if cast is not None and name not in FUNCTIONS:
         return builder.cast(excerpt, x, cast)
     if name.removesuffix("_") != name:
-        written = _call_in_place(MethodCall(builder, excerpt, x, args, given), name)
+        written = _call_in_place(MethodCall(builder, excerpt, x, args, argument_values), name)
         if written is not None:
             return written
     owned = excerpt
-    if excerpt.owner is None and not is_function(name, None) and equivalent(name, "torch"):
+    if excerpt.owner is None and not is_function(name, None) and find_equivalents(name, "torch"):
         owned = excerpt.of_library("torch")  # as its casts are
-    return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), given)
+    return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), argument_values)
 
 
 def _call_in_place(call: MethodCall, name: str) -> Argument:
@@ -83,19 +83,19 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
 
     Raises ProgramError for one that cannot be written as an operation.
     """
-    builder, excerpt, x, args, given = call.builder, call.excerpt, call.x, call.args, call.given
+    builder, excerpt, x, args, argument_values = call.builder, call.excerpt, call.x, call.args, call.given
     plain, owner = name.removesuffix("_"), call.excerpt.owner
-    if is_in_place(name) and not given:
+    if is_in_place(name) and not argument_values:
         if plain in WRITTEN:
             value = filling(builder, excerpt, x, args[0] if args else 0)
             return builder.set_elements(excerpt, x, ..., value)
         if len(args) == 1 and not builder.observed:
             return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
-    if builder.observed and (plain in FUNCTIONS or equivalent(plain, owner)):
-        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
+    if builder.observed and (plain in FUNCTIONS or find_equivalents(plain, owner)):
+        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), argument_values)
         return builder.set_elements(excerpt, x, ..., made if isinstance(made, Ref) else x)
     if not is_composition(name, owner) and writes_result(plain, owner):
-        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), given)
+        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), argument_values)
         if not isinstance(made, Ref):
             return x
         written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))  # what `x += made` takes
@@ -107,7 +107,7 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
 
 
 def _in_order(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequence[Argument]:
-    """The operands of a method in the order of the function of its name. Raises ProgramError."""
+    """Return the operands of a method in the order of the function of its name. Raises ProgramError."""
     if meaning("after", name, None):
         return [*operands[1:2], *operands[:1], *operands[2:]]
     by_library = {library: said for (library, method), said in names("second").items() if method == name}
@@ -125,21 +125,21 @@ def _in_order(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequ
 def is_method(name: str) -> bool:
     """Return True if the arrays of some library have a method of this name."""
     known = any(name in each for each in (METHODS, FUNCTIONS, MAKERS, COMPOSED))
-    if known or is_in_place(name) or equivalent(name, "torch"):
+    if known or is_in_place(name) or find_equivalents(name, "torch"):
         return True
     return dtype_named(name, "torch") is not None or meaning("same", name, None) is not None
 
 
 def writes_result(plain: str, library: str | None) -> bool:
-    """Tell whether a library's method of this name and `_` writes the result of the function of the name."""
+    """Return True if the method `name_` of a library writes the result of its function `name` in place."""
     if library is None or plain in METHODS:
         return False
     known = plain in FUNCTIONS or plain in COMPOSED or is_composition(plain, library)
-    return known or bool(equivalent(plain, library))
+    return known or bool(find_equivalents(plain, library))
 
 
 def is_in_place(name: str) -> bool:
-    """Tell whether a method writes its result into the array, and how is known: `x.add_(y)`, `x.zero_()`."""
+    """Return True for a known method that writes into its array, such as `x.add_(y)` or `x.zero_()`."""
     plain = name.removesuffix("_")
     if plain == name or name.endswith("__"):
         return name in WRITING
@@ -150,7 +150,7 @@ def _is_dtype(x: Argument) -> bool:
     return isinstance(x, (NamedDType, DTypeOf, Ref))
 
 
-def _conj(call: MethodCall) -> Argument | MultipleResults:
+def _call_conj(call: MethodCall) -> Argument | MultipleResults:
     """`x.conj()` gives an array of bools back, but for libraries whose method calls their function."""
     own, library = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
     if own is not None and own.kind is Kind.BOOL and meaning("computes", "conj", library) is None:
@@ -158,7 +158,7 @@ def _conj(call: MethodCall) -> Argument | MultipleResults:
     return call_function(call.builder, call.excerpt, "conj", [call.x, *call.args], call.given)
 
 
-def _to(call: MethodCall) -> Argument:
+def _call_to(call: MethodCall) -> Argument:
     """`x.to(float32)`, `x.to(y)`, `x.to("cuda", float16)`; on another device x is what it was."""
     given = (*call.args, call.given.get("dtype"), call.given.get("other"))
     asked = [each for each in given if _is_dtype(each)]
@@ -169,14 +169,14 @@ def _to(call: MethodCall) -> Argument:
     return call.builder.cast(call.excerpt, call.x, to)
 
 
-def _type(call: MethodCall) -> Argument:
+def _call_type(call: MethodCall) -> Argument:
     to = asked_dtype(call.excerpt, call.first)
     if to is None:
         raise call.excerpt.refuse("type() gives the name of a dtype, which is no array; leave it out")
     return call.builder.cast(call.excerpt, call.x, to)
 
 
-def _item(call: MethodCall) -> Argument:
+def _call_item(call: MethodCall) -> Argument:
     elements = size(call.shape)
     if not call.args and elements not in (None, 1):
         raise call.excerpt.refuse(
@@ -185,14 +185,14 @@ def _item(call: MethodCall) -> Argument:
     return call.builder.item(call.excerpt, call.x)
 
 
-def _tolist(call: MethodCall) -> Argument:
+def _call_tolist(call: MethodCall) -> Argument:
     raise call.excerpt.refuse(
         "it takes the values out of an array; compute with the array, or with x[0].item()"
     )
 
 
-def _view(call: MethodCall) -> Argument | MultipleResults:
-    """The same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
+def _call_view(call: MethodCall) -> Argument | MultipleResults:
+    """Return the same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
     builder, excerpt, x = call.builder, call.excerpt, call.x
     if not call.args and not call.given:
         return x
@@ -209,8 +209,8 @@ def _view_as(call: MethodCall) -> Argument:
     return call.builder.call(call.excerpt, operation("reshape"), [call.x], [shape])
 
 
-def _size(call: MethodCall) -> Argument:
-    """The lengths of the axes, or of one of them."""
+def _call_size(call: MethodCall) -> Argument:
+    """Return the lengths of the axes, or of one of them."""
     axis = call.builder.static(call.first)
     if axis is None:
         return attribute_of(call.builder, call.excerpt, "shape", call.x)
@@ -224,11 +224,11 @@ def _size(call: MethodCall) -> Argument:
     return length
 
 
-def _length(name: str) -> Method:
+def _length_method(name: str) -> Method:
     return lambda call: attribute_of(call.builder, call.excerpt, name, call.x)
 
 
-def _new(name: str) -> Method:
+def _maker_method(name: str) -> Method:
     """`x.new_zeros(3)`: what makes an array of the dtype of x, where no other is asked for."""
 
     def make(call: MethodCall) -> Argument | MultipleResults:
@@ -239,21 +239,21 @@ def _new(name: str) -> Method:
 
 
 METHODS: Mapping[str, Method] = {
-    "conj": _conj,
-    "conjugate": _conj,
-    "to": _to,
-    "type": _type,
-    "type_as": _type,
-    "item": _item,
-    "tolist": _tolist,
-    "view": _view,
+    "conj": _call_conj,
+    "conjugate": _call_conj,
+    "to": _call_to,
+    "type": _call_type,
+    "type_as": _call_type,
+    "item": _call_item,
+    "tolist": _call_tolist,
+    "view": _call_view,
     "view_as": _view_as,
     "reshape_as": _view_as,
-    "size": _size,
-    "dim": _length("ndim"),
-    "ndimension": _length("ndim"),
-    "numel": _length("size"),
-    "nelement": _length("size"),
-    **{f"new_{name}": _new(name) for name in ("zeros", "ones", "empty", "full")},
-    "new_tensor": _new("asarray"),
+    "size": _call_size,
+    "dim": _length_method("ndim"),
+    "ndimension": _length_method("ndim"),
+    "numel": _length_method("size"),
+    "nelement": _length_method("size"),
+    **{f"new_{name}": _maker_method(name) for name in ("zeros", "ones", "empty", "full")},
+    "new_tensor": _maker_method("asarray"),
 }

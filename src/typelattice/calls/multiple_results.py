@@ -26,7 +26,7 @@ class MultipleResults:
     known: dict[int, Ref]
 
     def __getitem__(self, i: int) -> Ref:
-        """The result of a number, from 0. Raises IndexError."""
+        """Return the result of a number, from 0. Raises IndexError."""
         if self.count is not None and i < 0:
             i += self.count
         if i < 0 or (self.count is not None and i >= self.count):
@@ -37,7 +37,7 @@ class MultipleResults:
         return self.known[i]
 
     def part(self, numbers: slice) -> tuple[Ref, ...]:
-        """The results of a slice of numbers. Raises IndexError if it is not known which these are."""
+        """Return the results of a slice of numbers. Raises IndexError if it is not known which these are."""
         stop = numbers.stop if self.count is None else self.count
         if stop is None or stop < 0 or (self.count is None and (numbers.start or 0) < 0):
             raise IndexError(f"it is not known how many arrays {self.name} gives")

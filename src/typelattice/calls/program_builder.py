@@ -12,7 +12,7 @@ from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.shapes import indexed_shape, result_shape
 from typelattice.calls.step import (
     IN_PLACE,
-    LONGEST,
+    MAX_STEP_CHARS,
     WRITES,
     AnyDType,
     Argument,
@@ -48,7 +48,7 @@ from typelattice.operands.operand import SCALARS, Operand, scalar
 
 YIELDING_LIBRARY = "numpy"  # its arrays and scalars leave an operation to those of another library
 LONGEST_LIST = 48  # characters of the text of a list, which the source may have written in another way
-MOST = 1_000_000  # steps
+MAX_STEPS = 1_000_000  # steps
 BITWISE = "bitwise"  # the class of operations that give bools of bools
 LENGTH = "length"  # the name of a step that gives a length which no shape tells
 RESULT = "result"  # the keyword of a call that says which of its results is meant
@@ -75,8 +75,8 @@ class ProgramBuilder:
 
     def add(self, step: Step) -> Ref:
         """Adds a step. Raises ProgramError past the number of steps that a program may have."""
-        if len(self.steps) >= MOST:
-            raise ProgramError(f"a program of more than {MOST:,} steps; take it apart")
+        if len(self.steps) >= MAX_STEPS:
+            raise ProgramError(f"a program of more than {MAX_STEPS:,} steps; take it apart")
         self.steps.append(step)
         ref = Ref(len(self.steps) - 1)
         if self._gives_number(step):
@@ -196,22 +196,23 @@ class ProgramBuilder:
 
     def place(self, excerpt: Excerpt, operands: Sequence[int], shape: Shape | None) -> dict[str, Any]:
         """Return the fields that every step has: the text and location in the source, shape and owner."""
-        text, owner = clip_text(excerpt.text, LONGEST), self.owner(excerpt, operands)
+        text, owner = clip_text(excerpt.text, MAX_STEP_CHARS), self.owner(excerpt, operands)
         return {"text": text, "location": excerpt.location, "shape": shape, "owner": owner}
 
     def input(self, excerpt: Excerpt, given: object) -> Ref:
         """Add an input: an operand, a string that describes one, or an array."""
-        what, shape = read_input(given)
+        described, shape = read_input(given)
         owner = library_of(type(given).__module__.partition(".")[0]) or excerpt.owner
-        ref = self.add(Input(what, **self.place(excerpt.of_library(owner), (), shape)))
-        value = what.value if isinstance(what, Operand) and what.tier == "scalar" else None
-        if value is not None and isinstance(what, Operand) and not (what.value is True and given is bool):
-            self.values[ref.step] = value
+        ref = self.add(Input(described, **self.place(excerpt.of_library(owner), (), shape)))
+        if isinstance(described, Operand) and described.tier == "scalar":
+            value = described.value
+            if value is not None and not (value is True and given is bool):
+                self.values[ref.step] = value
         return ref
 
     def number(self, excerpt: Excerpt, value: Value) -> Ref:
         operand(value)  # which refuses one that is too wide
-        shown = clip_text(str(value), LONGEST)
+        shown = clip_text(str(value), MAX_STEP_CHARS)
         ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
         self.values[ref.step] = value
         return ref
@@ -432,7 +433,7 @@ class ProgramBuilder:
         flat = [*leaves(x)]
         if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
             like = number_like([operand(self.static(i)) for i in flat])
-            return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _lengths(x))
+            return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _read_lengths(x))
         items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
         stacked = self.call(excerpt, operation("stack"), items)
         return stacked if dtype is None else self.cast(excerpt, stacked, dtype)
@@ -449,9 +450,9 @@ def number_like(numbers: Sequence[Operand]) -> Operand:
 
     It has a value if it is an int beyond int32, which may have a dtype of its own, or be refused.
     """
-    kind = max((x.kind for x in numbers), key=lambda k: k.rank)
+    kind = max((x.kind for x in numbers), key=lambda k: k.category)
     large = [x for x in numbers if kind is Kind.SIGNED and exceeds_int32(x.value)]
-    plain = Operand(None, kind, True, "scalar") if kind.rank else scalar(kind)
+    plain = Operand(None, kind, True, "scalar") if kind.category else scalar(kind)
     return max(large, key=lambda x: abs(x.value or 0), default=plain)
 
 
@@ -462,8 +463,8 @@ def lists_of(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, .
     return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
 
 
-def _lengths(x: Argument) -> Shape:
-    return (len(x), *_lengths(x[0])) if isinstance(x, tuple) and x else ()
+def _read_lengths(x: Argument) -> Shape:
+    return (len(x), *_read_lengths(x[0])) if isinstance(x, tuple) and x else ()
 
 
 def _argument_text(x: Argument) -> str:

@@ -20,7 +20,7 @@ MOST_AXES = 64
 
 
 def read_input(x: object) -> tuple[Operand | str, Shape | None]:
-    """The operand that an input is, and its shape: `float32[3,?]` has two axes, one of unknown length.
+    """Return the operand that an input is, and its shape: `float32[3,?]` has two axes, one of unknown length.
 
     A string that names a dtype of no file here is left to the system. Raises OperandError.
 
@@ -32,12 +32,12 @@ def read_input(x: object) -> tuple[Operand | str, Shape | None]:
         return found, () if found.tier != "array" else _shape_of(x)
     shaped = SHAPED.fullmatch(x)
     if shaped is None:
-        return _operand(x)
+        return _parse_operand(x)
     name, lengths, weak = shaped[1], shaped[2].strip(), shaped[3] or ""
-    what, shape = _operand(f"{name}{weak}")
+    what, shape = _parse_operand(f"{name}{weak}")
     if shape is not None:
         raise OperandError(f"{short(x)} has a shape, and no dimensions; leave one out")
-    return what, tuple(_length(x, part.strip()) for part in lengths.split(",")) if lengths else ()
+    return what, tuple(_parse_length(x, part.strip()) for part in lengths.split(",")) if lengths else ()
 
 
 def is_operand(text: str) -> bool:
@@ -66,8 +66,8 @@ def names_dtype(annotation: object) -> TypeGuard[str]:
     return isinstance(annotation, str) and (annotation in DTYPES or bool(MEMBER.fullmatch(annotation)))
 
 
-def _operand(text: str) -> tuple[Operand | str, Shape | None]:
-    """An operand string, read as far as its dtype is known here."""
+def _parse_operand(text: str) -> tuple[Operand | str, Shape | None]:
+    """Return an operand string, read as far as its dtype is known here."""
     try:
         found = parse(text)
     except DTypeError:  # of a file's own, it may be
@@ -75,7 +75,7 @@ def _operand(text: str) -> tuple[Operand | str, Shape | None]:
     return found if found.tier == "scalar" else text, None if found.tier == "array" else ()
 
 
-def _length(text: str, length: str) -> int | None:
+def _parse_length(text: str, length: str) -> int | None:
     if length == "?":
         return None
     if not re.fullmatch("[0-9]{1,18}", length):
@@ -85,7 +85,7 @@ def _length(text: str, length: str) -> int | None:
 
 
 def _shape_of(x: Any) -> Shape | None:
-    """The shape of an array, as far as it tells one."""
+    """Return the shape of an array, as far as it tells one."""
     shape = getattr(x, "shape", None)
     if not isinstance(shape, tuple) or len(shape) > MOST_AXES:
         return None

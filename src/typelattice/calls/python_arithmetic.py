@@ -9,7 +9,7 @@ from typing import Any
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
-from typelattice.operands.notation import WIDEST
+from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.operands.operand import SCALARS, Operand, scalar
 
 SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, Kind.COMPLEX: 1j}
@@ -31,14 +31,14 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
     samples = [SAMPLES[o.kind] for o in operands]
     if op == "bitwise_invert":
         # ~True is ~1, and Python warns of it.
-        values, samples = [_as_int(x) for x in values], [_as_int(x) for x in samples]
-    if op == "pow" and operands[0].kind.rank <= 1 and _is_negative(operands[1]):
+        values, samples = [_convert_to_int(x) for x in values], [_convert_to_int(x) for x in samples]
+    if op == "pow" and operands[0].kind.category <= 1 and _is_negative(operands[1]):
         samples = [1.0, 1.0]  # an integer to a negative power is a float
     try:
         kind = SCALARS[type(function(*samples))]
     except TypeError:
         return None
-    if len(values) < len(operands) or not _small(op, values):
+    if len(values) < len(operands) or not _is_small(op, values):
         return scalar(kind)
     try:
         found = function(*values)
@@ -47,7 +47,7 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
     return scalar(SCALARS[type(found)], found)
 
 
-def _as_int(x: Value) -> Value:
+def _convert_to_int(x: Value) -> Value:
     return int(x) if isinstance(x, bool) else x
 
 
@@ -55,15 +55,15 @@ def _is_negative(o: Operand) -> bool:
     return isinstance(o.value, int) and o.value < 0
 
 
-def _small(op: str, values: Sequence[Value]) -> bool:
-    """Return True if the result has at most WIDEST bits, or if some operand is not an integer."""
+def _is_small(op: str, values: Sequence[Value]) -> bool:
+    """Return True if the result has at most MAX_INT_BITS bits, or if some operand is not an integer."""
     numbers = [x for x in values if isinstance(x, int)]
     if len(numbers) < len(values):
         return True
     bits = [x.bit_length() for x in numbers]
     match op:
         case "pow":
-            return bits[0] * max(numbers[1], 0) <= WIDEST
+            return bits[0] * max(numbers[1], 0) <= MAX_INT_BITS
         case "bitwise_left_shift":
-            return bits[0] + max(numbers[1], 0) <= WIDEST
-    return sum(bits) <= WIDEST
+            return bits[0] + max(numbers[1], 0) <= MAX_INT_BITS
+    return sum(bits) <= MAX_INT_BITS

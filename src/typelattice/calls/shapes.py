@@ -48,8 +48,8 @@ def result_shape(
             return _reduce_shape(
                 first,
                 _find_argument(args, keywords, "axis", "dim"),
-                _keeps_dimensions(keywords),
-                _axes_of(op),
+                _has_keepdims(keywords),
+                _find_axes(op),
             )
         case "along" if op.name == "diff":
             return _shorten_shape(first, keywords)
@@ -58,18 +58,18 @@ def result_shape(
         case "list":
             return joined_shape(op.name, operands, _find_argument(args, keywords, "axis", "dim") or 0)
         case "whole":
-            return _whole(op, operands, args, keywords)
+            return _shape_of_whole_arrays(op, operands, args, keywords)
         case "pair":
             return broadcast(operands)
         case "cases":
             return broadcast(operands) or None  # of numbers alone, the conditions have the shape
         case "multi-result":
-            return _part(op.name, first, keywords.get("axis", args[0] if args else 0))
+            return _shape_of_part(op.name, first, keywords.get("axis", args[0] if args else 0))
     return None
 
 
-def _part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
-    """The shape of one of several results, where it has fewer axes than their operand."""
+def _shape_of_part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
+    """Return the shape of one of several results, where it has fewer axes than their operand."""
     if name in ("histogram", "nonzero") or (name.startswith("unique_") and name != "unique_all"):
         return (None,)
     if shape is None:
@@ -87,7 +87,7 @@ def indexed_shape(
     listed: bool,
     masks: Sequence[Argument],
 ) -> Shape | None:
-    """The shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
+    """Return the shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
 
     `listed`: a tuple among the indices is a list. One list of numbers leaves its axis as long as it is.
     `masks` are the indices that are arrays of bools, which choose as many elements as are true.
@@ -115,16 +115,16 @@ def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | Non
     full = Slice(None, None, None)
     at = keys.index(...) if ... in keys else len(keys)
     keys = (*keys[:at], *(full,) * (len(shape) - taken), *keys[at + 1 :])
-    left, found = iter(shape), list[int | None]()
+    axes_left, result = iter(shape), list[int | None]()
     for k in keys:
         if k is None:
-            found.append(1)
+            result.append(1)
         elif isinstance(k, Slice):
-            found.append(_slice_length(next(left), k))
+            result.append(_slice_length(next(axes_left), k))
         else:
-            next(left)
-            found += lengths if isinstance(k, tuple) else ()
-    return tuple(found)
+            next(axes_left)
+            result += lengths if isinstance(k, tuple) else ()
+    return tuple(result)
 
 
 def _length_of_indices(items: tuple[Argument, ...]) -> int | None:
@@ -133,7 +133,7 @@ def _length_of_indices(items: tuple[Argument, ...]) -> int | None:
 
 
 def size(shape: Shape | None) -> int | None:
-    """The number of elements; None where it is unknown."""
+    """Return the number of elements; None where it is unknown."""
     if shape is None or None in shape:
         return None
     return math.prod(length for length in shape if length is not None)
@@ -150,16 +150,16 @@ def plain_axes(x: Argument) -> tuple[int, ...] | None:
 
 
 def _find_argument(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
-    """An argument that comes first, or by one of its names; None if it is not given."""
+    """Return an argument that comes first, or by one of its names; None if it is not given."""
     return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
 
 
-def _keeps_dimensions(keywords: Mapping[str, Argument]) -> bool:
+def _has_keepdims(keywords: Mapping[str, Argument]) -> bool:
     return bool(keywords.get("keepdims", keywords.get("keepdim", False)))
 
 
-def _axes_of(op: Operation) -> tuple[int, ...] | None:
-    """The axes that go where none is named: the last two of matrices, else all."""
+def _find_axes(op: Operation) -> tuple[int, ...] | None:
+    """Return the axes that an operation removes if none is named: the last two for matrices, else all."""
     return (-2, -1) if op.name in ("matrix_norm", "matrix_rank", "trace") else None
 
 
@@ -186,13 +186,13 @@ def _slice_length(length: int | None, k: Slice) -> int | None:
     return len(range(length)[slice(*bounds)])
 
 
-def _whole(
+def _shape_of_whole_arrays(
     op: Operation,
     operands: Sequence[Shape | None],
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
-    """The shape of an operation on arrays as wholes, those of everyday use."""
+    """Return the shape of an operation on arrays as wholes, those of everyday use."""
     shape = operands[0]
     if op.name in ("reshape", "broadcast_to"):
         lengths = plain_axes(_find_argument(args, keywords, "shape"))
@@ -231,20 +231,20 @@ def _squeeze_shape(x: _Whole) -> Shape | None:
     return tuple(length for i, length in enumerate(x.shape) if i not in gone)
 
 
-def _diagonal(x: _Whole) -> Shape | None:
+def _shape_of_diagonal(x: _Whole) -> Shape | None:
     if len(x.shape) < 2 or x.args or x.keywords:
         return None
     side = None if None in x.shape[-2:] else min(n for n in x.shape[-2:] if n is not None)
     return (*x.shape[:-2], side)
 
 
-def _diag(x: _Whole) -> Shape | None:
+def _shape_of_diag(x: _Whole) -> Shape | None:
     if x.args or x.keywords:
         return None
-    return (x.shape[0], x.shape[0]) if len(x.shape) == 1 else _diagonal(x)
+    return (x.shape[0], x.shape[0]) if len(x.shape) == 1 else _shape_of_diagonal(x)
 
 
-def _vecdot(x: _Whole) -> Shape | None:
+def _shape_of_vecdot(x: _Whole) -> Shape | None:
     whole = broadcast([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
     return None if whole is None else whole[:-1]
 
@@ -263,15 +263,15 @@ def _expand_shape(x: _Whole) -> Shape | None:
 
 WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
     "cross": lambda x: broadcast([x.shape, x.other]),
-    "dot": lambda x: _dot(x.shape, x.other),
+    "dot": lambda x: _shape_of_dot(x.shape, x.other),
     "inner": lambda x: (*x.shape[:-1], *x.other[:-1]) if x.shape and x.other else None,
     "vdot": lambda x: (),
     "det": lambda x: x.shape[:-2] if len(x.shape) > 1 else None,
-    "diag": _diag,
-    "diagonal": _diagonal,
+    "diag": _shape_of_diag,
+    "diagonal": _shape_of_diagonal,
     "expand_dims": _expand_shape,
     "isin": lambda x: x.shape,
-    "matmul": lambda x: _matmul(x.shape, x.other),
+    "matmul": lambda x: _shape_of_matmul(x.shape, x.other),
     "matrix_transpose": lambda x: (*x.shape[:-2], x.shape[-1], x.shape[-2]) if len(x.shape) > 1 else None,
     "outer": lambda x: (size(x.shape), size(x.other)),
     "permute_dims": _permute_shape,
@@ -285,12 +285,12 @@ WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
     "tile": lambda x: _tile_shape(
         x.shape, plain_axes(_find_argument(x.args, x.keywords, "repetitions", "axis"))
     ),
-    "vecdot": _vecdot,
+    "vecdot": _shape_of_vecdot,
 }
 
 
 def _shorten_shape(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
-    """The shape of differences along an axis, of which each takes one from its length."""
+    """Return the shape of differences along an axis, of which each takes one from its length."""
     axis, n = keywords.get("axis", -1), keywords.get("n", 1)
     if not shape or not isinstance(axis, int) or not isinstance(n, int) or len({*keywords} - {"axis", "n"}):
         return None
@@ -323,7 +323,7 @@ def _tile_shape(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
 
 
 def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
-    """A shape with one length left open, -1, which follows from the number of elements."""
+    """Return a shape with one length left open, -1, which follows from the number of elements."""
     count, rest = size(shape), math.prod(length for length in lengths if length != -1)
     if count is None or not rest:
         return tuple(None if length == -1 else length for length in lengths)
@@ -332,7 +332,7 @@ def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
     return tuple(count // rest if length == -1 else length for length in lengths)
 
 
-def _matmul(a: Shape, b: Shape) -> Shape | None:
+def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
     if not a or not b:
         return None  # whether it takes what has no dimensions, the system says
     if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
@@ -341,9 +341,9 @@ def _matmul(a: Shape, b: Shape) -> Shape | None:
     return None if batch is None else (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
-def _dot(a: Shape, b: Shape) -> Shape | None:
-    """The shape of NumPy's and PyTorch's `dot`, which is `matmul` of at most two axes."""
-    return _matmul(a, b) if len(a) <= 2 and len(b) <= 2 else None
+def _shape_of_dot(a: Shape, b: Shape) -> Shape | None:
+    """Return the shape of NumPy's and PyTorch's `dot`, which is `matmul` of at most two axes."""
+    return _shape_of_matmul(a, b) if len(a) <= 2 and len(b) <= 2 else None
 
 
 # What becomes of an array of too few axes before it is joined: https://numpy.org/doc/stable/reference, under
@@ -358,9 +358,9 @@ ALONG = {"vstack": 0, "dstack": 2, "column_stack": 1}  # the axis of each; that 
 
 
 def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
-    """The shape of arrays that are joined by an operation; None where it is not known.
+    """Return the shape of arrays that are joined by an operation; None where it is not known.
 
-    Raises ShapeError where their numbers of axes differ.
+    Raises ShapeError if their numbers of axes differ.
 
     >>> joined_shape("stack", [(3,), (3,)], 0), joined_shape("concat", [(3,), (4,)], 0)
     ((2, 3), (7,))

@@ -14,7 +14,7 @@ from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 
-LONGEST = 160  # characters of a step's text
+MAX_STEP_CHARS = 160  # characters of a step's text
 WRITES = {  # of an operator such as `*=`, the operation that computes what it writes into its left operand
     op.names[0]: op.function for op in OPERATORS.values() if op.in_place
 }
@@ -131,7 +131,7 @@ class Step:
     @property
     def inputs(self) -> tuple[int, ...]:
         """The earlier steps that it is made of."""
-        return _inputs(self)
+        return _find_inputs(self)
 
     def map_refs(self, number: Callable[[int], int], argument: Callable[[Argument], Any]) -> Self:
         """Return the step with other earlier steps: by number, and as single arguments such as a Ref."""
@@ -202,7 +202,7 @@ class Call(Step):
         """Its operands, and the other steps among its arguments."""
         if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):
             return self.operands  # as nearly always
-        return _inputs(self)
+        return _find_inputs(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +274,8 @@ class Opaque(Step):
     made_of: tuple[int, ...] = ()
 
 
-def _inputs(step: Step) -> tuple[int, ...]:
-    """The steps that a step holds by number, then the others among its arguments."""
+def _find_inputs(step: Step) -> tuple[int, ...]:
+    """Return the steps that a step holds by number, then the others among its arguments."""
     found: tuple[int, ...] = ()
     for name in step.NUMBERS:
         held = getattr(step, name)

@@ -37,7 +37,7 @@ def ufunc_method(
     function: str,
     method: str,
     args: Sequence[Argument],
-    given: Mapping[str, Argument],
+    argument_values: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
     """Return the result of a method of an elementwise function.
 
@@ -45,24 +45,24 @@ def ufunc_method(
     """
     name = FUNCTIONS[function].name
     if method == "outer":
-        return _outer(builder, excerpt, name, args)
+        return _call_outer(builder, excerpt, name, args)
     if method == "at":
-        return _at(builder, excerpt, name, args, given)
+        return _call_at(builder, excerpt, name, args, argument_values)
     if not args or len(args) > 1 + len(POSITIONS):
         raise excerpt.refuse(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
     if method == "reduceat":  # whose second argument has the indices
         args = (*args[:1], *args[2:])
     known = REDUCED.get(method, {})
     if name not in known:
-        return _repeated(builder, excerpt, function, method, args, given)
-    named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **given}
+        return _call_repeatedly(builder, excerpt, function, method, args, argument_values)
+    named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **argument_values}
     made = call_function(builder, excerpt, known[name], args[:1], named)
     if method == "reduceat" and isinstance(made, Ref):
         builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"))
     return made
 
 
-def _repeated(
+def _call_repeatedly(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     function: str,
@@ -84,14 +84,14 @@ def _repeated(
     return made
 
 
-def _at(
+def _call_at(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     name: str,
     args: Sequence[Argument],
     given: Mapping[str, Argument],
 ) -> Ref:
-    """The array with elements that the function has computed with: it keeps its dtype."""
+    """Return the array with elements that the function has computed with: it keeps its dtype."""
     if len(args) not in (2, 3) or not isinstance(args[0], Ref) or {*given} - {"inplace"}:
         raise excerpt.refuse(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
@@ -106,8 +106,8 @@ def changes_array(path: Sequence[str], given: Mapping[str, Argument]) -> bool:
     return path[-1] == "at" and given.get("inplace") is not False
 
 
-def _outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:
-    """The function of each element of one array with each of another: new axes, and the function."""
+def _call_outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:
+    """Return the function of each element of one array with each of another: new axes, and the function."""
     if len(args) != 2:
         raise excerpt.refuse(f"{name}.outer takes two arrays; give those")
     made = [call_function(builder, excerpt, "asarray", [each], {}) for each in args]

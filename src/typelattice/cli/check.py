@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from typelattice.cli.command import FEW, Command, DifferencesFound, Paragraphs, format_argument
+from typelattice.cli.command import MAX_EXAMPLES, Command, DifferencesFound, Paragraphs, format_argument
 from typelattice.engine.system import System
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 from typelattice.study.check import Check, check
 from typelattice.study.escapes import Closed, closed
 
-SECONDS = 10  # that the search for repairs may take
+REPAIR_SECONDS = 10  # that the search for repairs may take
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -53,7 +53,7 @@ def _repairs(s: System) -> list[str]:
     from typelattice.designer import ERRORS, repairs
 
     try:
-        found = repairs(s, limit=FEW, seconds=SECONDS)
+        found = repairs(s, limit=MAX_EXAMPLES, seconds=REPAIR_SECONDS)
     except (*ERRORS, TimeoutError) as e:
         return [str(e).split("\n", 1)[0]]
     return [f"{r}: {len(r.changed)} answers change" for r in found]

@@ -10,8 +10,8 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text, short
 from typelattice.rendering.grid import printable
 
-FEW = 4  # examples shown where there are many of the same sort
-LONGEST = 1_000  # characters of an error line
+MAX_EXAMPLES = 4  # examples shown where there are many of the same sort
+MAX_ERROR_CHARS = 1_000  # characters of an error line
 Paragraphs = Iterator[str]  # what a command prints, each with a line break after it
 PRINTED = "-"  # the name of a file that stands for standard output
 
@@ -76,8 +76,8 @@ def note_passed_on(arguments: Callable[[ArgumentParser], None], words: Sequence[
     return f"{what}; put our options before the script" if passed else ""
 
 
-def some(items: Sequence[str], most: int = FEW) -> str:
-    """The first few of many, and dots for the others.
+def some(items: Sequence[str], most: int = MAX_EXAMPLES) -> str:
+    """Return the first few of many, and dots for the others.
 
     >>> some(["a", "b", "c"], most=2)
     'a, b, ...'
@@ -87,7 +87,7 @@ def some(items: Sequence[str], most: int = FEW) -> str:
 
 def error_line(text: str) -> str:
     """Return a text of an error as one bounded line that can be printed."""
-    return clip_text(f"typelattice: {printable(text)}", LONGEST)
+    return clip_text(f"typelattice: {printable(text)}", MAX_ERROR_CHARS)
 
 
 def count(text: str) -> int:

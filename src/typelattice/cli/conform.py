@@ -100,7 +100,7 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
 
 
 def _read_departures(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:
-    """The departures to leave out: of a system, or of a list of one's own."""
+    """Return the departures to leave out: of a system, or of a list of one's own."""
     return departures(name, Path(args.departures), found.own_dtypes) if args.departures else departures(name)
 
 

@@ -95,7 +95,7 @@ def _found(args: Namespace) -> Design | Repairs | MissingNodes:
 
 
 def _files(found: Design | Repairs | MissingNodes) -> Iterator[tuple[str, str]]:
-    """The name and the text of a system file for each that was found."""
+    """Yield the name and the text of a system file for each that was found."""
     if isinstance(found, MissingNodes):
         yield f"{found.system.name}.toml", found.text
         return

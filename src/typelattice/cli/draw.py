@@ -65,7 +65,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The drawing in the format that was asked for, printed or written to a file."""
+    """Return the drawing in the format that was asked for, printed or written to a file."""
     format = _format(args)
     if args.output in (None, PRINTED):
         if format == "png" or (args.heat and format != "text"):
@@ -91,7 +91,7 @@ def _content(drawing: Drawing, format: str) -> bytes:
 
 
 def _heat(args: Namespace) -> Heat:
-    """A heat map of one system, or of how far two agree. Raises UsageError."""
+    """Return a heat map of one system, or of how far two agree. Raises UsageError."""
     if args.program or args.highlight:
         raise UsageError("draw: a heat map shows all pairs; leave out --program and --highlight")
     if (args.heat == "agreement") != (args.other is not None):
@@ -105,7 +105,7 @@ def _heat(args: Namespace) -> Heat:
 
 
 def _heat_content(args: Namespace, format: str) -> bytes:
-    """A heat map as a file. Raises UsageError."""
+    """Return a heat map as a file. Raises UsageError."""
     if format not in ("svg", "png", "text"):
         raise UsageError("draw: a heat map is written as .svg, .png or .txt")
     found = _heat(args)
@@ -119,7 +119,7 @@ def _heat_content(args: Namespace, format: str) -> bytes:
 
 
 def _format(args: Namespace) -> str:
-    """The format that is named, else that of the file's ending. Raises UsageError."""
+    """Return the format that is named, else that of the file's ending. Raises UsageError."""
     if args.format:
         return str(args.format)
     if args.output in (None, PRINTED):

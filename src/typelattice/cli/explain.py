@@ -27,7 +27,7 @@ from typelattice.operands.notation import parse
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
-MOST = 1_000  # operands
+MAX_OPERANDS = 1_000  # operands
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -46,9 +46,11 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The systems that were named, compared and in full; or all of them grouped by answer."""
-    if len(args.operands) > MOST:
-        raise UsageError(f"explain: {len(args.operands):,} operands; at most {MOST:,} are taken together")
+    """Return the systems that were named, compared and in full; or all of them grouped by answer."""
+    if len(args.operands) > MAX_OPERANDS:
+        raise UsageError(
+            f"explain: {len(args.operands):,} operands; at most {MAX_OPERANDS:,} are taken together"
+        )
     if len(args.operands) > 1 and any(x in OPERATORS for x in args.operands):
         expression = quote(clip_text(" ".join(args.operands), 60))
         raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
@@ -108,7 +110,7 @@ def _of_module(op: str, found: list[tl.System]) -> tuple[str, list[tl.System]]:
 
 
 def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
-    """Tell whether an argument is a program without inputs, and not an operand."""
+    """Return True if an argument is a program without inputs, and not an operand."""
     family = own.get(text.partition("(")[0])
     if family is not None and family.parameters:  # also `decimal(3,9)`, which has an error of its own
         return False
@@ -122,7 +124,7 @@ def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
 
 
 def _describe_named_systems(answers: Answers) -> Paragraphs:
-    """The systems that were named: side by side if there are several, then each in full."""
+    """Return the systems that were named: side by side if there are several, then each in full."""
     page = layout()
     if len(answers) > 1:
         yield page.bold(answers.question)

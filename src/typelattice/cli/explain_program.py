@@ -124,7 +124,7 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
 
 
 def _result_text(o: Outcome, name: str) -> tuple[str, str]:
-    """The result of a step and its system's name; the observed result where the library departs."""
+    """Return the result of a step and its system's name; the observed result where the library departs."""
     if seen := o.recorded_departure:
         answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
         return answer, f"{name} (by rule {o})"

@@ -45,7 +45,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def port(text: str) -> int:
-    """A port, as an argument says it: a whole number up to 65535; 0 for any."""
+    """Return a port, as an argument says it: a whole number up to 65535; 0 for any."""
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MOST_PORT:
         raise ArgumentTypeError(f"{short(text)} is no whole number from 0 to {MOST_PORT}")
     return int(text)

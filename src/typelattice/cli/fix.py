@@ -86,7 +86,7 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
     packages = args.package or settings.packages
     like = args.like or (None if args.to else settings.like)
     tolerance = settings.tolerance if args.tolerance is None else args.tolerance
-    goal = args.to or settings.to, tolerance, like
+    goal = args.to or settings.to, like, tolerance
     if target != "pytest":
         return fix_script(target, argv, packages, args.module is not None, *goal, args.only, args.steps)
     if args.steps:

@@ -41,6 +41,6 @@ def end_in_silence() -> None:
 
 
 def _handler() -> object:
-    """The present handler of Ctrl-C; None in a thread, which cannot change it."""
+    """Return the present handler of Ctrl-C; None in a thread, which cannot change it."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     return signal.getsignal(signal.SIGINT) if in_main_thread else None

@@ -7,7 +7,14 @@ from contextlib import suppress
 from typing import get_args
 
 import typelattice as tl
-from typelattice.cli.command import FEW, Command, DifferencesFound, Paragraphs, UsageError, exit_code_argument
+from typelattice.cli.command import (
+    MAX_EXAMPLES,
+    Command,
+    DifferencesFound,
+    Paragraphs,
+    UsageError,
+    exit_code_argument,
+)
 from typelattice.cli.table import drawn
 from typelattice.rendering import FORMATS
 from typelattice.rendering.json import document
@@ -61,13 +68,13 @@ def _in_full(only: tl.System, args: Namespace, dtypes: list[object] | None) -> P
     page = layout()
     yield page.bold(title)
     yield page.dim(only.title)
-    for sections in (judged.sections(), cost.sections(cost.asked if args.all else FEW)):
+    for sections in (judged.sections(), cost.sections(cost.asked if args.all else MAX_EXAMPLES)):
         yield ""
         yield from (page.beside(*section, STUB) for section in sections)
     if args.casts:
         chains = tl.cast_chains(only, dtypes)
         yield ""
-        yield page.beside(*chains.section(len(chains) if args.all else FEW), STUB)
+        yield page.beside(*chains.section(len(chains) if args.all else MAX_EXAMPLES), STUB)
 
 
 def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> bool:
@@ -88,7 +95,7 @@ def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bo
 
 
 def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
-    """The dtypes that the arguments name; None: each system's own."""
+    """Return the dtypes that the arguments name; None: each system's own."""
     if args.common and args.dtypes is not None:
         raise UsageError("--common and --dtypes both name dtypes; give one of them")
     if args.common:

@@ -8,7 +8,7 @@ from json import dumps
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
-from typelattice.codegen.hand_kept_tables import MOST, Linted, lint, read_form, sarif
+from typelattice.codegen.hand_kept_tables import MAX_FILE_BYTES, Linted, lint, read_form, sarif
 from typelattice.disk.read import read_bytes
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
@@ -67,7 +67,7 @@ def _read_allowed(path: str | None) -> dict[str, str]:
     if path is None:
         return {}
     try:
-        found = tomllib.loads(read_bytes(path, MOST).decode("utf-8")).get("allow", {})
+        found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8")).get("allow", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise UsageError(f"{path}: {e}") from None
     if not isinstance(found, dict) or not all(isinstance(x, str) for x in found.values()):

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typelattice as tl
 from typelattice.cli.command import (
-    LONGEST,
+    MAX_ERROR_CHARS,
     Command,
     DifferencesFound,
     Paragraphs,
@@ -33,7 +33,7 @@ ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130
 
 
 def command(name: str) -> Command:
-    """The command of a name; its module is imported when it is first asked for."""
+    """Return the command of a name; its module is imported when it is first asked for."""
     found: Command = import_module(f"typelattice.cli.{name}").COMMAND
     return found
 
@@ -55,7 +55,7 @@ class Parser(ArgumentParser):
         found.arguments(self)
 
     def read(self, words: Sequence[str]) -> Namespace:
-        """The arguments that words say. Raises UsageError."""
+        """Return the arguments that words say. Raises UsageError."""
         self._check_given_once(words)
         try:
             found, unread = self.parse_known_intermixed_args(words)
@@ -84,7 +84,7 @@ class Parser(ArgumentParser):
             raise ArgumentError(action, f"invalid choice: {value!r}{near}; choose from {', '.join(choices)}")
 
     def _nearest_option(self, unread: Sequence[str]) -> str:
-        """The option that was probably meant by the first word that looks like one."""
+        """Return the option that was probably meant by the first word that looks like one."""
         mistyped = next((word.partition("=")[0] for word in unread if word.startswith("--")), "")
         return nearest(mistyped, self._option_string_actions) if mistyped else ""
 
@@ -97,7 +97,7 @@ class Parser(ArgumentParser):
                 self.error(f"argument {'/'.join(option.option_strings)}: given more than once; name one")
 
     def _with_systems(self, words: Sequence[str], unread: Sequence[str]) -> str:
-        """The line to type instead, if the words that were not understood name systems."""
+        """Return the line to type instead, if the words that were not understood name systems."""
         takes_systems = "--system" in self._option_string_actions
         takes_several = isinstance(self.get_default("system"), list)
         named = all(word in tl.systems(versions=True) or word.endswith(".toml") for word in unread)
@@ -109,7 +109,7 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         name = self.prog.removeprefix("typelattice ")
-        raise UsageError(f"{name}: {clip_text(message, LONGEST // 2)}; see {self.prog} --help")
+        raise UsageError(f"{name}: {clip_text(message, MAX_ERROR_CHARS // 2)}; see {self.prog} --help")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

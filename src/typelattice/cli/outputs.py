@@ -33,7 +33,7 @@ def check_not_read(output: str, *files: str | None) -> None:
 
 
 def _find_extended_files(file: str) -> Iterator[str]:
-    """The files that a system's file extends; none of a file that is no system's."""
+    """Yield the files that a system's file extends; none of a file that is no system's."""
     definition: SystemDefinition | None = None
     with suppress(TypelatticeError):
         definition = read(file) if file.endswith(".toml") else None

@@ -11,7 +11,7 @@ from typelattice.facts.suggestions import short
 
 DISTRIBUTION = "typelattice"
 LABEL = "Documentation"  # of the site's address among those that a distribution states
-LONGEST = 4_000  # characters of a program, as the page that computes takes them
+MAX_PROGRAM_CHARS = 4_000  # characters of a program, as the page that computes takes them
 MOST_LINES = 40
 
 
@@ -24,7 +24,7 @@ def link_argument(parser: ArgumentParser) -> None:
 
 
 def site_address(given: str) -> str:
-    """The address of the site: the given one, or the one that the installed distribution states.
+    """Return the address of the site: the given one, or the one that the installed distribution states.
 
     Raises UsageError if there is neither.
     """
@@ -52,7 +52,7 @@ def program_link(source: str, bound: Mapping[str, str], systems: Sequence[str]) 
     """The page that computes a program, with the program in its address. Raises UsageError for a long one."""
     from typelattice.explorer.answer_pages import live_link  # few questions ask for a link
 
-    if len(source) > LONGEST or source.count("\n") >= MOST_LINES:
-        what = f"at most {MOST_LINES} lines and {LONGEST:,} characters fit into an address"
+    if len(source) > MAX_PROGRAM_CHARS or source.count("\n") >= MOST_LINES:
+        what = f"at most {MOST_LINES} lines and {MAX_PROGRAM_CHARS:,} characters fit into an address"
         raise UsageError(f"explain: --link: {what}; this program has more")
     return live_link(source, bound, systems)

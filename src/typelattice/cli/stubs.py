@@ -12,7 +12,7 @@ from typelattice.conformance.type_checkers import CHECKERS, check_stubs
 from typelattice.disk.write import write_text
 from typelattice.rendering.grid import printable
 
-FEW = 10  # differences shown
+MAX_DIFFERENCES = 10  # differences shown
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def run(args: Namespace) -> Paragraphs:
         wrong = check_stubs(args.check, stubs.text, stubs.names, stubs.expected, args.limit)
         exact = len(stubs.expected) - len(wrong)
         yield f"{args.check}: {exact:,} of {len(stubs.expected):,} expressions exact"
-        yield from (f"  {printable(each)}" for each in wrong[:FEW])
+        yield from (f"  {printable(each)}" for each in wrong[:MAX_DIFFERENCES])
         if wrong:
             raise DifferencesFound
 

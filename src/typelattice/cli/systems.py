@@ -10,7 +10,7 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
-WIDEST = 30  # columns that the names may take
+MAX_NAME_COLUMNS = 30  # columns that the names may take
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.format == "json":
         yield document("systems", {"systems": [_data(s) for s in found]})
         return
-    stub = min(max(len(printable(s.name)) for s in found), WIDEST) + 2
+    stub = min(max(len(printable(s.name)) for s in found), MAX_NAME_COLUMNS) + 2
     page = layout()
     for s in found:
         yield page.beside(printable(s.name), [f"{s.title} ({s.library})" if s.library else s.title], stub)

@@ -27,7 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The table in the format that was asked for."""
+    """Return the table in the format that was asked for."""
     with gc_paused():
         found = make_asked(args, lambda **keys: tl.table(args.system, **keys))
         text = drawn(found.grid(args.codes), args.format)
@@ -50,7 +50,7 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
 
 
 def make_asked(args: Namespace, make: Callable[..., Shown]) -> Shown:
-    """The table or diff of the operands, the operation and the tier that the arguments name."""
+    """Return the table or diff of the operands, the operation and the tier that the arguments name."""
     dtypes = None if args.dtypes is None else [x for x in re.split(r"[,\s]+", args.dtypes) if x]
     return make(op=args.op, tier=args.tier, dtypes=dtypes, small=args.small)
 
@@ -63,7 +63,7 @@ def tell_left_out(dtypes: tuple[DType, ...], format: str) -> None:
 
 
 def drawn(grid: Grid, format: str) -> str:
-    """A grid in a format; as text it is fitted to the terminal."""
+    """Return a grid in a format; as text it is fitted to the terminal."""
     return layout().grid(grid) if format == "text" else tl.render(grid, format)
 
 

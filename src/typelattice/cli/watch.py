@@ -35,7 +35,7 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import complain, progress_bar
 
-MOST = 12  # names of new or removed things
+MAX_NAMES = 12  # names of new or removed things
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -114,7 +114,7 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
 
 
 def _describe_news(name: str, found: News, proposed: Path | None) -> Paragraphs:
-    """The news of one library in words."""
+    """Return the news of one library in words."""
     then, now = versions(found.then.versions), versions(found.now.versions)
     if not found:
         calls = f"{sum(found.changes.compared.values()):,} calls"
@@ -125,7 +125,7 @@ def _describe_news(name: str, found: News, proposed: Path | None) -> Paragraphs:
         yield drawn(found.changes.grid(), "text")
     for what, names in (("gone", found.gone), ("new", found.new)):
         if names:
-            yield printable(f"{what}: {some(names, MOST)}")
+            yield printable(f"{what}: {some(names, MAX_NAMES)}")
     if proposed:
         yield printable(f"proposed recording: {proposed}")
 

@@ -9,7 +9,7 @@ from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_res
 
 
 def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """The header of C11. Every name begins with that of the system."""
+    """Return the header of C11. Every name begins with that of the system."""
     p, upper = snake(t.system), snake(t.system).upper()
     members = [f"  {upper}_{names[str(d)]} = {i}," for d, i in t.indices.items()]
     scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(t.scalars)]
@@ -84,7 +84,7 @@ def _c_casts(t: Tables, p: str) -> list[str]:
 
 
 def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """A program that calls every function with all operands, and returns 1 for a wrong answer."""
+    """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
     p, upper = snake(t.system), snake(t.system).upper()
 
     def spell(tier: str, i: int) -> str:
@@ -194,7 +194,7 @@ def _cpp_casts(t: Tables) -> list[str]:
 
 
 def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """A program that calls every function with all operands, and returns 1 for a wrong answer."""
+    """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
     p = snake(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED: "kRefused"}
 

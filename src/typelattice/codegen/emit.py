@@ -1,4 +1,4 @@
-"""From a system to files of source code, and the check that files are as they would be emitted now."""
+"""Source code with the tables of a system, and the check that such files are up to date."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LANGUAGES: Mapping[str, Mapping[str, Printer]] = {  # the files of a language; {
     "typescript": {"{}_dtypes.ts": typescript_module, "{}_dtypes.test.ts": typescript_test},
     "json": {},
 }
-MOST = 1_000_000  # bytes of a file that is read
+MAX_FILE_BYTES = 1_000_000  # bytes of a file that is read
 
 
 def emit(
@@ -38,7 +38,7 @@ def emit(
     indices: Mapping[str, int] | None = None,
     casts: bool = False,
 ) -> dict[str, str]:
-    """The files of a language, by name, for a system.
+    """Return the files of a language, by name, for a system.
 
     `names` has identifiers for some dtypes. `indices` are those of an earlier emission, which never change.
     `casts` adds a function that says which two casts in a row may be folded. Raises EmitError, OpError.
@@ -75,9 +75,9 @@ def _json(data: object) -> str:
 
 
 def read_names(path: str) -> dict[str, str]:
-    """The identifiers that a file chooses, in its table `names`. Raises EmitError, FileError."""
+    """Return the identifiers that a file chooses, in its table `names`. Raises EmitError, FileError."""
     try:
-        found = tomllib.loads(read_bytes(path, MOST).decode("utf-8"))
+        found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise EmitError(f"{path}: {e}") from None
     names = found.get("names")
@@ -96,7 +96,7 @@ def earlier_indices(folder: Path, system: System) -> dict[str, int]:
         return {}
     wrong = f"{path} is not what emit wrote: write it anew, or take it from your version control"
     try:
-        found = json.loads(read_bytes(path, MOST))
+        found = json.loads(read_bytes(path, MAX_FILE_BYTES))
     except ValueError:
         raise EmitError(wrong) from None
     valid = isinstance(found, dict) and all(type(i) is int and 0 <= i < 255 for i in found.values())
@@ -110,5 +110,5 @@ def stale_files(folder: Path, files: Mapping[str, str]) -> list[str]:
     return [
         name
         for name, text in files.items()
-        if not (folder / name).is_file() or read_bytes(folder / name, 100 * MOST) != text.encode()
+        if not (folder / name).is_file() or read_bytes(folder / name, 100 * MAX_FILE_BYTES) != text.encode()
     ]

@@ -24,7 +24,7 @@ from typelattice.facts.order import Order
 from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.recorded.observed import observed
 
-MOST = 10_000_000  # bytes of a file that is read
+MAX_FILE_BYTES = 10_000_000  # bytes of a file that is read
 KINDS = ("grid", "pairs", "covers")
 KEYS = (
     "kind", "after", "axis", "comments", "entry", "guard", "symmetric", "names", "refused", "skip", "before",
@@ -103,7 +103,7 @@ class Linted:
 def read_form(path: str) -> Form:
     """Read the form of a table. Raises LintError, FileError."""
     try:
-        found = tomllib.loads(read_bytes(path, MOST).decode("utf-8"))
+        found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise LintError(f"{path}: {e}") from None
     for key in found:
@@ -150,11 +150,11 @@ def _check_form(path: str, form: Form) -> None:
 def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | None = None) -> Linted:
     """Compare the table of a file with a system. `allowed` has differences that are known, by "left + right".
 
-    Raises LintError where the table is not found, FileError.
+    Raises LintError if the table is not found, FileError.
     """
-    data = read_bytes(path, MOST + 1)
-    if len(data) > MOST:
-        raise LintError(f"{path} is larger than {MOST:,} bytes; give the part that has the table")
+    data = read_bytes(path, MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise LintError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes; give the part that has the table")
     found = Linted()
     text = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
     for stated in _READERS[form.kind](path, text, form, found):
@@ -186,7 +186,7 @@ def _compare(s: Stated, form: Form, system: System, allowed: Mapping[str, str], 
 
 
 def _blank(text: str, form: Form) -> str:
-    """The text with its comments blanked, so that every place keeps its line."""
+    """Return the text with its comments blanked, so that every place keeps its line."""
     flags = re.DOTALL if form.comments == "c" else 0
     return re.sub(COMMENTS[form.comments], lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=flags)
 
@@ -211,7 +211,7 @@ def _find_bracket(path: str, text: str, form: Form) -> tuple[int, int]:
 
 
 def _items(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
-    """The items between commas, and where each begins; brackets within hold items together."""
+    """Yield the items between commas, and where each begins; brackets within hold items together."""
     depth, begin = 0, start
     for at in range(start, end):
         if text[at] in BRACKETS:
@@ -232,7 +232,7 @@ def _line(text: str, at: int) -> int:
 
 
 def _dtype(word: str, form: Form) -> str | None:
-    """The dtype that a word means; None if it means none."""
+    """Return the dtype that a word means; None if it means none."""
     word = word.strip().removeprefix("**").removesuffix("**").strip("\"'` ")
     name = form.names.get(word, word)
     if name in DTYPES or name.endswith("*"):
@@ -241,7 +241,7 @@ def _dtype(word: str, form: Form) -> str | None:
 
 
 def _cell(left: str, right: str, word: str, line: int, form: Form, found: Linted) -> Iterator[Stated]:
-    """A cell; none if a word is skipped, and a note if it cannot be read."""
+    """Yield a cell; none if a word is skipped, and a note if it cannot be read."""
     if {left.strip(), right.strip()} & {*form.skip}:
         return
     a, b = _dtype(left, form), _dtype(right, form)
@@ -279,7 +279,7 @@ def _read_grid(path: str, text: str, form: Form, found: Linted) -> Iterator[Stat
 
 
 def _read_rows(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
-    """A grid in CSV or Markdown, whose first row and first column name the dtypes."""
+    """Yield a grid in CSV or Markdown, whose first row and first column name the dtypes."""
     numbered: Sequence[tuple[int, list[str]]]
     if path.endswith(".csv"):
         numbered = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text)), 1) if row]
@@ -325,7 +325,7 @@ def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Sta
 
 
 def _read_covers(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
-    """A mapping from each dtype to those right above it, joined as an order."""
+    """Yield a mapping from each dtype to those right above it, joined as an order."""
     plain = _blank(text, form)
     above: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
@@ -355,7 +355,7 @@ _READERS = {"grid": _read_grid, "pairs": _read_pairs, "covers": _read_covers}
 
 
 def sarif(path: str, found: Linted) -> dict[str, object]:
-    """The differences as SARIF 2.1, which code hosts show beside the lines."""
+    """Return the differences as SARIF 2.1, which code hosts show beside the lines."""
     results = [
         {
             "ruleId": "promotion-table",

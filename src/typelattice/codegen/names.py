@@ -31,7 +31,7 @@ KEYWORDS["cpp17"] = (
 
 
 def camel(name: str) -> str:
-    """A name in the style of Rust's and TypeScript's types.
+    """Return a name in the style of Rust's and TypeScript's types.
 
     >>> camel("float8_e4m3fn"), camel("bool")
     ('Float8E4m3fn', 'Bool')
@@ -40,7 +40,7 @@ def camel(name: str) -> str:
 
 
 def snake(name: str) -> str:
-    """A name of letters, digits and underscores that begins with a letter.
+    """Return a name of letters, digits and underscores that begins with a letter.
 
     >>> snake("keras-jax@3.12"), snake("3x")
     ('keras_jax_3_12', 's3x')

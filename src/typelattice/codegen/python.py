@@ -9,7 +9,7 @@ from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_res
 
 
 def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """The module: enumerations, tables, and a function for each question."""
+    """Return the module: enumerations, tables, and a function for each question."""
     lines = [f"# {head}", "from __future__ import annotations", "", "from enum import IntEnum", "", ""]
     lines += ["class DType(IntEnum):", *(f"    {names[str(d)]} = {i}" for d, i in t.indices.items()), "", ""]
     if t.scalars:
@@ -66,7 +66,7 @@ def _casts(t: Tables) -> list[str]:
 
 
 def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """A script that asserts the answer of every function to all operands."""
+    """Return a script that asserts the answer of every function to all operands."""
     p = snake(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
 

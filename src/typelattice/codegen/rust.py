@@ -11,7 +11,7 @@ DERIVED = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
 
 
 def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """The module: enumerations, tables of `Option<DType>`, and a function for each question."""
+    """Return the module: enumerations, tables of `Option<DType>`, and a function for each question."""
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
     lines = [
         f"// {head}",
@@ -78,7 +78,7 @@ def _casts(t: Tables) -> list[str]:
 
 
 def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """A program that asserts the answer of every function to all operands."""
+    """Return a program that asserts the answer of every function to all operands."""
     p = snake(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
 

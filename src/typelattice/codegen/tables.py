@@ -97,7 +97,7 @@ class Tables:
         return hashlib.sha256(json.dumps(self.data(), sort_keys=True).encode()).hexdigest()
 
     def data(self) -> dict[str, object]:
-        """All of it as what JSON can hold."""
+        """Return all of it as what JSON can hold."""
         return {
             "format": FORMAT,
             "system": self.system,
@@ -194,7 +194,7 @@ def _check_independent_of_values(system: System) -> None:
 
 
 def _indices(dtypes: Sequence[DType], earlier: Mapping[str, int]) -> dict[DType, int]:
-    """The index of each dtype: that of an earlier emission, or the next one that was never used."""
+    """Return the index of each dtype: that of an earlier emission, or the next one that was never used."""
     used = max(earlier.values(), default=-1)
     found = {}
     for d in dtypes:
@@ -209,7 +209,7 @@ def _indices(dtypes: Sequence[DType], earlier: Mapping[str, int]) -> dict[DType,
 
 
 def _why_no_fold(system: System) -> str:
-    """The reason why several operands must not be promoted pair by pair; "" where they may.
+    """Return the reason why several operands must not be promoted pair by pair; "" where they may.
 
     A pair may meet at a node that is no dtype: in JAX uint64 and int8 meet at `f*`, which gives float64 by
     itself, and bfloat16 beside a bfloat16. Elsewhere, a file with `combine = "fold"` says that its library
@@ -246,7 +246,7 @@ def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequen
     parts: tuple[Part, ...] = ("result",)
     if op is not None:
         rule = op_of(system, op)
-        accumulates = rule.accumulates or rule.unjoined
+        accumulates = rule.accumulates or rule.accumulates_of_pairs
         parts = ("result", "compute", "accumulate") if accumulates else ("result", "compute")
     count = 1 if most == 1 else 2
     for combination in product(tiers, repeat=count):

@@ -9,7 +9,7 @@ from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_res
 
 
 def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """The module: objects of indices, tables, and a function for each question."""
+    """Return the module: objects of indices, tables, and a function for each question."""
     lines = [f"// {head}", "", "export const DType = {"]
     lines += [f"  {names[str(d)]}: {i}," for d, i in t.indices.items()]
     lines += ["} as const;", "export type DType = (typeof DType)[keyof typeof DType];", ""]
@@ -37,7 +37,7 @@ def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 
 def function_name(name: str) -> str:
-    """A function's name as TypeScript writes it.
+    """Return a function's name as TypeScript writes it.
 
     >>> function_name("promote_array_scalar")
     'promoteArrayScalar'
@@ -79,7 +79,7 @@ def _casts(t: Tables) -> list[str]:
 
 
 def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """A program that throws for a wrong answer of any function to any operands."""
+    """Return a program that throws for a wrong answer of any function to any operands."""
     p = snake(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
 

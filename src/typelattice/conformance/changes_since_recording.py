@@ -52,7 +52,7 @@ def changes_since_recording(
 
 
 def _list_asked(recording: Recording) -> Iterable[str]:
-    """The dtypes and operations that a library was asked and had."""
+    """Return the dtypes and operations that a library was asked and had."""
     for call in recording.calls():
         if call.answer != NOT_ASKED:
             yield call.op

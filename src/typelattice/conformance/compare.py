@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import gives_number
+from typelattice.engine.operate import may_give_python_number
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON
@@ -100,7 +100,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
                 continue
             compared += 1
             ours = answer_text(system.explain(*operands, op=call.op))
-            number = call.answer.startswith(OF_PYTHON) and gives_number(system, call.op)
+            number = call.answer.startswith(OF_PYTHON) and may_give_python_number(system, call.op)
             refused = call.answer.startswith(NO_NUMBERS) and not number
             if ours != (REFUSAL if refused else call.answer):
                 why = departure_of(call, operands, listed)
@@ -109,7 +109,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
 
 
 def answer_text(p: Promotion) -> str:
-    """A promotion's answer as a recording writes it."""
+    """Return a promotion's answer as a recording writes it."""
     if p.number:
         return OF_PYTHON + p.number.word
     return REFUSAL if p.dtype is None else f"{p.dtype}{'*' * p.weak}"

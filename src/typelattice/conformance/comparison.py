@@ -31,7 +31,7 @@ from typelattice.conformance.implementation_differences import (
     some_of_each_class,
 )
 from typelattice.conformance.library import UnknownLibraryError, versions, versions_of
-from typelattice.conformance.process import LIMIT, LibraryProcess
+from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.registry import library
 from typelattice.conformance.snippet import first_snippet
 from typelattice.conformance.stubs import Stubs
@@ -81,7 +81,7 @@ class Comparison:
         return sum(sum(sorts.values()) for sorts in self.classes.values())
 
     def example(self, cause: Cause) -> tuple[Difference, str]:
-        """The simplest difference that has a snippet, and that; else the simplest, and ""."""
+        """Return the simplest difference that has a snippet, and that; else the simplest, and ""."""
         forms = implementations().get(self.name, {}) if self.has_programs else {}
         return first_snippet(forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
@@ -103,7 +103,7 @@ def imitated(name: str) -> str | None:
 
 
 def compare_implementation(
-    name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = LIMIT,
+    name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = CALL_SECONDS,
     by_class: bool = False,
 ) -> Comparison:  # fmt: skip
     """Ask an implementation what `other` answers, a system or another implementation.
@@ -153,7 +153,7 @@ def compare_implementation(
 
 
 def known_differences(path: str | Path) -> Mapping[str, int]:
-    """The known differences of a file: cause → calls. Raises ComparisonError."""
+    """Return the known differences of a file: cause → calls. Raises ComparisonError."""
     try:
         known = json.loads(read_bytes(Path(path), LIMIT_BYTES))
     except (ValueError, FileError) as e:

@@ -40,7 +40,7 @@ def functions(
     matrix: Callable[[Any], object] | None = None,
     copied: Callable[[Any], Any] = copy.deepcopy,
 ) -> dict[str, Function]:
-    """The functions of a library, by operation.
+    """Return the functions of a library, by operation.
 
     They are looked for in the namespaces, the main one first: by the name in `renamed`, or by all names of
     the operation. `condition` is a true array, from which `where` chooses and `take` gets its index. `matrix`
@@ -76,13 +76,13 @@ def operators(copied: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Functio
 
 
 def _in_place(method: str, copied: Callable[[Any], Any]) -> Function:
-    """An operator that writes into its left operand, of a copy of that."""
+    """Return an operator that writes into its left operand, of a copy of that."""
     write = getattr(operator, method)
     return into_array(lambda x, y: write(copied(x), y))
 
 
 def as_is(x: Any) -> Any:
-    """The array itself, where operators write into none."""
+    """Return the array itself, where operators write into none."""
     return x
 
 
@@ -104,7 +104,7 @@ def by_operator(*names: str) -> dict[str, Function]:
 
 
 def beside_an_array(function: Function) -> Function:
-    """A function that is not asked of Python scalars alone."""
+    """Return a function that is not asked of Python scalars alone."""
 
     @functools.wraps(function)
     def call(*operands: object) -> object:
@@ -116,7 +116,7 @@ def beside_an_array(function: Function) -> Function:
 
 
 def of_numbers(function: Function) -> Function:
-    """A function that makes an array of Python scalars, and is asked of nothing else."""
+    """Return a function that makes an array of Python scalars, and is asked of nothing else."""
 
     @functools.wraps(function)
     def call(*operands: object) -> object:
@@ -128,14 +128,14 @@ def of_numbers(function: Function) -> Function:
 
 
 def first(result: Any) -> Any:
-    """The first of several results."""
+    """Return the first of several results."""
     return result[0] if isinstance(result, (tuple, list)) else result
 
 
 def _first_function(
     spaces: Sequence[Any], names: Sequence[str]
 ) -> tuple[Callable[..., Any], str] | None:
-    """The first attribute of a namespace that can be called, and its spelling; None if there is none.
+    """Return the first attribute of a namespace that can be called, and its spelling; None if there is none.
 
     numpy.fft is no function, numpy.fft.fft is.
     """
@@ -158,7 +158,7 @@ def _spelling(space: Any, main: Any) -> str:
 def of_operands(
     op: Operation, function: Callable[..., Any], condition: object, matrix: Callable[[Any], object], main: Any
 ) -> Function:
-    """The function of an operation as one of its operands alone, and of its first result."""
+    """Return the function of an operation as one of its operands alone, and of its first result."""
     more = signature(op, None).asked
     if op.form == "choice":
         return lambda x, y: function(condition, x, y)

@@ -35,10 +35,10 @@ class Implementation(Protocol):
     versions: Mapping[str, str]
 
     def dtypes(self) -> Sequence[str]:
-        """The standard names of the dtypes it has."""
+        """Return the standard names of the dtypes it has."""
 
     def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
-        """The answer to a call, such as `int16`; any exception is a refusal.
+        """Return the answer to a call, such as `int16`; any exception is a refusal.
 
         `operands` are operand strings, `arguments` follow them in the call: an axis, a shape.
         """
@@ -75,7 +75,7 @@ class ImplementationAsLibrary(Library):
 
 
 def implementation(name: str) -> Library:
-    """An implementation that comes along, a recorded library, or `module:attribute` of one's own.
+    """Return an implementation that comes along, a recorded library, or `module:attribute` of one's own.
 
     What `attribute` makes has the method `ask`, or the four methods of a library. Raises UnknownLibraryError,
     MissingLibraryError, CannotAskError.

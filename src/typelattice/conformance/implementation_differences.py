@@ -52,7 +52,7 @@ class Asked(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
-        """The answer to each question in turn."""
+        """Yield the answer to each question in turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def differences(asked: Asked, expected: Sequence[Call]) -> Iterator[tuple[Call, 
 
 
 def causes(found: Iterable[Difference]) -> list[Cause]:
-    """The differences by root cause: sort by sort, the commonest cause first."""
+    """Return the differences by root cause: sort by sort, the commonest cause first."""
     groups: dict[tuple[str, str], list[Difference]] = {}
     for each in found:
         groups.setdefault((each.sort, each.cause), []).append(each)
@@ -213,7 +213,7 @@ def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
 
 
 def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
-    """The calls to ask, each with the recorded answer; without a recording, with the rule's answer.
+    """Return the calls to ask, each with the recorded answer; without a recording, with the rule's answer.
 
     Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
     """
@@ -227,7 +227,7 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
 
 
 def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
-    """The calls to ask of what both have, but those of Python numbers alone."""
+    """Yield the calls to ask of what both have, but those of Python numbers alone."""
     operands = [operand for operand in one.operands if operand in other.operands]
     operations = [op for op in one.operations if op in other.operations]
     several = [op for op in one.several if op in other.several]
@@ -258,12 +258,12 @@ def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> 
 
 
 def not_known(found: Sequence[Cause], known: Mapping[str, int]) -> list[Cause]:
-    """The causes that a file of known differences does not list, or lists with fewer calls."""
+    """Return the causes that a file of known differences does not list, or lists with fewer calls."""
     return [c for c in found if any(count > known.get(name, 0) for name, count in c.counts.items())]
 
 
 def counts_of(found: Iterable[Cause]) -> dict[str, int]:
-    """All entries of a file of known differences."""
+    """Return all entries of a file of known differences."""
     return {name: count for cause in found for name, count in cause.counts.items()}
 
 

@@ -109,7 +109,7 @@ class InProcessLibrary:
         return True
 
     def ask(self, op: str, operands: tuple[str, ...]) -> Answer:
-        """The library's answer to a call of operands that it has."""
+        """Return the library's answer to a call of operands that it has."""
         try:
             result = self._functions[op](*(self._made[operand] for operand in operands))
             answer = self._library.read(result)
@@ -132,7 +132,7 @@ def exception_answer(error: BaseException) -> Answer:
 
 
 def _operations(library: Library) -> dict[str, Callable[..., object]]:
-    """A library's functions by the one name of each operation. Raises OpError too."""
+    """Return a library's functions by the one name of each operation. Raises OpError too."""
     found = dict(library.operations())
     if not found:
         raise CannotAskError(
@@ -147,7 +147,7 @@ def _operations(library: Library) -> dict[str, Callable[..., object]]:
 
 
 def _texts(what: str, given: object) -> tuple[str, ...]:
-    """A sequence of strings that the library gave."""
+    """Return a sequence of strings that the library gave."""
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise CannotAskError(
             f"the library cannot be asked: {what} must be a list of strings, not {short(repr(given))}"
@@ -156,7 +156,7 @@ def _texts(what: str, given: object) -> tuple[str, ...]:
 
 
 def _text(what: str, given: object) -> str:
-    """A string that the library gave."""
+    """Return a string that the library gave."""
     if isinstance(given, str) and given.isprintable() and len(given) <= TEXT:
         return str(given)
     what = f"{what} must be of printable strings of up to {TEXT} characters, not {short(repr(given))}"

@@ -56,13 +56,13 @@ class Library(Protocol):
     """One line: how the answers were obtained."""
 
     def dtypes(self) -> Sequence[str]:
-        """The standard names of the dtypes it has: bool, unsigned, signed, float, complex."""
+        """Return the standard names of the dtypes it has: bool, unsigned, signed, float, complex."""
 
     def make(self, operand: str) -> object:
         """The object an operand string names, of ones unless a value is given; else NoSuchOperandError."""
 
     def read(self, result: object) -> str:
-        """The answer string of an operation's result: `int16`, `float64*` if weak, `py:int`."""
+        """Return the answer string of an operation's result: `int16`, `float64*` if weak, `py:int`."""
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         """Operation name to a function of made operands; `functions.functions` covers most."""
@@ -133,7 +133,7 @@ def python_answer(result: object) -> str | None:
 
 
 def versions_of(*packages: str) -> dict[str, str]:
-    """The installed versions of these distributions."""
+    """Return the installed versions of these distributions."""
     return {package: importlib.metadata.version(package) for package in packages}
 
 

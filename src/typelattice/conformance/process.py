@@ -25,7 +25,7 @@ from typelattice.recorded.answers import BROKEN
 
 HANG, CRASH = BROKEN.items()
 
-LIMIT = 10.0
+CALL_SECONDS = 10.0
 """Seconds that a call may take."""
 
 STARTING = 30
@@ -40,7 +40,7 @@ class LibraryProcess:
     `make` raised.
     """
 
-    def __init__(self, make: Callable[[], Library], limit: float = LIMIT) -> None:
+    def __init__(self, make: Callable[[], Library], limit: float = CALL_SECONDS) -> None:
         self._make, self._limit = make, limit
         self._process: BaseProcess | None = None
         self.catalogue = self._start()
@@ -52,7 +52,7 @@ class LibraryProcess:
         self._end()
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
-        """The answer to each question in turn."""
+        """Yield the answer to each question in turn."""
         done = 0
         while done < len(questions):
             for answer in self._answers_of_one_process(questions[done:]):

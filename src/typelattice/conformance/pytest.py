@@ -30,7 +30,7 @@ from typelattice.conformance.comparison import (
 from typelattice.conformance.implementation_differences import not_known
 from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library, OperandString
-from typelattice.conformance.process import LIMIT
+from typelattice.conformance.process import CALL_SECONDS
 from typelattice.conformance.questions import planned_calls
 from typelattice.engine.operations import LEFT, STANDARD, class_of
 from typelattice.engine.system import System
@@ -78,7 +78,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[Call]:
 
 
 def library_of(library: Any) -> Library:
-    """A namespace as a library, or the library that a callable makes. Raises CannotAskError."""
+    """Return a namespace as a library, or the library that a callable makes. Raises CannotAskError."""
     if callable(library) and not hasattr(library, INFO):
         return cast(Library, library())
     return ArrayNamespace(library)
@@ -132,7 +132,7 @@ def imitation_tests(
     other: str | None = None,
     known: str | Path | None = None,
     calls: int | None = None,
-    limit: float = LIMIT,
+    limit: float = CALL_SECONDS,
 ) -> Callable[[], None]:
     """Return a pytest test that an implementation answers as what it imitates does.
 
@@ -177,7 +177,7 @@ def is_undefined(m: Mismatch) -> bool:
 
 
 def report_text(report: Report) -> str:
-    """The mismatches in words: each cause once, with different examples."""
+    """Return the mismatches in words: each cause once, with different examples."""
     lines = []
     for cause, mismatches in report.groups().items():
         lines.append(f"{len(mismatches)} calls, {cause}")

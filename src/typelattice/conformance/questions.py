@@ -43,7 +43,7 @@ EVERY_DTYPE = (
 """Operations that are asked of every dtype, a choice from most classes, and their operators that write
 nothing; the others are asked of the `USUAL` ones."""
 
-MANY = 110
+MAX_OPERANDS_FOR_OPERATORS = 110
 """Operands beyond which operators, which double the calls, are asked of the usual dtypes only. PyTorch has
 102, and is asked all: its `*` differs from `multiply` in float8, as its list of departures says."""
 
@@ -53,7 +53,7 @@ USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)|\w
 TAKE_SEVERAL = tuple(name for name, op in OPERATIONS.items() if op.form != "choice" and (op.most or 3) > 2)
 """Operations that three operands and more may take part in; a condition does not."""
 
-MOST = 5
+MAX_RANDOM_OPERANDS = 5
 """Operands of a call at random."""
 
 HALF, FIFTH = 0.5, 0.2
@@ -72,7 +72,7 @@ class PlannedCalls:
     nary: tuple[tuple[str, tuple[int, ...]], ...]
 
     def questions(self, operands: Sequence[str]) -> Iterator[Question]:
-        """The calls, in the order of a recording."""
+        """Yield the calls, in the order of a recording."""
         for op, chosen in self.unary.items():
             for only in chosen:
                 yield op, (operands[only],)
@@ -85,7 +85,7 @@ class PlannedCalls:
 
 
 def candidates(dtypes: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
-    """The operand strings that a library with these dtypes may have objects for."""
+    """Return the operand strings that a library with these dtypes may have objects for."""
     return *(dtype + tier for tier in TIERS for dtype in dtypes), *KINDS, *EDGES, *extra
 
 
@@ -120,7 +120,7 @@ def planned_calls(
 
 
 def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
-    """The operands of which an operation is asked, by their index.
+    """Return the operands of which an operation is asked, by their index.
 
     >>> operands = ("int8", "int4", "int8:0d", "300", "int")
     >>> asked_of("add", operands), asked_of("multiply", operands), asked_of("hypot", operands)
@@ -133,7 +133,7 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
 
 def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands of which an operation is asked, by their index."""
-    usual = known.in_place or (known.is_operator and len(operands) > MANY)
+    usual = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
     every = known.function in EVERY_DTYPE and not usual
     if (known.function in WHOLE and not usual) or (every and known.alone):
         return tuple(range(len(operands)))
@@ -195,7 +195,7 @@ def random_questions(
 
 
 def _pool(known: Operation, operands: Sequence[str]) -> list[str]:
-    """The operands for random calls of an operation: of every tier if it is asked of every dtype."""
+    """Return the operands for random calls of an operation: of every tier if it is asked of every dtype."""
     if not _of_every_tier(known):
         return [operands[i] for i in _asked_of(known, operands)]
     return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]
@@ -221,7 +221,7 @@ def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
 
 
 def _most(known: Operation) -> int:
-    return min(MOST, known.most or MOST)
+    return min(MAX_RANDOM_OPERANDS, known.most or MAX_RANDOM_OPERANDS)
 
 
 def _takes_arrays_only(known: Operation) -> bool:

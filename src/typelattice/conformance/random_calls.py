@@ -71,7 +71,7 @@ def _calls(
     questions: Sequence[Question],
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
 ) -> Iterator[Call]:
-    """The questions with the library's answers."""
+    """Yield the questions with the library's answers."""
     for done, (answer, _) in enumerate(asked.answers(questions)):
         op, operands = questions[done]
         progress(done + 1, len(questions), op)

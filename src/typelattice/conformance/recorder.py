@@ -7,7 +7,7 @@ from datetime import date
 
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import Library
-from typelattice.conformance.process import LIMIT, LibraryProcess
+from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question, planned_calls
 from typelattice.recorded.answers import LACKED, Messages
 from typelattice.recorded.encode_recording import encode_recording
@@ -25,14 +25,14 @@ def in_silence(done: int, planned: int, op: str) -> None:
 def record(
     make: Callable[[], Library],
     *,
-    limit: float = LIMIT,
+    limit: float = CALL_SECONDS,
     several: int = 1000,
     seed: int = 0,
     like: Recording | None = None,
     earlier: Recording | None = None,
     progress: Progress = in_silence,
 ) -> Recording:
-    """The recording of every call that is planned.
+    """Return the recording of every call that is planned.
 
     `make` is called in another process, so it must be picklable. `limit`: seconds that a call may take.
     `several`: random calls of three to five operands, for each operation that takes so many. `progress` is
@@ -56,7 +56,7 @@ def asked_everything(
     progress: Progress = in_silence,
     earlier: Recording | None = None,
 ) -> Recording:
-    """The recording of all that a library in a process has; the options are those of `record`."""
+    """Return the recording of all that a library in a process has; the options are those of `record`."""
     has = asked.catalogue
     planned = planned_calls(has.operands, has.operations, has.several, several, seed, has.own)
     return _recording(asked, has.operands, list(planned.questions(has.operands)), seed, progress, earlier)
@@ -111,7 +111,7 @@ def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
 
 
 def _read_earlier(earlier: Recording | None, has: Catalogue) -> dict[Question, Answer]:
-    """The answers of an earlier recording, by their question; none if it was of other versions."""
+    """Return the answers of an earlier recording, by their question; none if it was of other versions."""
     if earlier is None or (dict(earlier.versions), earlier.python) != (dict(has.versions), has.python):
         return {}
     return {(call.op, call.operands): (call.answer, call.message) for call in earlier.calls()}

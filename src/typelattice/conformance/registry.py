@@ -21,7 +21,7 @@ from typelattice.facts.suggestions import nearest, short
 
 
 def library(name: str) -> Library:
-    """The library that a recording is named after, or `module:attribute`, a callable of your own.
+    """Return the library that a recording is named after, or `module:attribute`, a callable of your own.
 
     Its constructor may set process-wide configuration: make one a process.
     Raises UnknownLibraryError, MissingLibraryError.

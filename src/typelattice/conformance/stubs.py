@@ -51,7 +51,7 @@ class Stubs:
         self._library.__exit__()
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
-        """The answer to each question in turn, in batches."""
+        """Yield the answer to each question in turn, in batches."""
         for start in range(0, len(questions), BATCH):
             batch = questions[start : start + BATCH]
             written = [self._written(*question) for question in batch]

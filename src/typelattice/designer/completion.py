@@ -22,7 +22,7 @@ from typelattice.files.writer import code, reduce_order, system_file
 Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # the most that it may count
 X = TypeVar("X")
-MOST = 1_000_000_000  # that a demand may be capped at; the solver counts in 32 bits
+MAX_CAP = 1_000_000_000  # that a demand may be capped at; the solver counts in 32 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +191,8 @@ def _caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
     for word, most in at_most.items():
         if word not in known:
             raise PlanError(f"unknown word {short(word)}{nearest(word, known)}; these are {', '.join(known)}")
-        if type(most) is not int or not 0 <= most <= MOST:
-            raise PlanError(f"at most, for {word}, should be a whole number from 0 to {MOST:,}")
+        if type(most) is not int or not 0 <= most <= MAX_CAP:
+            raise PlanError(f"at most, for {word}, should be a whole number from 0 to {MAX_CAP:,}")
     return [(known[word], most) for word, most in at_most.items()]
 
 

@@ -12,7 +12,7 @@ from typelattice.facts.loss import Loss, loss
 from typelattice.facts.order import Order
 from typelattice.study.criteria import WIDE, width
 
-FLOAT = Kind.FLOAT.rank
+FLOAT = Kind.FLOAT.category
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Member:
         return _width(self.dtype) if self.dtype else None
 
     @property
-    def rank(self) -> int:
-        return self.node.kind.rank
+    def category(self) -> int:
+        return self.node.kind.category
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ _width = cache(width)
 
 
 def members(system: System) -> tuple[Member, ...]:
-    """The nodes of its order, weak ones with the default dtypes of the system."""
+    """Return the nodes of its order, weak ones with the default dtypes of the system."""
     return tuple(Member(n, dtype_or_default(n, system)) for n in system.order.nodes)
 
 
@@ -81,15 +81,15 @@ def _cast(bad: Callable[[Member, Member], bool]) -> Callable[[Member, Member, Me
 
 
 def _yields(a: Member, b: Member, c: Member) -> bool:
-    return isinstance(a.node, Weak) and c.node is b.node and a.rank <= c.rank
+    return isinstance(a.node, Weak) and c.node is b.node and a.category <= c.category
 
 
 def _wraps(a: Member, c: Member) -> bool:
-    return c.rank < FLOAT and (lost(a, c).magnitude or lost(a, c).sign)
+    return c.category < FLOAT and (lost(a, c).magnitude or lost(a, c).sign)
 
 
 def _bursts(a: Member, c: Member) -> bool:
-    return c.rank >= FLOAT and lost(a, c).magnitude
+    return c.category >= FLOAT and lost(a, c).magnitude
 
 
 def _narrower(a: Member, c: Member) -> bool:
@@ -103,13 +103,13 @@ def _subset(a: Member, c: Member) -> bool:
 
 def _submits(a: Member, b: Member, c: Member) -> bool:
     """An inexact array that is no longer one beside a weak operand."""
-    strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.rank >= FLOAT]
+    strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.category >= FLOAT]
     return len(strong) == 1 and isinstance(c.node, Weak)
 
 
 def _undeferring(a: Member, b: Member, c: Member) -> bool:
-    low, high = sorted((a, b), key=lambda x: x.rank)
-    return low.rank == 1 and high.rank >= FLOAT and c.node is not high.node
+    low, high = sorted((a, b), key=lambda x: x.category)
+    return low.category == 1 and high.category >= FLOAT and c.node is not high.node
 
 
 DEMANDS = {d.name: d for d in (
@@ -117,7 +117,7 @@ DEMANDS = {d.name: d for d in (
     Demand("single", "pairs with several lowest bounds that no tie settles", several=True),
     Demand(
         "component", "results that drop a component: imaginary parts, fractions",
-        _cast(lambda a, c: a.rank > c.rank),
+        _cast(lambda a, c: a.category > c.category),
     ),
     Demand("overflow", "results at an integer that wraps", _cast(_wraps)),
     Demand("magnitude", "results at a float too small for some finite values", _cast(_bursts)),
@@ -125,7 +125,7 @@ DEMANDS = {d.name: d for d in (
     Demand("subset", "results at a dtype of the same kind that does not hold all values", _cast(_subset)),
     Demand(
         "kind", "results of a higher kind than both operands'",
-        lambda a, b, c: c.rank > max(a.rank, b.rank),
+        lambda a, b, c: c.category > max(a.category, b.category),
     ),
     Demand("width", "results wider than both operands", is_widened),
     Demand(

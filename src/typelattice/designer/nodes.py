@@ -24,7 +24,7 @@ from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import code, reduce_order, system_file
 from typelattice.study.study_scope import BeyondReachError
 
-MOST = 2000  # bounds in common that are looked at; an order may have exponentially many
+MAX_COMMON_BOUNDS = 2000  # bounds in common that are looked at; an order may have exponentially many
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def missing_nodes(order: str | Path | System) -> MissingNodes:
 
 
 def _cuts(up: Sequence[int], name: str) -> set[int]:
-    """The sets of all upper bounds that some nodes have in common, as masks; none that is empty."""
+    """Return the sets of all upper bounds that some nodes have in common, as masks; none that is empty."""
     found, waiting = set(up), list({*up})
     while waiting:
         cut = waiting.pop()
@@ -110,10 +110,10 @@ def _cuts(up: Sequence[int], name: str) -> set[int]:
             if (common := cut & u) and common not in found:
                 found.add(common)
                 waiting.append(common)
-        if len(found) > MOST:
+        if len(found) > MAX_COMMON_BOUNDS:
             raise BeyondReachError(
-                f"{name} is beyond reach: its completion has more than {MOST:,} nodes; leave out dtypes, or "
-                "state more of the order"
+                f"{name} is beyond reach: its completion has more than {MAX_COMMON_BOUNDS:,} nodes; "
+                "leave out dtypes, or state more of the order"
             )
     return found
 
@@ -131,7 +131,7 @@ def _dtype(name: str, below: Sequence[Node]) -> DType:
 
 
 def _with_dtypes(partial: System, made: Sequence[DType]) -> System:
-    """The system with further dtypes of its file's own, which its order lacks yet."""
+    """Return the system with further dtypes of its file's own, which its order lacks yet."""
     origin = partial.origin
     assert isinstance(origin, SystemOrigin)
     values = origin.definition.values

@@ -111,7 +111,7 @@ def _find(name: object, known: Mapping[str, Demand], where: str, key: str) -> De
 
 
 def _read_own_demand(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) -> Demand:
-    """A demand of a plan's own: relations to avoid or to have, results to have, pairs to refuse."""
+    """Return a demand of a plan's own: relations to avoid or to have, results to have, pairs to refuse."""
     for field in given:
         if field not in FIELDS:
             raise ValueError(

@@ -36,7 +36,7 @@ class Problem:
         return sum(mask.bit_count() for mask in self.may)
 
     def facts(self) -> Iterator[str]:
-        """The problem in the words of complete.lp."""
+        """Yield the problem in the words of complete.lp."""
         for i, mask in enumerate(self.given):
             yield from (f"given({i},{j})." for j in bits(mask))
         for i, mask in enumerate(self.may):
@@ -79,7 +79,7 @@ class Problem:
         return sum(d.result(m[i], m[j], m[j]) for i, j in related) if d.result else 0
 
     def list_addable(self) -> Iterator[tuple[int, int]]:
-        """All relations that may be added."""
+        """Yield all relations that may be added."""
         return ((i, j) for i, mask in enumerate(self.may) for j in bits(mask))
 
 

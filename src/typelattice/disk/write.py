@@ -83,7 +83,7 @@ def _is_there(path: str) -> bool:
 
 
 def _spare(target: str) -> str:
-    """A new name in the folder of a file."""
+    """Return a new name in the folder of a file."""
     return os.path.join(os.path.dirname(target), f".typelattice-{os.urandom(8).hex()}")
 
 

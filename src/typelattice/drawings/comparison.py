@@ -52,7 +52,7 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
 
 
 def _legend(a: str, b: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow]) -> str:
-    """The signs of the drawing; none of what does not occur in it."""
+    """Return the signs of the drawing; none of what does not occur in it."""
     marks = {mark for marks in (*(v.marks for v in vertices), *(a.marks for a in arrows)) for mark in marks}
     said = [f"blue and thick: {b} alone has it"] if "added" in marks else []
     said += [f"orange and dashed: {a} alone has it"] if "dropped" in marks else []

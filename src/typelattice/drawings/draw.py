@@ -22,7 +22,7 @@ from typelattice.rendering.layered import Placed, lay_out
 from typelattice.study.diffs import Diff
 from typelattice.study.table_labels import CODES
 
-MOST = 1_000  # nodes of a drawing; more can no longer be read
+MAX_NODES = 1_000  # nodes of a drawing; more can no longer be read
 MOST_ARROWS = 5_000
 
 AnySystem = str | os.PathLike[str] | System
@@ -96,7 +96,7 @@ def draw(
 
 
 def program_steps(x: Program) -> Placed:
-    """The steps of a program by themselves. Raises DrawingError if they are too many."""
+    """Return the steps of a program by themselves. Raises DrawingError if they are too many."""
     _check_size(len(x.steps), 0)
     return laid_out(steps_diagram(x))
 
@@ -127,7 +127,7 @@ def _alone(x: object, other: object, highlight: Sequence[object]) -> None:
 
 
 def _plain(order: Order[object]) -> Diagram:
-    """An order of anything: of dtypes with kinds as rows, of other nodes without."""
+    """Return an order of anything: of dtypes with kinds as rows, of other nodes without."""
     ids = {n: str(n) for n in order.nodes}
     if len({*ids.values()}) < len(ids):
         raise DrawingError("two nodes of the order print alike; name them apart")
@@ -139,15 +139,15 @@ def _plain(order: Order[object]) -> Diagram:
 
 
 def laid_out(diagram: Diagram) -> Placed:
-    """The diagram with coordinates. Raises DrawingError if it is too large to be read."""
+    """Return the diagram with coordinates. Raises DrawingError if it is too large to be read."""
     _check_size(len(diagram.vertices), len(diagram.arrows))
     return lay_out(diagram)
 
 
 def _check_size(nodes: int, arrows: int) -> None:
     """Raises DrawingError for more than can be read."""
-    if nodes > MOST or arrows > MOST_ARROWS:
+    if nodes > MAX_NODES or arrows > MOST_ARROWS:
         raise DrawingError(
             f"{nodes:,} nodes and {arrows:,} arrows are too many to read; "
-            f"at most {MOST:,} and {MOST_ARROWS:,} are drawn"
+            f"at most {MAX_NODES:,} and {MOST_ARROWS:,} are drawn"
         )

@@ -78,7 +78,7 @@ def heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
 
 
 def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
-    """A table as a heat map: a matplotlib Figure, which notebooks show and `savefig` writes.
+    """Return a table as a heat map: a matplotlib Figure, which notebooks show and `savefig` writes.
 
     A table has `loss` (of the worst cast: nothing, precision, range) and `width` (bits that the answer has
     beyond its widest operand); a diff or a consensus has `agreement` (how many different answers there are).
@@ -91,7 +91,7 @@ def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
 
 
 def figure(found: Heat) -> Any:
-    """The matplotlib Figure of a heat map. Raises DrawingError without matplotlib."""
+    """Return the matplotlib Figure of a heat map. Raises DrawingError without matplotlib."""
     return _draw_ranks(found) if found.ranks else _draw_signed(found)
 
 
@@ -113,7 +113,7 @@ def _cell(found: Heat, value: float, cell: Cell) -> Cell:
 
 
 def _sign(value: float, ranks: Sequence[str]) -> str:
-    """A value in a character or two."""
+    """Return a value in a character or two."""
     if not ranks:
         return f"{value:+.0f}" if value else SIGNS[0]
     return SIGNS[int(value)] if len(ranks) <= len(SIGNS) else str(int(value) + 1)
@@ -132,7 +132,7 @@ def _lost(p: Promotion) -> float:
 
 
 def _wider(p: Promotion) -> float:
-    """The bits of the result, less those of the widest operand."""
+    """Return the bits of the result, less those of the widest operand."""
     widths = [o.dtype.bits for o in p.operands if o.dtype and o.dtype.bits]
     if not widths or p.dtype is None or not p.dtype.bits:
         return 0.0  # Python scalars alone have no width to begin with
@@ -140,7 +140,7 @@ def _wider(p: Promotion) -> float:
 
 
 def _draw_ranks(found: Heat) -> Any:
-    """A map of a few ranks, each with its name."""
+    """Return a map of a few ranks, each with its name."""
     figure, _, colours = _map(found, (PALE, ACCENT), 0.0, max(len(found.ranks) - 1.0, 1.0))
     patches = import_module("matplotlib.patches")
     shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(found.ranks)]
@@ -150,7 +150,7 @@ def _draw_ranks(found: Heat) -> Any:
 
 
 def _draw_signed(found: Heat) -> Any:
-    """A map of numbers on both sides of zero, with a scale."""
+    """Return a map of numbers on both sides of zero, with a scale."""
     widest = max((abs(v) for row in found.values for v in row if not isnan(v)), default=1.0) or 1.0
     figure, axes, _ = _map(found, (ADDED, PALE, ACCENT), -widest, widest)
     figure.colorbar(axes.images[0], ax=axes, label=found.said, shrink=0.7)

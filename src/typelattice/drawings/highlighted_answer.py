@@ -16,7 +16,7 @@ from typelattice.rendering.layered import Edge, Placed, lay_out
 
 
 def draw_highlighted(p: Promotion, small: bool, codes: str) -> Placed:
-    """The order of the answer's system, with the answer lit in it and the reason in words below.
+    """Return the order of the answer's system, with the answer lit in it and the reason in words below.
 
     Nodes are marked as `operand`, `join`, `way` (between them), `lost` (a lowest bound that did not win),
     `bound` (an upper bound above the join), and else `faded`; edges as `way` or `faded`.
@@ -48,13 +48,13 @@ def draw_highlighted(p: Promotion, small: bool, codes: str) -> Placed:
 
 
 def describe_reason(p: Promotion) -> list[str]:
-    """The reason in words, a line for each thing to say."""
+    """Return the reason in words, a line for each thing to say."""
     said = [f"{heading}: {'; '.join(lines)}" for heading, lines in sections(p)]
     return [*said, f"rule: {p.rule}"]
 
 
 def _operands(p: Promotion) -> tuple[Node, ...]:
-    """The nodes at which the operands enter the order."""
+    """Return the nodes at which the operands enter the order."""
     results: set[Node] = set()
     found: dict[Node, None] = {}
     for step in p.steps:
@@ -67,12 +67,12 @@ def _operands(p: Promotion) -> tuple[Node, ...]:
 
 
 def _join(p: Promotion) -> Node | None:
-    """The node at which the operands join, before any operation."""
+    """Return the node at which the operands join, before any operation."""
     return p.node if p.node is not None and p.node in p.system.order else None
 
 
 def _steps(order: Order[Node], operands: Sequence[Node], join: Node | None) -> Iterator[tuple[Node, Node]]:
-    """The covers on the shortest way of each operand to the join."""
+    """Yield the covers on the shortest way of each operand to the join."""
     for n in operands:
         way = next(paths(order, n, join), ()) if join is not None else ()
         yield from pairwise(way)

@@ -25,12 +25,12 @@ from typelattice.rendering.drawing import Drawing
 from typelattice.rendering.grid_svg import grid_svg
 from typelattice.study.criteria import Criteria
 
-MOST = 3  # of several designs that are drawn, the best first
+MAX_DESIGNS = 3  # of several designs that are drawn, the best first
 STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace"
 
 
 def html(x: object) -> str | None:
-    """A value as HTML without scripts; None for one that has none."""
+    """Return a value as HTML without scripts; None for one that has none."""
     if has_grid(x):
         return render(x, "html")
     if isinstance(x, Criteria):
@@ -47,7 +47,7 @@ def html(x: object) -> str | None:
 
 
 def svg(x: object) -> str | None:
-    """A value as an SVG file by itself; None for one that has none."""
+    """Return a value as an SVG file by itself; None for one that has none."""
     if has_grid(x):
         return grid_svg(x.grid())
     try:
@@ -57,17 +57,17 @@ def svg(x: object) -> str | None:
 
 
 def _drawings(x: object) -> Iterator[Drawing]:
-    """The drawings of a value. Raises DrawingError for one that is too large."""
+    """Yield the drawings of a value. Raises DrawingError for one that is too large."""
     match x:
         case System() | Order() | Promotion() | Replay():
             yield draw(x)
         case Program():
             yield Drawing("a program", program_steps(x))
         case Design():
-            for found in x.completions[:MOST]:
+            for found in x.completions[:MAX_DESIGNS]:
                 yield _draw_change(x.partial, found.system)
         case Repairs():
-            for mended in x.repairs[:MOST]:
+            for mended in x.repairs[:MAX_DESIGNS]:
                 yield _draw_change(x.broken, mended.system)
         case Completion() | Repair():
             yield draw(x.system)

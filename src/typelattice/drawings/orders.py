@@ -45,7 +45,7 @@ SIGNS = {"tie": "=", "fork": "×"}
 
 
 def vertex(node: Node, codes: str = "bits", marks: tuple[str, ...] = ()) -> Vertex:
-    """A node of an order as a vertex of a diagram."""
+    """Return a node of an order as a vertex of a diagram."""
     weak = () if isinstance(node, DType) else ("weak",)
     return Vertex(
         str(node), node_code(node, codes), row(node), node.kind.value, (*weak, *marks), _facts(node)
@@ -60,14 +60,14 @@ def node_code(node: Node, codes: str) -> str:
 
 
 def row(node: Node) -> float:
-    """The row of a node, by its kind."""
-    if node.kind is Kind.BOOL or (node.kind.rank == 1 and not isinstance(node, DType)):
+    """Return the row of a node, by its kind."""
+    if node.kind is Kind.BOOL or (node.kind.category == 1 and not isinstance(node, DType)):
         return BETWEEN
     return next(i for i, kind in ROWS if kind == node.kind.value)
 
 
 def between(order: Order[Node], shown: Sequence[Node]) -> Order[Node]:
-    """The order among some of its nodes: one covers another where none of them stands between."""
+    """Return the order among some of its nodes: one covers another where none of them stands between."""
     if len(shown) == len(order.nodes):
         return order
     kept = {*shown}
@@ -79,7 +79,7 @@ def between(order: Order[Node], shown: Sequence[Node]) -> Order[Node]:
 
 
 def _choose_nodes(system: Rules, small: bool, also: set[Node]) -> tuple[list[Node], tuple[DType, ...]]:
-    """The nodes to draw, and the dtypes left out."""
+    """Return the nodes to draw, and the dtypes left out."""
     nodes = system.order.nodes
     few = small_nodes(system)
     narrow = [n for n in nodes if isinstance(n, DType) and n in few]
@@ -98,7 +98,7 @@ def _facts(node: Node) -> str:
     said += [f"{node.bits} bits"] if node.bits else []
     if node.precision:
         said.append(f"{node.precision} bits of precision")
-    elif node.kind.rank == 1 and node.max is not None:
+    elif node.kind.category == 1 and node.max is not None:
         said.append(f"{node.min} to {node.max}")
     return ", ".join(said)
 

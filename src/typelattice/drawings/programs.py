@@ -15,11 +15,11 @@ from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.unasked import UNASKED_NOTE
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 
-LONGEST = 34  # characters of a step's text
+MAX_STEP_CHARS = 34  # characters of a step's text
 
 
 def program_diagram(replay: Replay) -> Diagram:
-    """The steps of a program, an expression that is repeated once.
+    """Return the steps of a program, an expression that is repeated once.
 
     A cast that nobody wrote is dashed; one that loses has a number and a note.
     """
@@ -48,11 +48,11 @@ def program_diagram(replay: Replay) -> Diagram:
 
 
 def steps_diagram(program: Program) -> Diagram:
-    """The steps of a program by themselves, under no system."""
+    """Return the steps of a program by themselves, under no system."""
     vertices, arrows = list[Vertex](), list[Arrow]()
     for i, parts in _drawn_steps(program).items():
         text = program.steps[i].text
-        vertices.append(Vertex(str(i), clip_text(text, LONGEST), title=text))
+        vertices.append(Vertex(str(i), clip_text(text, MAX_STEP_CHARS), title=text))
         arrows += [Arrow(str(shown), str(i)) for shown in parts.values()]
     return Diagram(_source(program), tuple(vertices), tuple(arrows))
 
@@ -60,7 +60,7 @@ def steps_diagram(program: Program) -> Diagram:
 def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
     """Map each step to draw to its inputs, and each of these to the step drawn for it.
 
-    Of equal steps with equal inputs the first is drawn. Numbers are drawn beside each step that takes them.
+    Equal steps with equal inputs are drawn once. Numbers are drawn beside each step that takes them.
     """
     first: list[int] = []
     known: dict[str, int] = {}  # by their texts, as 1 == 1.0 == True
@@ -93,7 +93,7 @@ def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
     why = f": {outcome.reason}" if outcome.reason else ""
     title = f"{step.text}: {outcome.marked}{why}{place}"
     return Vertex(
-        str(i), f"{clip_text(step.text, LONGEST)}\n{outcome.marked}", 0, kind, (*weak, *marks), title
+        str(i), f"{clip_text(step.text, MAX_STEP_CHARS)}\n{outcome.marked}", 0, kind, (*weak, *marks), title
     )
 
 
@@ -122,7 +122,7 @@ def _arrow(
 
 
 def _words(source: object, target: DType) -> str:
-    """A cast, and what it can lose."""
+    """Return a cast, and what it can lose."""
     if not isinstance(source, DType):
         return f"a Python {source} becomes {target}"
     lost = "; ".join(loss_words(loss(source, target), source, target))

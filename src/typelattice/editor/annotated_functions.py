@@ -37,7 +37,7 @@ def steps_of_annotations(text: str) -> Iterator[KnownStep]:
 
 
 def _system(tree: ast.Module) -> str:
-    """The system of the first library that a file imports."""
+    """Return the system of the first library that a file imports."""
     libraries = [name for name in systems() if heading_of(name) == LIBRARIES]
     for node in ast.walk(tree):
         named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -58,7 +58,7 @@ def _operands(node: ast.FunctionDef) -> dict[str, str]:
 
 
 def _dtype(annotation: ast.expr | None) -> str | None:
-    """The dtype that an annotation names: the first dtype among its names, whatever their case.
+    """Return the dtype that an annotation names: the first dtype among its names, whatever their case.
 
     >>> [_dtype(ast.parse(a, mode="eval").body) for a in ("Float32[Array, 'n 3']", "np.int8", "float", "str")]
     ['float32', 'int8', 'float', None]

@@ -99,7 +99,7 @@ def _rule(step: Mapping[str, Any], operands: Sequence[str], rules: Sequence[str]
 
 
 def hints(steps: Iterable[KnownStep]) -> dict[int, str]:
-    """The hint of each line: the dtypes of its last expression, each once.
+    """Return the hint of each line: the dtypes of its last expression, each once.
 
     >>> hints([KnownStep(0, 4, 9, "float64", ""), KnownStep(0, 4, 13, "float32", "")])
     {0: 'float32'}
@@ -115,6 +115,6 @@ def hints(steps: Iterable[KnownStep]) -> dict[int, str]:
 
 
 def step_at(steps: Iterable[KnownStep], line: int, column: int) -> KnownStep | None:
-    """The smallest known expression around a place."""
+    """Return the smallest known expression around a place."""
     around = [s for s in steps if s.line == line and s.start <= column <= s.end]
     return min(around, key=lambda s: s.end - s.start, default=None)

@@ -39,7 +39,7 @@ class KnownRuns:
     _read: tuple[float, dict[str, Any]] | None = None
 
     def find(self, path: str) -> dict[str, Any] | None:
-        """The last run of a file; None if there is none that can be read."""
+        """Return the last run of a file; None if there is none that can be read."""
         return self.of_file.get(path) or self._from_document()
 
     def _from_document(self) -> dict[str, Any] | None:
@@ -60,7 +60,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
     runs = KnownRuns(document)
 
     def known(uri: str) -> list[KnownStep]:
-        """The steps of a file: of its lines that ran, and of other lines by their annotations."""
+        """Return the steps of a file: of its lines that ran, and of other lines by their annotations."""
         text, path = made.workspace.get_text_document(uri).source, to_fs_path(uri) or ""
         run = runs.find(path)
         ran = [*steps_of_run(run, path, text.splitlines())] if run else []
@@ -163,7 +163,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
 
 
 def edits(before: str, after: str) -> list[lsp.TextEdit]:
-    """The edits that make one text of another, by whole lines.
+    """Return the edits that make one text of another, by whole lines.
 
     >>> [(e.range.start.line, e.range.end.line, e.new_text) for e in edits("a\\nb\\nc\\n", "a\\nB\\nc\\n")]
     [(1, 2, 'B\\n')]
@@ -181,7 +181,7 @@ def _range(line: int, start: int, end: int, text: str) -> lsp.Range:
 
 
 def _units(text: str) -> int:
-    """The length of a text as the protocol counts it, in UTF-16 code units."""
+    """Return the length of a text as the protocol counts it, in UTF-16 code units."""
     return len(text.encode("utf-16-le")) // 2
 
 
@@ -190,6 +190,6 @@ def _column(text: str, units: int) -> int:
 
 
 def _fenced(text: str) -> str:
-    """A text as a block of code that no line of it can end."""
+    """Return a text as a block of code that no line of it can end."""
     ticks = "`" * (3 + max((len(run) for run in text.split() if set(run) == {"`"}), default=0))
     return f"{ticks}text\n{text}\n{ticks}"

@@ -1,1 +1,1 @@
-"""From operands to an answer: what a system's rules make of them."""
+"""The engine: applies the rules of a system to operands, and answers with a Promotion."""

@@ -46,7 +46,7 @@ class Cast:
 
 @frozen(repr=False)
 class Promotion(Viewed):
-    """An answer and all that led to it. Of a refusal `dtype` is None, and `reason` and `remedy` say why.
+    """An answer and all that led to it. For a refusal `dtype` is None, and `reason` and `remedy` say why.
 
     The operands join at `node` and are cast to `compute`, the dtype computed in. `accumulator` is the dtype
     in which the operation adds up, if the system states one. `dtype` is that of the result: most operations
@@ -80,7 +80,7 @@ class Promotion(Viewed):
         return f"<{given}: {self._question} under {self.system.name}>"
 
     def __str__(self) -> str:
-        """The whole explanation, as the command line shows it."""
+        """Return the whole explanation, as the command line shows it."""
         return show(self, "text") or repr(self)
 
     @property
@@ -126,12 +126,12 @@ class Promotion(Viewed):
     def casts(self) -> tuple[Cast, ...]:
         """The implicit casts, one for each operand that is not of the dtype computed in already."""
         targets = ((o, self.cast_target(o)) for o in self.promoting)
-        return tuple(_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
+        return tuple(_make_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
 
     def cast_target(self, o: Operand) -> DType | None:
         """The dtype that an operand is cast to before the operation computes; None if it is cast to none.
 
-        Where the operation does not make the parameters of a dtype alike, each operand has its own: int32
+        If the operation does not make the parameters of a dtype alike, each operand has its own: int32
         beside a decimal is decimal(10,0).
         """
         if self.compute is None or not self.compute.parameters:
@@ -139,7 +139,7 @@ class Promotion(Viewed):
         return self.system.families[self.compute].member(own_dtype(self.system, o)) or self.compute
 
 
-def _cast(o: Operand, target: DType) -> Cast:
+def _make_cast(o: Operand, target: DType) -> Cast:
     return Cast(o, o.dtype or o.kind, target, loss(o.dtype, target) if o.dtype else None)
 
 

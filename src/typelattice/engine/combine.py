@@ -43,7 +43,7 @@ def _by_tiers(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) 
     tiers: dict[str, list[Node]] = {}
     for i, o in enumerate(operands):
         node = enter(rules, o, trail, len(operands) == 1)
-        tiers.setdefault(_tier(rules, o, scalars_alone and i == 0), []).append(node)
+        tiers.setdefault(_find_tier(rules, o, scalars_alone and i == 0), []).append(node)
     joined = [(tier, join_tier(rules, tiers[tier], trail)) for tier in reversed(rules.tiers) if tier in tiers]
     if len(joined) > 1 and rules.joins and not scalars_alone:
         highest, node = joined[-1]
@@ -61,7 +61,7 @@ def _join_large_ints(rules: Rules, node: Node, operands: Sequence[Operand], trai
     Ignore an int that no dtype of `joins` holds.
     """
     for o in operands:
-        if o.tier != "scalar" or o.kind.rank != node.kind.rank or not isinstance(node, DType):
+        if o.tier != "scalar" or o.kind.category != node.kind.category or not isinstance(node, DType):
             continue
         if not isinstance(o.value, int) or represent(o.value, node)[0]:
             continue
@@ -84,18 +84,20 @@ def _signed_counterpart(rules: Rules, d: DType, trail: list[Decision]) -> DType:
     int64 for uint64. If there is neither, it is the unsigned dtype itself.
     """
     signed = [s for s in rules.joins if s.kind is Kind.SIGNED and s in rules.order]
-    wider = [s for s in signed if _bits(s) > _bits(d)] or [s for s in signed if _bits(s) == _bits(d)]
+    wider = [s for s in signed if _count_bits(s) > _count_bits(d)] or [
+        s for s in signed if _count_bits(s) == _count_bits(d)
+    ]
     if not wider:
         return d
     trail.append(Outgrown((d,), wider[0], Kind.SIGNED.word))
     return wider[0]
 
 
-def _bits(d: DType) -> int:
+def _count_bits(d: DType) -> int:
     return d.bits or 0
 
 
-def _tier(rules: Rules, o: Operand, first: bool) -> str:
+def _find_tier(rules: Rules, o: Operand, first: bool) -> str:
     """Return the operand's own tier if the file distinguishes it, else the highest.
 
     Python's bool counts as an array of bool, unless the file gives bool a default dtype, as PyTorch's does.
@@ -112,7 +114,7 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, trail: list
     stated = stated_pair(rules, high, weak(low.kind), trail)
     if stated:
         return stated
-    node = high if low.kind.rank <= high.kind.rank else _node_of_higher_kind(rules, low, high)
+    node = high if low.kind.category <= high.kind.category else _node_of_higher_kind(rules, low, high)
     step = Lowered((high, low), node)
     if node is None:
         other = f"a Python {low.kind.word}" if tier == "scalar" else f"a 0-d array of {low}"

@@ -44,7 +44,7 @@ class Counted(Decision):
 
 
 class Joined(Decision):
-    """The least upper bound of the nodes; None where there is none."""
+    """The least upper bound of the nodes; None if there is none."""
 
     key = "order"
 

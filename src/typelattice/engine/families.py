@@ -8,7 +8,7 @@ from typelattice.engine.combine import combine
 from typelattice.engine.decisions import Decision, Parameterized, RefusalError
 from typelattice.engine.formulas import SAME, Arguments, Number
 from typelattice.engine.joining import own_dtype
-from typelattice.engine.operate import Evaluation, said_to_give
+from typelattice.engine.operate import Evaluation, gives_for
 from typelattice.engine.operations import LEFT, MemberGiven, Op
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtype_members import arguments_of, member_of
@@ -23,45 +23,47 @@ def without_arguments(operands: Sequence[Operand]) -> tuple[Operand, ...]:
 
 
 def add_arguments(
-    rules: Rules, op: Op | None, operands: Sequence[Operand], found: Evaluation, trail: list[Decision]
+    rules: Rules, op: Op | None, operands: Sequence[Operand], evaluation: Evaluation, trail: list[Decision]
 ) -> Evaluation:
     """Replace the families of an outcome by members; those of unknown parameters stay families.
 
     Raise RefusalError for operands that differ in what has to be the same, and for a member that cannot be.
     """
-    if not any(d and d.parameters for d in (found.compute, found.dtype, found.accumulator)):
-        return found
-    given = said_to_give(op, found.compute) if op and found.compute else None
-    formulas = given if isinstance(given, MemberGiven) else None
-    met = found.compute if found.compute and found.compute.parameters else found.dtype
-    dtypes = [own_dtype(rules, o) for o in _highest_tier(rules, met, operands)]
-    computes = bool(formulas) or met not in rules.families
-    joined = None if computes else _join_operands(rules, met, dtypes, trail)
+    if not any(d and d.parameters for d in (evaluation.compute, evaluation.dtype, evaluation.accumulator)):
+        return evaluation
+    stated = gives_for(op, evaluation.compute) if op and evaluation.compute else None
+    formulas = stated if isinstance(stated, MemberGiven) else None
+    family = evaluation.compute if evaluation.compute and evaluation.compute.parameters else evaluation.dtype
+    dtypes = [own_dtype(rules, o) for o in _highest_tier(rules, family, operands)]
+    computes = bool(formulas) or family not in rules.families
+    joined = None if computes else _join_operands(rules, family, dtypes, trail)
 
     def known(d: DType | None) -> DType | None:
-        return joined if joined and d is met else d
+        return joined if joined and d is family else d
 
-    result = known(found.dtype) or found.dtype
+    result = known(evaluation.dtype) or evaluation.dtype
     left = operands[0].dtype
-    if op and (op.writes or given == LEFT) and left and left.family is found.dtype:
+    if op and (op.writes or stated == LEFT) and left and left.family is evaluation.dtype:
         result = left
     elif formulas:
-        result = _compute(rules, met, dtypes, formulas, trail)
-    return replace(found, compute=known(found.compute), dtype=result, accumulator=known(found.accumulator))
+        result = _compute_member(rules, family, dtypes, formulas, trail)
+    return replace(
+        evaluation, compute=known(evaluation.compute), dtype=result, accumulator=known(evaluation.accumulator)
+    )
 
 
 def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> Sequence[Operand]:
     """Return the operands whose parameters count: those of the highest tier, if one is of the family."""
     tiers = [o.tier if o.tier in rules.tiers else rules.tiers[0] for o in operands]
     highest = min(tiers, key=list(rules.tiers).index)
-    found = [o for o, tier in zip(operands, tiers, strict=True) if tier == highest]
-    return found if any(o.dtype and o.dtype.family is family for o in found) else operands
+    of_highest = [o for o, tier in zip(operands, tiers, strict=True) if tier == highest]
+    return of_highest if any(o.dtype and o.dtype.family is family for o in of_highest) else operands
 
 
-def _members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
+def _find_members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
     """Return the members of a family that dtypes are or count as; none if one is unknown."""
-    found = tuple(map(rules.families[family].member, dtypes))
-    return tuple(member for member in found if member) if all(found) else ()
+    members = tuple(map(rules.families[family].member, dtypes))
+    return tuple(member for member in members if member) if all(members) else ()
 
 
 def _join_operands(
@@ -69,14 +71,14 @@ def _join_operands(
 ) -> DType | None:
     """Return the member of a family at which dtypes join; None if their parameters are unknown.
 
-    Where a system joins in pairs, two of other dtypes become the dtype of their join first.
+    If a system joins in pairs, two operands of other dtypes become the dtype of their join first.
     """
     if rules.combine != "fold":
-        return _join(rules, family, dtypes, trail)
+        return _join_members(rules, family, dtypes, trail)
     first, *rest = dtypes
     for d in rest[:-1]:
         first = _join_pair(rules, family, first, d)
-    return _join(rules, family, (first, *rest[-1:]), trail)
+    return _join_members(rules, family, (first, *rest[-1:]), trail)
 
 
 def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) -> DType | None:
@@ -84,28 +86,30 @@ def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) ->
     if a is None or b is None:
         return None
     _, d, _ = combine(rules, without_arguments([operand_of(a), operand_of(b)]), [])
-    return _join(rules, family, (a, b), []) if d is family else d
+    return _join_members(rules, family, (a, b), []) if d is family else d
 
 
-def _join(rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: list[Decision]) -> DType | None:
+def _join_members(
+    rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: list[Decision]
+) -> DType | None:
     """Join dtypes all at once to a member of a family; None if their parameters are unknown."""
-    members = _members(rules, family, dtypes)
+    members = _find_members(rules, family, dtypes)
     distinct = tuple(dict.fromkeys(members))
     if len(distinct) < 2:
         return distinct[0] if distinct else None
-    found: dict[str, Number] = {}
-    each, own = _arguments(family, members, dtypes)
+    joined: dict[str, Number] = {}
+    all_arguments, own = _collect_arguments(family, members, dtypes)
     for name, formula in rules.families[family].joins.items():
-        values = list(dict.fromkeys(arguments[name] for arguments in each))
+        values = list(dict.fromkeys(arguments[name] for arguments in all_arguments))
         if formula.text == SAME and len(values) > 1:
             reason = f"{name} differs: {' and '.join(map(str, values))}"
             step = Parameterized(distinct, None, family.name)
             raise RefusalError(reason, f"cast one operand, e.g. to {distinct[0]}", step)
-        found[name] = values[0] if formula.text == SAME else formula.value(each, own, found)
-    return _make_member(family, [found[p.name] for p in family.parameters], distinct, trail)
+        joined[name] = values[0] if formula.text == SAME else formula.value(all_arguments, own, joined)
+    return _make_member(family, [joined[p.name] for p in family.parameters], distinct, trail)
 
 
-def _arguments(
+def _collect_arguments(
     family: DType, members: Sequence[DType], dtypes: Sequence[DType | None]
 ) -> tuple[list[Arguments], list[Arguments]]:
     """Return the arguments of all members, and of those that were of the family before they met."""
@@ -113,29 +117,29 @@ def _arguments(
     return each, [arguments for arguments, d in zip(each, dtypes, strict=True) if d and d.family is family]
 
 
-def _compute(
-    rules: Rules, met: DType, dtypes: Sequence[DType | None], given: MemberGiven, trail: list[Decision]
+def _compute_member(
+    rules: Rules, family: DType, dtypes: Sequence[DType | None], stated: MemberGiven, trail: list[Decision]
 ) -> DType:
     """Compute the result of an operation that states its parameters; the family if some are unknown.
 
     If no operand is a member of the family, all are cast to their join first.
     """
-    if met not in rules.families:  # the file gives numbers for the parameters
-        values = [formula.value((), (), {}) for formula in given.formulas]
-        return _make_member(given.family, values, (met,), trail)
-    are_other = not any(d and d.family is met for d in dtypes)
+    if family not in rules.families:  # the file gives numbers for the parameters
+        values = [formula.value((), (), {}) for formula in stated.formulas]
+        return _make_member(stated.family, values, (family,), trail)
+    are_other = not any(d and d.family is family for d in dtypes)
     joined: DType | None = None
-    if are_other or any(formula.names_join for formula in given.formulas):
-        joined = _join_operands(rules, met, dtypes, [])
+    if are_other or any(formula.names_join for formula in stated.formulas):
+        joined = _join_operands(rules, family, dtypes, [])
     if are_other:
         dtypes = (joined,) * len(dtypes)
-    members = _members(rules, met, dtypes)
+    members = _find_members(rules, family, dtypes)
     if not members:
-        return given.family
-    each, own = _arguments(met, members, dtypes)
+        return stated.family
+    all_arguments, own = _collect_arguments(family, members, dtypes)
     of_join = arguments_of(joined) if joined else {}
-    values = [formula.value(each, own, of_join) for formula in given.formulas]
-    return _make_member(given.family, values, members, trail)
+    values = [formula.value(all_arguments, own, of_join) for formula in stated.formulas]
+    return _make_member(stated.family, values, members, trail)
 
 
 def _make_member(

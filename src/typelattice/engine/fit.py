@@ -59,42 +59,44 @@ def check_values(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | 
             alone = alone or _has_to_fit_default(policy, i, operands)
             own = own_dtype(rules, o, len(operands) == 1) if alone else None
             bounds = [[own] if own else [], held if o.kind is Kind.SIGNED else []]
-            yield _bounded_fit(o.kind, o.value, to, policy, bounds)
+            yield _fit_within_bounds(o.kind, o.value, to, policy, bounds)
 
 
 def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequence[Operand]) -> bool:
     """Return True if the default dtype of a scalar, the operand at a place, has to hold its value."""
     kind = operands[place].kind
-    if _asks(policy, kind, DEFAULT):
+    if _has_condition(policy, kind, DEFAULT):
         return True
     others = (*operands[:place], *operands[place + 1 :])
-    return _asks(policy, kind, TAKES_DEFAULT) and all(o.kind.rank < kind.rank for o in others)
+    return _has_condition(policy, kind, TAKES_DEFAULT) and all(
+        o.kind.category < kind.category for o in others
+    )
 
 
-def _bounded_fit(
+def _fit_within_bounds(
     kind: Kind, value: Value, to: DType, policy: Mapping[str, str], bounds: Sequence[Sequence[DType]]
 ) -> ValueFit:
-    """The fit of a value; it is refused unless one dtype of each of `bounds` holds it."""
+    """Return the fit of a value; it is refused unless one dtype of each of `bounds` holds it."""
     for dtypes in bounds:
         if dtypes and not any(represent(value, d)[0] for d in dtypes):
             return ValueFit(kind, value, dtypes[-1], "raise", None)
-    if _asks(policy, kind, COUNTED) and not _counts(to, value):
+    if _has_condition(policy, kind, COUNTED) and not _counts_exactly_to(to, value):
         return ValueFit(kind, value, to, "raise", None)
-    return _fit(kind, value, to, policy)
+    return _fit_value(kind, value, to, policy)
 
 
-def _asks(policy: Mapping[str, str], kind: Kind, condition: str) -> bool:
+def _has_condition(policy: Mapping[str, str], kind: Kind, condition: str) -> bool:
     """Return True if the policy for a kind has a condition."""
     return condition in policy.get(kind.word, "").split(", ")[1:]
 
 
-def _counts(to: DType, value: Value) -> bool:
+def _counts_exactly_to(to: DType, value: Value) -> bool:
     """Return True if a float dtype counts integers one by one up to a value.
 
     A float counts in an integer dtype if it has no fraction. Return True for all other pairs. A float of 8
     bits or less counts hardly any integers, so it only has to have the value within its range.
     """
-    if isinstance(value, float) and to.kind.rank < Kind.FLOAT.rank:
+    if isinstance(value, float) and to.kind.category < Kind.FLOAT.category:
         return value.is_integer()
     if to.kind is not Kind.FLOAT or not isinstance(value, int):
         return True
@@ -104,7 +106,7 @@ def _counts(to: DType, value: Value) -> bool:
     return abs(value) <= limit
 
 
-def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> ValueFit:
+def _fit_value(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> ValueFit:
     """The fit of one value. The policy for the higher kind decides: an int beside floats is a float first."""
     held, becomes = represent(value, to)
     if held:
@@ -112,7 +114,7 @@ def _fit(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> Valu
     if isinstance(value, int) and to.precision is not None and abs(value) >= BEYOND_FLOATS:
         # Python itself cannot make a float of it, whatever the library would do with one.
         return ValueFit(kind, value, to, "raise", None)
-    decides = kind if to.kind.rank <= kind.rank else to.kind
+    decides = kind if to.kind.category <= kind.category else to.kind
     outcome = (policy.get(to.name) or policy.get(decides.word, "unsaid")).partition(", ")[0]
     if outcome == NEGATIVES:
         wraps = isinstance(value, int) and value < 0 and represent(-value, to)[0]

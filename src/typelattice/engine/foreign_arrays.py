@@ -55,10 +55,10 @@ def check_others(rules: Rules, operands: Sequence[Operand], promoting: Sequence[
         if o.foreign and o not in promoting:
             word = _foreign_word(rules, o, "")
             if word and word not in WORDS:
-                raise _refusal(o, word)
+                raise _make_refusal(o, word)
 
 
-def _refusal(o: Operand, reason: str) -> RefusalError:
+def _make_refusal(o: Operand, reason: str) -> RefusalError:
     assert o.dtype
     step = Hosted((o.dtype,), None, o.foreign.removesuffix(SCALAR))
     return RefusalError(reason, "make it one of the library's own first", step)
@@ -77,7 +77,7 @@ def _count_operand_as(
         form = "assigned"
     word = _foreign_word(rules, o, form)
     if word not in WORDS:
-        raise _refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
+        raise _make_refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
     as_array = op is not None and op.counts_as_array(place)
     counts = replace(o, foreign="")
@@ -89,7 +89,7 @@ def _count_operand_as(
         counts = scalar(Kind.FLOAT)
     elif word == OTHER and own and not as_array:
         counts = replace(counts, dtype=own, kind=own.kind, value=None)
-    trail.append(Hosted((o.dtype,), counts.dtype, _words(o, counts)))
+    trail.append(Hosted((o.dtype,), counts.dtype, _describe_counted(o, counts)))
     return counts
 
 
@@ -131,7 +131,7 @@ def _kind_of_foreign(o: Operand) -> str:
     return f"{o.foreign.removesuffix(SCALAR)}'s {forms}"
 
 
-def _words(o: Operand, counts: Operand) -> str:
+def _describe_counted(o: Operand, counts: Operand) -> str:
     """Describe in words the operand that a foreign array counts as."""
     what = f"a Python {counts.kind.word}" if counts.tier == "scalar" else f"an array of {counts.dtype}"
     return f"{o} counts as {what}"

@@ -46,7 +46,7 @@ class Formula:
     @property
     def names(self) -> frozenset[str]:
         """The parameters that the formula names, those of operands and those of their join."""
-        return frozenset(_names(self.tree))
+        return frozenset(_list_names(self.tree))
 
     @property
     def names_join(self) -> bool:
@@ -55,12 +55,12 @@ class Formula:
 
     def value(self, operands: Sequence[Arguments], members: Sequence[Arguments], joined: Arguments) -> Number:
         """The value for the arguments of all operands, of those of the family itself, and of their join."""
-        return _value(self.tree, (operands, members), joined)
+        return _evaluate(self.tree, (operands, members), joined)
 
 
-def _names(tree: Any) -> list[str]:
+def _list_names(tree: Any) -> list[str]:
     if isinstance(tree, tuple):
-        return [name for term in tree[2:] for name in _names(term)]
+        return [name for term in tree[2:] for name in _list_names(term)]
     return [tree] if isinstance(tree, str) and tree != SAME else []
 
 
@@ -71,15 +71,15 @@ def _names_join(tree: Any) -> bool:
     return isinstance(tree, str)
 
 
-def _value(tree: Any, operands: tuple[Sequence[Arguments], ...], joined: Arguments) -> Number:
+def _evaluate(tree: Any, operands: tuple[Sequence[Arguments], ...], joined: Arguments) -> Number:
     if isinstance(tree, str):
         return joined[tree]
     if isinstance(tree, tuple):
         of, function, *terms = tree
         if of == OF_TERMS:
-            return OF_NUMBERS[function]([_value(term, operands, joined) for term in terms])
+            return OF_NUMBERS[function]([_evaluate(term, operands, joined) for term in terms])
         asked = operands[function == MAX_MEMBER] or operands[0]
-        return OF_OPERANDS[function]([_value(terms[0], operands, each) for each in asked])
+        return OF_OPERANDS[function]([_evaluate(terms[0], operands, each) for each in asked])
     number: Number = tree
     return number
 

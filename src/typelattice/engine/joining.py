@@ -68,32 +68,32 @@ def _enter_weak(rules: Rules, o: Operand, trail: list[Decision], alone: bool) ->
 
 
 def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
-    """The node of one tier's operands."""
+    """Return the node of one tier's operands."""
     absent = [n for n in nodes if n not in rules.order]
     if absent and len(absent) == len(nodes) and rules.tiers[-1] == "scalar":
-        return max(absent, key=lambda n: n.kind.rank)  # Python scalars alone: the highest kind counts
+        return max(absent, key=lambda n: n.kind.category)  # Python scalars alone: the highest kind counts
     if absent:
         reason = f"nothing is said of a Python {absent[0].kind.word}"
         to = next((f", e.g. {n}" for n in nodes if isinstance(n, DType)), "")
         raise RefusalError(reason, f"cast it to a dtype{to}", Joined(tuple(nodes), None))
     if rules.combine in ("fold", "comparable"):
-        return _fold(rules, nodes, trail)
+        return _join_in_pairs(rules, nodes, trail)
     for a, b in combinations(dict.fromkeys(nodes), 2) if rules.refusals else ():
         check_pair(rules, a, b)
     return join(rules, nodes, trail)
 
 
-def _fold(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
+def _join_in_pairs(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
     """Pair by pair, from the left."""
     first = join(rules, nodes[:1], trail)
-    pair = _comparable if rules.combine == "comparable" else join
+    pair = _join_comparable if rules.combine == "comparable" else join
     return reduce(
         lambda a, b: stated_pair(rules, a, b, trail) or pair(rules, (a, b), trail), nodes[1:], first
     )
 
 
-def _comparable(rules: Rules, pair: Sequence[Node], trail: list[Decision]) -> Node:
-    """The join of a pair, which has to be one of the two."""
+def _join_comparable(rules: Rules, pair: Sequence[Node], trail: list[Decision]) -> Node:
+    """Return the join of a pair, which has to be one of the two."""
     found = join(rules, pair, trail)
     if found not in pair:
         trail.pop()  # a join that does not count
@@ -123,7 +123,7 @@ def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Decision]) -> Node |
 
 
 def join(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
-    """The least upper bound of a set, or the recorded choice among its minimal bounds."""
+    """Return the least upper bound of a set, or the recorded choice among its minimal bounds."""
     distinct = tuple(dict.fromkeys(nodes))
     node = rules.order.join(*distinct)
     if node is not None:
@@ -143,5 +143,5 @@ def join(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
 
 
 def join_or_tie(rules: Rules, *nodes: Node) -> Node | None:
-    """The join or the recorded choice, without a trail; None where there is neither."""
+    """Return the join or the recorded choice, without a trail; None where there is neither."""
     return rules.order.join(*nodes) or rules.ties.get(frozenset(rules.order.minimal_bounds(*nodes)))

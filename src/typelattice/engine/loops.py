@@ -27,8 +27,8 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
 
         return numpy1.casting(rules, operands, op.loops)
     strong = [o for o in operands if not o.weak]
-    highest = max((o.kind.rank for o in strong), default=0)
-    if len({o.dtype for o in strong}) > 1 and all(o.kind.rank <= highest for o in operands):
+    highest = max((o.kind.category for o in strong), default=0)
+    if len({o.dtype for o in strong}) > 1 and all(o.kind.category <= highest for o in operands):
         operands = strong
     stands = any(o.dtype in rules.beside for o in operands)
     return rules.dtypes_in_order(
@@ -38,11 +38,11 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
 
 def search(rules: Rules, op: Op, dtypes: Sequence[DType]) -> DType | None:
     """Return the first dtype whose loop takes these dtypes; None if no loop does."""
-    choices = (*(d for d in dtypes if d in op.own), *op.loops)
-    return next((loop for loop in choices if all(_casts(rules, d, loop) for d in dtypes)), None)
+    choices = (*(d for d in dtypes if d in op.loops_own), *op.loops)
+    return next((loop for loop in choices if all(_casts_to_loop(rules, d, loop) for d in dtypes)), None)
 
 
-def _casts(rules: Rules, a: DType, b: DType) -> bool:
+def _casts_to_loop(rules: Rules, a: DType, b: DType) -> bool:
     """Return True if a loop of b takes a: b lies above a, or each casts to the other.
 
     A loop never takes a pair that the file refuses.

@@ -43,13 +43,13 @@ class Count:
 
 
 def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], trail: list[Decision]) -> Node:
-    """The node of operands that enter at these nodes. Raise RefusalError."""
+    """Return the node of operands that enter at these nodes. Raise RefusalError."""
     own = [n for n in nodes if isinstance(n, DType)]
     if len(own) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
     if not values_count(operands, own):
         return join(rules, [at_least(o, d) for o, d in zip(operands, own, strict=True)], trail)
-    counts = [_count(o, d) for o, d in zip(operands, own, strict=True)]
+    counts = [_make_count(o, d) for o, d in zip(operands, own, strict=True)]
     for o, count in zip(operands, counts, strict=True):
         if o.tier != "array":
             trail.append(Counted((o.own_node,), count.beside_unsigned))
@@ -73,7 +73,9 @@ def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -
     if len(own) < len(operands):
         return ()
     by_value = values_count(operands, own)
-    counts = [_count(o, d) if by_value else _fixed_count(o, d) for o, d in zip(operands, own, strict=True)]
+    counts = [
+        _make_count(o, d) if by_value else _make_fixed_count(o, d) for o, d in zip(operands, own, strict=True)
+    ]
     for loop in loops:
         if all(any(rules.order.le(d, loop) for d in count.either) for count in counts):
             return (loop,)
@@ -89,7 +91,9 @@ def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
     arrays: list[int] = []
     others: list[int] = []
     for o, d in zip(operands, own, strict=True):
-        (arrays if o.tier == "array" else others).append(min(at_least(o, d).kind.rank, Kind.FLOAT.rank))
+        (arrays if o.tier == "array" else others).append(
+            min(at_least(o, d).kind.category, Kind.FLOAT.category)
+        )
     return bool(arrays and others) and max(arrays) >= max(others)
 
 
@@ -99,18 +103,18 @@ def at_least(o: Operand, own: DType) -> DType:
     return smallest(own, o.value).beside_unsigned if beyond else own
 
 
-def _count(o: Operand, own: DType) -> Count:
-    return _fixed_count(o, own) if o.tier == "array" else smallest(at_least(o, own), o.value)
+def _make_count(o: Operand, own: DType) -> Count:
+    return _make_fixed_count(o, own) if o.tier == "array" else smallest(at_least(o, own), o.value)
 
 
-def _fixed_count(o: Operand, own: DType) -> Count:
+def _make_fixed_count(o: Operand, own: DType) -> Count:
     return Count(at_least(o, own), at_least(o, own))
 
 
 def smallest(own: DType, value: Value | None) -> Count:
     """Count a value as the smallest dtype that holds it; raise RefusalError for an integer beyond all."""
     v = UNKNOWN if value is None else value
-    if own.kind.rank != 1:
+    if own.kind.category != 1:
         size = max(abs(v.real), abs(v.imag))
         # NumPy counts an infinity or nan as float16 too; of a complex number it looks at the size as it is.
         size = size if own.kind is Kind.COMPLEX or size - size == 0 else 0

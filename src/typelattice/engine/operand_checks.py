@@ -64,20 +64,20 @@ def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     _check_scalars(rules, op, operands)
     for o in operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind
-        if op.each is not None and own not in op.each:
-            step = Operated((o.own_node,), None, entry(rules, op, "each"))
+        if op.accepts is not None and own not in op.accepts:
+            step = Operated((o.own_node,), None, entry(rules, op, "accepts"))
             remedy = cast_remedy(rules, op, [o.own_node], "it")
-            raise RefusalError(f"{op.name} takes no {_name_untaken(o, op.each)}", remedy, step)
+            raise RefusalError(f"{op.name} takes no {_name_untaken(o, op.accepts)}", remedy, step)
 
 
-def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the operands") -> str:
+def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], operand_words: str = "the operands") -> str:
     """Say to which dtype to cast refused operands: the lowest taken one that holds all their values.
 
     Else the lowest above them that is taken, or a default dtype.
     """
 
     def is_taken(d: DType) -> bool:
-        is_each = op.each is None or d in op.each
+        is_each = op.accepts is None or d in op.accepts
         is_looped = not op.loops or d in op.loops
         return d in op.takes and is_each and is_looped and d in rules.order
 
@@ -89,16 +89,16 @@ def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], what: str = "the op
         dtypes = [node for node in nodes if isinstance(node, DType)]
         if len(dtypes) < len(nodes):
             return None
-        highest = max(d.kind.rank for d in dtypes)
+        highest = max(d.kind.category for d in dtypes)
         own = sorted((d for d in rules.order.nodes if isinstance(d, DType) and is_taken(d)), key=place)
-        fitting = (d for d in own if d.kind.rank >= highest)
+        fitting = (d for d in own if d.kind.category >= highest)
         return next((d for d in fitting if not any(loss(x, d) for x in dtypes)), None)
 
     is_pair = len(nodes) == 2 and nodes[0] is nodes[1]  # refused though alike: of another dtype they may meet
     above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
     default = next((d for d in rules.defaults.values() if is_taken(d)), None)
     found = lowest_holding_dtype() or lowest(above) or default or lowest(rules.order.nodes)
-    return f"cast {what}, e.g. to {found}" if found else WRITE_OTHERWISE
+    return f"cast {operand_words}, e.g. to {found}" if found else WRITE_OTHERWISE
 
 
 def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
@@ -142,17 +142,19 @@ def _name_untaken(o: Operand, taken: Domain) -> str:
 
 def check_exponent(rules: Rules, op: Op, last: Operand, value: object, compute: DType) -> None:
     """Raise RefusalError for a Python int on the right that is, once wrapped, negative or too great."""
-    tiers = ("scalar",) if op.within else op.not_negative
+    tiers = ("scalar",) if op.exponent_within else op.exponent_not_negative
     if last.tier not in tiers or not isinstance(value, int):
         return
-    beyond = not represent(value, op.within)[0] if op.within else value < 0
-    if beyond and compute.kind.rank == Kind.SIGNED.rank:
+    beyond = not represent(value, op.exponent_within)[0] if op.exponent_within else value < 0
+    if beyond and compute.kind.category == Kind.SIGNED.category:
         step = Operated(
-            (weak(last.kind), compute), None, entry(rules, op, "within" if op.within else "not_negative")
+            (weak(last.kind), compute),
+            None,
+            entry(rules, op, "exponent_within" if op.exponent_within else "exponent_not_negative"),
         )
         reason = f"{op.name} of integers takes no negative integer on the right"
         if value >= 0:
-            reason = f"{op.name} of integers takes no integer beyond {op.within} on the right"
+            reason = f"{op.name} of integers takes no integer beyond {op.exponent_within} on the right"
         if value != last.value:
             reason += f": {last.value} wraps to {value}"
         takes_floats = Kind.FLOAT in op.takes
@@ -166,7 +168,7 @@ def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for the first two operands that do not meet here, though they meet elsewhere."""
     for a, b in combinations(operands, 2) if op.refusals else ():
         for refusal in op.refusals:
-            if _stands(a, b, refusal) or (not refusal.ordered and _stands(b, a, refusal)):
+            if _match_sides(a, b, refusal) or (not refusal.ordered and _match_sides(b, a, refusal)):
                 met = (a.own_node, b.own_node)
                 step = Operated(met, None, entry(rules, op, "refusals"))
                 does = "stand before" if refusal.ordered else "meet"
@@ -176,24 +178,24 @@ def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
 
 def dtype_of_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> DType | None:
     """Return the dtype that an operation's table of pairs has for its operands; None if it has none."""
-    return next((pair.dtype for pair in pairs if _match(pair, operands)), None)
+    return next((pair.dtype for pair in pairs if _matches_pair(pair, operands)), None)
 
 
 def has_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> bool:
     """Return True if an operation's table of pairs names these operands."""
-    return any(_match(pair, operands) for pair in pairs)
+    return any(_matches_pair(pair, operands) for pair in pairs)
 
 
-def _match(pair: Override, operands: Sequence[Operand]) -> bool:
+def _matches_pair(pair: Override, operands: Sequence[Operand]) -> bool:
     """Return True if one operand is of a pair's left side and all others are of its right side."""
     for i, o in enumerate(operands[:1] if pair.ordered else operands):
         others = [*operands[:i], *operands[i + 1 :]]
-        if others and all(_stands(o, other, pair) for other in others):
+        if others and all(_match_sides(o, other, pair) for other in others):
             return True
     return False
 
 
-def _stands(a: Operand, b: Operand, pair: Override) -> bool:
+def _match_sides(a: Operand, b: Operand, pair: Override) -> bool:
     """Return True if two operands match the sides of a pair.
 
     An array matches by its dtype or its kind, a Python scalar by its kind or as the number that it is.
@@ -209,17 +211,17 @@ def _stands(a: Operand, b: Operand, pair: Override) -> bool:
 def entry(rules: Rules, op: Op, key: str | None = None) -> str:
     """Return the entry of `ops` that gives a key of an operation, or any key; its class if none does."""
     known = entries(rules.operation(op.name))
-    of_class = IN_PLACE if key == "into" and IN_PLACE in known else known[-2]
-    return next((name for name in known if _says(rules, name, key)), of_class)
+    of_class = IN_PLACE if key == "gives_into" and IN_PLACE in known else known[-2]
+    return next((name for name in known if _has_key(rules, name, key)), of_class)
 
 
-def _says(rules: Rules, name: str, key: str | None) -> bool:
+def _has_key(rules: Rules, name: str, key: str | None) -> bool:
     """Return True if the file gives a key, or any key, of an operation, a class or a group."""
     said = rules.ops.get(name, {})
     return bool(said) if key is None else key in said or f"{key}_of" in said
 
 
-def default_of(rules: Rules, target: Target) -> DType:
+def resolve_target(rules: Rules, target: Target) -> DType:
     """Return a dtype, or the default dtype of a kind. Raise RefusalError if the system has none."""
     if isinstance(target, DType):
         return target

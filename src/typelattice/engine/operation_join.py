@@ -21,8 +21,8 @@ from typelattice.engine.decisions import (
     Replaced,
 )  # fmt: skip
 from typelattice.engine.joining import own_dtype
-from typelattice.engine.operand_checks import cast_remedy, default_of, entry
-from typelattice.engine.operations import ITSELF, Covers, Op, said_of
+from typelattice.engine.operand_checks import cast_remedy, entry, resolve_target
+from typelattice.engine.operations import ITSELF, Covers, Op, look_up
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.frozen_classes import replace
@@ -31,22 +31,22 @@ from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import Operand
 
 
-def counts_as(rules: Rules, op: Op, o: Operand) -> DType | None:
+def counted_dtype(rules: Rules, op: Op, o: Operand) -> DType | None:
     """Return the dtype that an operand counts as before it joins the others; None if that is its own dtype.
 
     A Python scalar has such a dtype only in a system without the tier `scalar`.
     """
-    target = said_of(op.before, o) if o.tier != "scalar" or "scalar" not in rules.tiers else None
-    counts = default_of(rules, target) if target is not None else None
+    target = look_up(op.counts_as_of, o) if o.tier != "scalar" or "scalar" not in rules.tiers else None
+    counts = resolve_target(rules, target) if target is not None else None
     return None if counts is o.dtype and not o.weak else counts
 
 
 def _count_operand_as(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
     """Return an operand as the operation counts it."""
-    counts = counts_as(rules, op, o)
+    counts = counted_dtype(rules, op, o)
     if counts is None:
         return o
-    trail.append(Operated((o.own_node,), counts, entry(rules, op, "before")))
+    trail.append(Operated((o.own_node,), counts, entry(rules, op, "counts_as_of")))
     tier = "array" if o.tier == "scalar" else o.tier
     return replace(o, dtype=counts, kind=counts.kind, weak=False, tier=tier, value=None)
 
@@ -57,12 +57,12 @@ def _without_default(
     """Return the array that Python scalars alone count as, where they have no default dtype: the highest kind
     decides. Return an empty list for other operands.
     """
-    highest = max(operands, key=lambda o: o.kind.rank)
-    target = said_of(op.before, highest)
+    highest = max(operands, key=lambda o: o.kind.category)
+    target = look_up(op.counts_as_of, highest)
     if target is None or highest.kind in rules.defaults or any(o.tier != "scalar" for o in operands):
         return []
-    counts = default_of(rules, target)
-    trail.append(Operated((highest.own_node,), counts, entry(rules, op, "before")))
+    counts = resolve_target(rules, target)
+    trail.append(Operated((highest.own_node,), counts, entry(rules, op, "counts_as_of")))
     return [replace(highest, dtype=counts, kind=counts.kind, weak=False, tier="array", value=None)]
 
 
@@ -70,15 +70,15 @@ def make_arrays(
     rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
 ) -> Sequence[Operand]:
     """Convert operands to arrays, each by itself, if the operation does so before they join."""
-    if op.arrays == ITSELF:
+    if op.counts_as == ITSELF:
         return operands
     return [
-        _array(rules, op, o, trail) if o.tier != "array" and op.counts_as_array(i) else o
+        _make_array(rules, op, o, trail) if o.tier != "array" and op.counts_as_array(i) else o
         for i, o in enumerate(operands)
     ]
 
 
-def _array(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
+def _make_array(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
     """Count an operand without dimensions as an array of its own dtype. Raise RefusalError for overflow."""
     own = own_dtype(rules, o)
     if own is None:
@@ -91,7 +91,7 @@ def _array(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
         reason = f"{o.value} is out of range for {own}"
         raise RefusalError(reason, "use a value within it", Misfit((own,), None, o.kind.word))
     if o.tier in rules.tiers:
-        trail.append(Operated((o.own_node,), own, entry(rules, op, "arrays")))
+        trail.append(Operated((o.own_node,), own, entry(rules, op, "counts_as")))
     return replace(o, dtype=own, kind=own.kind, weak=False, tier="array", value=None)
 
 
@@ -100,40 +100,42 @@ def join_operands(
 ) -> tuple[Node, DType, bool]:
     """Join operands as the operation counts them: return the node, its dtype, and whether it is weak."""
     counted = operands
-    if op.before:
+    if op.counts_as_of:
         counted = _without_default(rules, op, operands, trail) or [
             _count_operand_as(rules, op, o, trail) for o in operands
         ]
-    if not op.order:
+    if not op.joins_order:
         return combine(rules, counted, trail)
-    own = replace(rules, order=_order(op.order), ties={}, overrides={}, refusals={}, combine="join")
-    met = tuple(o.own_node for o in counted)
-    said = entry(rules, op, "order")
+    rules_of_operation = replace(
+        rules, order=_build_order(op.joins_order), ties={}, overrides={}, refusals={}, combine="join"
+    )
+    nodes = tuple(o.own_node for o in counted)
+    order_entry = entry(rules, op, "joins_order")
     # One step stands for the operation's order. The system's other steps are the same in every operation.
     steps: list[Decision] = []
     last = (Replaced, Defaulted)  # what becomes of the node at which they meet
     try:
-        found = combine(own, counted, steps)
+        found = combine(rules_of_operation, counted, steps)
     except RefusalError as e:
-        raise RefusalError(e.reason, e.remedy, Operated(met, None, said)) from None
+        raise RefusalError(e.reason, e.remedy, Operated(nodes, None, order_entry)) from None
     finally:
         trail += [step for step in steps if not isinstance(step, (Joined, Lowered, *last))]
-    trail.append(Operated(met, found[0], said))
+    trail.append(Operated(nodes, found[0], order_entry))
     trail += [step for step in steps if isinstance(step, last)]
     return found
 
 
 @lru_cache
-def _order(covers: Covers) -> Order[Node]:
-    """The order of these covers; a few operations have one, which many calls ask for."""
+def _build_order(covers: Covers) -> Order[Node]:
+    """Return the order of these covers; a few operations have one, which many calls ask for."""
     return Order(dict(covers))
 
 
 def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType) -> None:
     """Raise RefusalError unless every array has this dtype, or counts as it."""
-    arrays = [counts_as(rules, op, o) or o.dtype or dtype for o in operands if o.tier != "scalar"]
+    arrays = [counted_dtype(rules, op, o) or o.dtype or dtype for o in operands if o.tier != "scalar"]
     if any(d is not dtype for d in arrays):
-        step = Operated(tuple(arrays), None, entry(rules, op, "meet"))
+        step = Operated(tuple(arrays), None, entry(rules, op, "joins"))
         reason = f"{op.name} does not promote: operands have to be of one dtype"
         raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
 
@@ -142,6 +144,6 @@ def check_weak(rules: Rules, op: Op, result: DType) -> None:
     """Raise RefusalError for a weak result that is not of the default dtype of its kind."""
     default = rules.defaults.get(result.kind, result)
     if result is not default:
-        step = Operated((result,), None, entry(rules, op, "weak"))
+        step = Operated((result,), None, entry(rules, op, "weak_result"))
         reason = f"{op.name} gives no weak {result}, but a weak {default} alone"
         raise RefusalError(reason, "make an operand an array that is not weak", step)

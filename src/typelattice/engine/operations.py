@@ -70,14 +70,18 @@ STAYS, IF_NOT_CAST, EVEN_IF_CAST, IF_0D, STRONG, DEFAULT_DTYPE, DEFAULT_OR_ERROR
     "weak", "weak if not cast", "weak even if cast", "weak if 0d", "strong", "default dtype",
     "default dtype or error",
 )  # fmt: skip
-LEFT, LEFT_KIND, LEFT_CATEGORY, LEFT_CAST, COPY_CAST, REBOUND, ROUNDED = INTO = (
+LEFT, LEFT_KIND, LEFT_CATEGORY, LEFT_CAST, COPY_CAST, NEW_ARRAY, NEW_ARRAY_ROUNDED = INTO = (
     "left", "left, no higher kind", "left, no higher category", "left, any cast", "copy of left, any cast",
     "new array", "new array, rounded",
 )  # fmt: skip
 CASTS = (LEFT_CAST, COPY_CAST)  # those that need no dtype at which the two join
-REBINDS = (REBOUND, ROUNDED)  # those by which nothing is written into the left operand itself
+NEW_ARRAYS = (NEW_ARRAY, NEW_ARRAY_ROUNDED)  # words that leave the left operand itself unchanged
 
-OF_ACCUMULATORS = ("accumulates", "unjoined", "gives_of_pairs")  # fields of operations that add up
+OF_ACCUMULATORS = (
+    "accumulates",
+    "accumulates_of_pairs",
+    "gives_of_pairs",
+)  # fields of operations that add up
 
 
 @frozen()
@@ -125,54 +129,50 @@ class Override:
 class Op:
     """The behaviour of an operation: the dtypes it takes, the join of operands, and the dtype it gives.
 
-    Each field is a key of an entry of `ops`, or a part of one; docs/format.md says what the keys mean.
+    Each field has the name of the key that sets it, `weak_result` that of `weak-result`; docs/format.md says
+    what the keys mean. A key that may have several forms sets several fields, which begin with its name:
 
-    - `takes` are the dtypes computed in; `each` those that an operand may have by itself, None for all.
-    - `not_negative` are the tiers of a right operand that must not be negative among integers; `within` is
-      the dtype that has to hold a Python int there. `ignores` are the tiers of an integer on the right that
-      leaves the left operand its dtype; `ignores_of` says so of single dtypes and kinds, and counts more.
-    - `arrays` says which operands without dimensions count as arrays of their own dtype, `before` the dtype
-      that an operand counts as.
-    - `meet` is one of JOINS; `order` has the covers of an order of the operation's own. `apart` are pairs of
-      operands that never join, though they have a join.
-    - `loops` are the dtypes that a search for a loop tries; `own` come first where an operand has them.
-    - `accumulates` has the dtype in which it adds up for dtypes and kinds that are computed in; the operands
-      keep theirs. `unjoined` are pairs of operands that keep their own dtypes, with their accumulators.
-    - `adopts` is the dtype that has to hold the value of a Python scalar, COMPUTED or JOINED.
-    - `gives` is the dtype of the result; None for the one computed in. `gives_of` says so of single dtypes
-      and kinds, and counts more, `gives_of_pairs` of `unjoined` ones. `writes`: the result is
-      written into the left operand. `into`: what may be.
-    - `weak` is one of WEAK; `weak_of` says so of single dtypes and kinds, and counts more.
+    - `..._of` is a table for single dtypes and kinds. It counts more than the field for all dtypes.
+    - `..._of_pairs` is a table for pairs of operands.
+    - `joins` is a word of JOINS, `joins_order` has the covers of the operation's own order, `joins_never` the
+      pairs of operands that never join.
+    - `loops` are the dtypes that a search for a loop tries; those of `loops_own` come first, where an operand
+      has them.
+    - `computes_scalars` says which dtype has to hold a Python scalar, COMPUTED or JOINED.
+    - `gives` is None for the dtype computed in. `gives_into` is a word of INTO: what may be written into the
+      left operand.
+
+    `accepts` is None if an operand may have any dtype. `writes` is true of operators such as `+=`.
     """
 
     name: str
     takes: Domain
     gives: Given = None
     gives_of: Mapping[Target, Given] = field(default_factory=dict)
-    each: Domain | None = None
+    accepts: Domain | None = None
     scalars: str = ANYWHERE
     refusals: tuple[Override, ...] = ()
     overrides: tuple[Override, ...] = ()
-    not_negative: tuple[str, ...] = ()
-    within: DType | None = None
-    ignores: tuple[str, ...] = ()
-    ignores_of: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
-    arrays: str = ITSELF
-    before: Mapping[Target, Target] = field(default_factory=dict)
-    meet: str = BY_THE_ORDER
-    order: Covers = ()
-    apart: tuple[Override, ...] = ()
+    exponent_not_negative: tuple[str, ...] = ()
+    exponent_within: DType | None = None
+    exponent_ignored: tuple[str, ...] = ()
+    exponent_ignored_of: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
+    counts_as: str = ITSELF
+    counts_as_of: Mapping[Target, Target] = field(default_factory=dict)
+    joins: str = BY_THE_ORDER
+    joins_order: Covers = ()
+    joins_never: tuple[Override, ...] = ()
     loops: tuple[DType, ...] = ()
-    own: tuple[DType, ...] = ()
+    loops_own: tuple[DType, ...] = ()
     computes: Mapping[Target, Target] = field(default_factory=dict)
     accumulates: Mapping[Target, Target] = field(default_factory=dict)
-    unjoined: tuple[Override, ...] = ()
+    accumulates_of_pairs: tuple[Override, ...] = ()
     gives_of_pairs: tuple[Override, ...] = ()
-    adopts: str = COMPUTED
+    computes_scalars: str = COMPUTED
     writes: bool = False
-    into: str = LEFT
-    weak: str = STAYS
-    weak_of: Mapping[Target, str] = field(default_factory=dict)
+    gives_into: str = LEFT
+    weak_result: str = STAYS
+    weak_result_of: Mapping[Target, str] = field(default_factory=dict)
     holds: Mapping[Target, Sequence[DType]] | None = None
     fit: Mapping[str, str] | None = None
 
@@ -183,26 +183,26 @@ class Op:
 
     def counts_as_array(self, place: int) -> bool:
         """Return True if the operand at a place counts as an array of the dtype that it has by itself."""
-        return self.arrays == ARRAY or (self.arrays == ARRAY_IF_FIRST and place == 0)
+        return self.counts_as == ARRAY or (self.counts_as == ARRAY_IF_FIRST and place == 0)
 
     @property
     def has_constants(self) -> bool:
         """Return True if an ignored integer that is no array is a constant, e.g. the 2 of `x ** 2`."""
-        return "array" not in self.ignores
+        return "array" not in self.exponent_ignored
 
 
 def kinds(text: str) -> tuple[Kind, ...]:
-    """The kinds that words such as `bool, int` mean. Raise KeyError."""
+    """Return the kinds that words such as `bool, int` mean. Raise KeyError."""
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 
-def _rows() -> dict[str, list[str]]:
+def _read_standard() -> dict[str, list[str]]:
     """Read the rows of the standard's table, by the name of the class."""
     with open(TABLE, encoding="utf-8") as rows:
         return {row.split(None, 1)[0]: row.split()[1:] for row in rows if not row.startswith("#")}
 
 
-def _of_class(name: str, row: Sequence[str]) -> Op:
+def _make_op_of_class(name: str, row: Sequence[str]) -> Op:
     _, takes, gives = row
     given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
     # A checker does not see that a word which is one of PARTS is one of `Given`.
@@ -212,8 +212,8 @@ def _of_class(name: str, row: Sequence[str]) -> Op:
 
 STANDARD: Mapping[str, Op]  # by class
 GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
-_ROWS = _rows()
-STANDARD = Later(_ROWS, _of_class)
+_ROWS = _read_standard()
+STANDARD = Later(_ROWS, _make_op_of_class)
 GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 
@@ -221,7 +221,7 @@ def check_operands(known: Operation, operands: Sequence[Operand]) -> None:
     """Raise OpError for more or fewer operands than an operation takes, and for indices of other kinds."""
     known.check(len(operands))
     for indices in operands[1:] if known.form == "indexed" else ():
-        if indices.kind.rank > Kind.SIGNED.rank:
+        if indices.kind.category > Kind.SIGNED.category:
             raise OpError(
                 f"{known.name} takes integers for indices, not {indices}; cast them first, e.g. to int64"
             )
@@ -276,7 +276,7 @@ def entries(known: Operation) -> tuple[str, ...]:
     return *named, known.function, *alike, of_class, GROUPS[of_class]
 
 
-def said_of(said: Mapping[Target, T], d: DType | Operand) -> T | None:
-    """Look up a dtype or an operand in a table: first by its dtype, then by its kind."""
+def look_up(said: Mapping[Target, T], d: DType | Operand) -> T | None:
+    """Look up a dtype or an operand in a table, first by its dtype, then by its kind."""
     dtype = d if isinstance(d, DType) else d.dtype
     return (said.get(dtype) if dtype else None) or said.get(d.kind)

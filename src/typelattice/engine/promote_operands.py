@@ -29,7 +29,7 @@ def promote_operands(
         check_operands(known, operands)
         op, promoting = known.name, operands[known.promoting]
         behaviour = op_of(rules, op)
-    own = promoting
+    with_parameters = promoting
     if rules.families:
         from typelattice.engine.families import without_arguments  # few systems have dtypes with parameters
 
@@ -43,7 +43,7 @@ def promote_operands(
 
             check_others(rules, operands, promoting)
             promoting = read_foreign_arrays(rules, behaviour, promoting, trail)
-        found = (
+        evaluation = (
             _evaluate_promotion(rules, promoting, trail)
             if behaviour is None
             else evaluate_operation(rules, behaviour, promoting, trail)
@@ -51,13 +51,14 @@ def promote_operands(
         if rules.families:
             from typelattice.engine.families import add_arguments
 
-            found = add_arguments(rules, behaviour, own, found, trail)
+            evaluation = add_arguments(rules, behaviour, with_parameters, evaluation, trail)
     except RefusalError as e:
         steps = (*trail, e.step)
         return Promotion(rules, operands, op, steps, find_rule, reason=e.reason, remedy=e.remedy)
     return Promotion(
         rules, operands, op, tuple(trail), find_rule,
-        found.node, found.compute, found.dtype, found.weak, found.fits, found.number, found.accumulator,
+        evaluation.node, evaluation.compute, evaluation.dtype, evaluation.weak, evaluation.fits,
+        evaluation.number, evaluation.accumulator,
     )  # fmt: skip
 
 

@@ -21,24 +21,24 @@ if TYPE_CHECKING:
         """The source of a system: its files, as far as a system needs them."""
 
         def rule(self, p: Promotion) -> Rule:
-            """The lines of the files behind an answer."""
+            """Return the lines of the files behind an answer."""
 
         def rule_of_key(self, key: str, entry: str | None) -> Rule:
-            """The line of a key, or of an entry under it."""
+            """Return the line of a key, or of an entry under it."""
 
         def replace(self, keys: dict[str, object]) -> System:
-            """The same system with other values for keys of its file."""
+            """Return the same system with other values for keys of its file."""
 
         def rebuild(self) -> tuple[Callable[..., System], tuple[object, ...]]:
-            """A function and its arguments that make the system again, as pickling asks for."""
+            """Return a function and its arguments that make the system again, as pickling asks for."""
 
 
 MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
 _NOTHING: Any = object()  # stands for an operand that was not given; None would be one, though an invalid one
 
 
-def _values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of the Python scalars among operands; None stands for each of the others."""
+def _scalar_values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values of the Python scalars among operands; None stands for each of the others."""
     return tuple(x if type(x) in SCALARS else None for x in operands)
 
 
@@ -69,9 +69,9 @@ class System(Rules, Viewed):
         return self.origin.rebuild()
 
     def replace(self, **keys: object) -> System:
-        """A variant with other values for some keys of the file.
+        """Return a variant with other values for some keys of the file.
 
-        Of a table only the entries given change; an empty entry removes that of the file, an empty table all.
+        In a table only the entries given change. An empty entry removes that of the file, an empty table all.
         Raise FormatError for values that no file could have.
 
         >>> from typelattice import system
@@ -94,7 +94,7 @@ class System(Rules, Viewed):
         return parse(x, self.own_dtypes) if isinstance(x, str) else operand(x)
 
     def result_type(self, a: Any = _NOTHING, b: Any = _NOTHING, /, *more: object) -> DType:
-        """The dtype at which operands join; looked up where such operands were seen before.
+        """Return the dtype at which operands join; looked up where such operands were seen before.
 
         Raise PromotionError for a refusal, OperandError or DTypeError for an object that is no operand.
 
@@ -135,9 +135,9 @@ class System(Rules, Viewed):
         """Look up the dtype of two operands whose like was seen before. Raise KeyError or such for others."""
         marks = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
         found = self._remembered.get(marks)
-        return self._remembered[(*marks, *_values((a, b)))] if found is None else found
+        return self._remembered[(*marks, *_scalar_values((a, b)))] if found is None else found
 
-    def _remember(self, operands: tuple[Any, ...], found: DType) -> None:
+    def _remember(self, operands: tuple[Any, ...], dtype: DType) -> None:
         """Remember the dtype for operands like these; in a value-based system, for arrays and dtypes only.
 
         If the value of a Python scalar may decide, remember the dtype for that value only.
@@ -146,16 +146,16 @@ class System(Rules, Viewed):
             case (DType() as a, DType() as b):
                 if a.family or b.family:  # of which there may be any number
                     return
-                self._pairs.setdefault(a, {})[b] = found
+                self._pairs.setdefault(a, {})[b] = dtype
             case (a, b) if (known := self._known_of(a, b)) is not None:
-                known.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = found
+                known.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = dtype
             case _ if self.combine != "value" and all(type(x) in CACHE_KEYS for x in operands):
                 if len(self._remembered) >= MOST_REMEMBERED:
                     self._remembered.clear()
                 decides = any(SCALARS.get(type(x)) in self._valued_kinds for x in operands)
                 try:
                     marks = tuple(CACHE_KEYS[type(x)](x) for x in operands)
-                    self._remembered[(*marks, *_values(operands)) if decides else marks] = found
+                    self._remembered[(*marks, *_scalar_values(operands)) if decides else marks] = dtype
                 except (TypeError, AttributeError):  # an object whose mark has no hash
                     return
 

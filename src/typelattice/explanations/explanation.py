@@ -23,7 +23,7 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
     told = [*sections(p), ("rule", [str(rule), *quoted]), *([("observed", did)] if did else [])]
     asked = question_text([str(o) for o in p.operands], p.op)
     return "\n".join([
-        layout.bold(f"{asked} under {p.system.name}: {_result(p)}"),
+        layout.bold(f"{asked} under {p.system.name}: {_describe_result(p)}"),
         layout.dim(f"{p.system.title}{library}"),
         "",
         *(layout.beside(heading, lines) for heading, lines in told),
@@ -31,7 +31,7 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
 
 
 
-def _result(p: Promotion) -> str:
+def _describe_result(p: Promotion) -> str:
     """Return the answer in words; if the library departs from the rule, both answers."""
     o = observed(p)
     return f"{answer_words(o)} when asked, {answer(p)} by rule" if o and o.departs else answer(p)

@@ -42,7 +42,7 @@ class Answers(Viewed):
         self._answers = tuple(answers)
 
     def __getitem__(self, name: str) -> Promotion:
-        """The answer of a system, by its name. Raises UnknownSystemError."""
+        """Return the answer of a system, by its name. Raises UnknownSystemError."""
         found = {p.system.name: p for p in self._answers}
         if name not in found:
             raise UnknownSystemError(f"{short(str(name))} was not asked{nearest(str(name), found)}")
@@ -71,16 +71,16 @@ class Answers(Viewed):
         return question_text([str(o) for o in self._answers[0].operands], self._answers[0].op)
 
     def text(self, layout: Layout = PLAIN, hints: Sequence[str] = ()) -> str:
-        """The answers under the headings of their systems, then notes and hints."""
+        """Return the answers under the headings of their systems, then notes and hints."""
         below = [layout.dim(line) for line in (*notes(self), *hints)]
         lines = [layout.bold(self.question), "", *summary(self, layout), *([""] if below else []), *below]
         return "\n".join(lines)
 
     def grid(self) -> Grid:
-        """A row for each answer and reason under a heading, with the names of the systems."""
+        """Return a row for each answer and reason under a heading, with the names of the systems."""
         rows, cells = [], []
         for heading, found in _by_heading(self):
-            for given_, whys in _groups(found).items():
+            for given_, whys in _group_systems(found).items():
                 for why, names in whys.items():
                     rows.append(Cell(heading))
                     mark = ("refused",) if given_ == "refused" else ()
@@ -89,7 +89,7 @@ class Answers(Viewed):
         return Grid(self.question, columns, tuple(rows), tuple(cells), tuple(notes(self)))
 
     def data(self) -> dict[str, object]:
-        """The question and every answer as dictionaries, lists and texts, as JSON holds them."""
+        """Return the question and every answer as dictionaries, lists and texts, as JSON holds them."""
         first = self._answers[0]
         return {
             "operands": [str(o) for o in first.operands],
@@ -130,7 +130,7 @@ def explain(
 
 
 def own_dtypes(found: Sequence[System]) -> list[dict[str, DType]]:
-    """The dtypes defined by files that operands may name: each system's own, then those of the others.
+    """Return the dtypes defined by files that operands may name: each system's own, then those of the others.
 
     A dtype that one file defines can be asked of the other systems too: they refuse it by name.
     """
@@ -139,7 +139,7 @@ def own_dtypes(found: Sequence[System]) -> list[dict[str, DType]]:
 
 
 def summary(answers: Answers, layout: Layout) -> Iterator[str]:
-    """The systems under their headings, libraries first, grouped by answer."""
+    """Yield the systems under their headings, libraries first, grouped by answer."""
     for heading, found in _by_heading(answers):
         yield layout.bold(heading)
         yield from group_lines(found, layout)
@@ -147,7 +147,7 @@ def summary(answers: Answers, layout: Layout) -> Iterator[str]:
 
 def group_lines(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
     """Systems by answer: the library's own if it was asked, with the rule's if that is another."""
-    groups = _groups(answers)
+    groups = _group_systems(answers)
     stub = max(map(len, groups)) + 8
     for given_, whys in groups.items():
         ordered = sorted(whys.items(), key=lambda w: (bool(w[0]), -len(w[1])))
@@ -159,8 +159,8 @@ def example(answers: Answers) -> str:
     """The best known system that gives the commonest answer among the libraries."""
     libraries = [p for p in answers if heading_of(p.system.name) == LIBRARIES]
     asked_first = libraries or list(answers)
-    commonest = next(iter(_groups(asked_first)))
-    return known_first([p.system.name for p in asked_first if _row(p)[0] == commonest])[0]
+    commonest = next(iter(_group_systems(asked_first)))
+    return known_first([p.system.name for p in asked_first if _make_row(p)[0] == commonest])[0]
 
 
 def notes(answers: Answers) -> list[str]:
@@ -174,16 +174,16 @@ def _by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:
             yield heading, listed
 
 
-def _groups(answers: Iterable[Promotion]) -> Groups:
+def _group_systems(answers: Iterable[Promotion]) -> Groups:
     """Names of systems by answer and reason, the commonest answer first, refusals last."""
     groups: Groups = {}
-    for given_, why, name in map(_row, answers):
+    for given_, why, name in map(_make_row, answers):
         groups.setdefault(given_, {}).setdefault(why, []).append(name)
     return dict(sorted(groups.items(), key=lambda g: (g[0] == "refused", -sum(map(len, g[1].values())))))
 
 
-def _row(p: Promotion) -> Row:
-    """The line of one system in a summary."""
+def _make_row(p: Promotion) -> Row:
+    """Return the line of one system in a summary."""
     o = observed(p)
     name = p.system.name
     if o is not None and o.departs:

@@ -16,7 +16,7 @@ Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are 
 
 
 def value(system: System, term: Term, op: str | None = None, python: bool = False) -> Operand | None:
-    """The result of a term; None if any part of it is refused.
+    """Return the result of a term; None if any part of it is refused.
 
     Two Python scalars are the library's to add or, if `python`, Python's, and stay one.
 
@@ -36,9 +36,9 @@ def value(system: System, term: Term, op: str | None = None, python: bool = Fals
 def result_operand(
     system: System, operands: Sequence[Operand], op: str | None = None, python: bool = False
 ) -> Operand | None:
-    """The result as an operand: an array if an operand is one; None if the system refuses them."""
+    """Return the result as an operand: an array if an operand is one; None if the system refuses them."""
     if python and all(o.tier == "scalar" for o in operands):
-        return scalar(max((o.kind for o in operands), key=lambda kind: kind.rank))
+        return scalar(max((o.kind for o in operands), key=lambda kind: kind.category))
     p = system.explain(*operands, op=op)
     if p.dtype is None:
         return None
@@ -47,7 +47,7 @@ def result_operand(
 
 
 def leaves(term: Term) -> Iterator[Operand]:
-    """The operands of a term, from left to right."""
+    """Yield the operands of a term, from left to right."""
     if isinstance(term, Operand):
         yield term
     else:
@@ -56,8 +56,8 @@ def leaves(term: Term) -> Iterator[Operand]:
 
 
 def plain(term: Term) -> str:
-    """A term in operand strings: `(uint8 + int8) + float16`."""
-    return _text(PLAIN, term, as_dtype=False)
+    """Return a term in operand strings: `(uint8 + int8) + float16`."""
+    return _write_term(PLAIN, term, as_dtype=False)
 
 
 def as_code(system: System, terms: tuple[Term, ...], python: bool = False) -> tuple[str, tuple[str, ...]]:
@@ -75,50 +75,50 @@ def as_code(system: System, terms: tuple[Term, ...], python: bool = False) -> tu
     if not (_add_promotes(system, terms, python) and _can_make(known, operands)):
         arrays = all(o.tier == "array" and not o.weak for o in operands)
         chosen = known if known.dtype and arrays else PLAIN
-        return chosen.setup, tuple(_text(chosen, term, as_dtype=True) for term in terms)
+        return chosen.setup, tuple(_write_term(chosen, term, as_dtype=True) for term in terms)
     if not python and known.add == INFIX and all(o.tier == "scalar" for o in operands):
         known = PLAIN  # run as code of the library, `1 + 1.0` would be Python's own sum
-    return known.setup, tuple(_text(known, term, as_dtype=False) for term in terms)
+    return known.setup, tuple(_write_term(known, term, as_dtype=False) for term in terms)
 
 
 def _add_promotes(system: System, terms: tuple[Term, ...], python: bool) -> bool:
-    """Tell whether `add` gives the result of promotion for each term of two operands."""
+    """Return True if `add` gives the result of promotion for each term of two operands."""
     return all(
-        value(system, t, "add", python) == value(system, t, None, python) for t in terms if _of_twos(t)
+        value(system, t, "add", python) == value(system, t, None, python) for t in terms if _promotes_pairs(t)
     )
 
 
 def _can_make(known: Form, operands: Sequence[Operand]) -> bool:
-    """Tell whether the library computes with these operands; only some do with small dtypes."""
+    """Return True if the library computes with these operands; only some do with small dtypes."""
     if known.small:
         return True
     dtypes = (o.dtype for o in operands if o.dtype and o.kind is not Kind.BOOL)
     return all(d.bits is None or d.bits >= SMALLEST for d in dtypes)
 
 
-def _text(known: Form, term: Term, as_dtype: bool) -> str:
+def _write_term(known: Form, term: Term, as_dtype: bool) -> str:
     """A term in a library's code; Python scalars alone are added by Python, if anything else takes part."""
     if isinstance(term, Operand):
         return operand_text(known, term, as_dtype)
     parts = []
     for part in term:
-        text = _text(known, part, as_dtype)
-        parts.append(f"({text})" if _infix(known, part, as_dtype) else text)
+        text = _write_term(known, part, as_dtype)
+        parts.append(f"({text})" if _has_plus(known, part, as_dtype) else text)
     if len(parts) > 2 and known.many:
         return known.many.format(", ".join(parts))
-    if _infix(known, term, as_dtype):
+    if _has_plus(known, term, as_dtype):
         return reduce(INFIX.format, parts)
     return reduce((known.join if as_dtype else known.add).format, parts)
 
 
-def _infix(known: Form, term: Term, as_dtype: bool) -> bool:
-    """Tell whether a term is written with a plus."""
+def _has_plus(known: Form, term: Term, as_dtype: bool) -> bool:
+    """Return True if a term is written with a plus."""
     if isinstance(term, Operand):
         return False
     scalars = all(o.tier == "scalar" for o in leaves(term))
     return scalars or (known.add == INFIX and not (as_dtype and known.join))
 
 
-def _of_twos(term: Term) -> bool:
-    """Tell whether a term promotes at most two operands at once."""
-    return isinstance(term, Operand) or (len(term) == 2 and all(map(_of_twos, term)))
+def _promotes_pairs(term: Term) -> bool:
+    """Return True if a term promotes at most two operands at once."""
+    return isinstance(term, Operand) or (len(term) == 2 and all(map(_promotes_pairs, term)))

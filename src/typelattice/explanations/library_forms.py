@@ -44,7 +44,7 @@ PLAIN = Form(many="result_type({})")
 
 
 def form(system: str, library: str) -> Form:
-    """The form of a system: its library's, with what the table of the system's name says otherwise.
+    """Return the form of a system: its library's, with what the table of the system's name says otherwise.
 
     A library that has no file here is written plainly, as operand strings and `+`.
 
@@ -52,11 +52,13 @@ def form(system: str, library: str) -> Form:
     ("jnp.ones(1, '{}')", 'bool_')
     """
     known, system = library.split()[0] if library.strip() else system, system.partition(SIGN)[0]
-    return _forms(known).get(system, _forms(known).get("", PLAIN)) if known in libraries() else PLAIN
+    return (
+        _read_forms(known).get(system, _read_forms(known).get("", PLAIN)) if known in libraries() else PLAIN
+    )
 
 
 def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
-    """An operand in a library's code; in no library's, its operand string."""
+    """Return an operand in a library's code; in no library's, its operand string."""
     if o.tier == "scalar":
         return str(o) if form is PLAIN else SCALARS.get(str(o), str(o))
     if form is PLAIN or o.weak:
@@ -66,7 +68,7 @@ def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
 
 
 @cache
-def _forms(library: str) -> Mapping[str, Form]:
+def _read_forms(library: str) -> Mapping[str, Form]:
     """The forms that a library's file states: one for each table, and under no name the one above them."""
     import tomllib
 

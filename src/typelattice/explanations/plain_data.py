@@ -10,7 +10,7 @@ from typelattice.recorded.unasked import is_unasked
 
 
 def data(p: Promotion) -> dict[str, object]:
-    """A promotion as dictionaries, lists, strings, numbers: what JSON can hold."""
+    """Return a promotion as dictionaries, lists, strings, numbers: what JSON can hold."""
     return {
         "system": p.system.name,
         "operands": [str(o) for o in p.operands],
@@ -28,13 +28,13 @@ def data(p: Promotion) -> dict[str, object]:
         "rule": {"file": p.rule.file, "key": p.rule.key, "lines": list(p.rule.lines)},
         "reason": p.reason,
         "remedy": p.remedy,
-        "observed": _observed_data(p),
+        "observed": _describe_observed(p),
         "never_asked": is_unasked(p),
     }
 
 
-def _observed_data(p: Promotion) -> dict[str, object] | None:
-    """The library's recorded answer to this call; null if it was never asked."""
+def _describe_observed(p: Promotion) -> dict[str, object] | None:
+    """Return the library's recorded answer to this call; null if it was never asked."""
     o = observed(p)
     return (
         None
@@ -69,7 +69,7 @@ def _cast_data(cast: Cast) -> dict[str, object]:
 
 
 def _fit_data(f: ValueFit) -> dict[str, object]:
-    """A fit; what JSON has no number for is text: complex, inf, nan."""
+    """Return a fit; what JSON has no number for is text: complex, inf, nan."""
     value, becomes = (
         str(x) if isinstance(x, complex) or (isinstance(x, float) and x - x != 0) else x
         for x in (f.value, f.becomes)

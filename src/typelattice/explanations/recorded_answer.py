@@ -13,7 +13,7 @@ UNKNOWN_REASON = "no reason is on record"
 
 
 def answer_words(o: Observed) -> str:
-    """A library's answer in two words, as `english.answer` has a system's.
+    """Return a library's answer in two words, as `english.answer` has a system's.
 
     >>> from typelattice import system
     >>> answer_words(observed(system("jax").explain("int8", "float")))
@@ -54,17 +54,17 @@ def recorded_words(p: Promotion, o: Observed | None) -> list[str]:
         if recording_of(p.system):
             lacking = lacking_of(p)
             why = f"it has no {lacking}" if lacking else "this is what the rule says"
-            told = [f"never asked of {asked_of(p.system)}: {why}"]
+            lines = [f"never asked of {asked_of(p.system)}: {why}"]
             if not lacking and (found := listed_departure(p)):
-                told += [f"such calls may depart from it: {found.reason}", found.source]
-            return told
+                lines += [f"such calls may depart from it: {found.reason}", found.source]
+            return lines
         return [f"never asked: there is no recording of {p.system.name}"] if p.system.library else []
     same = o.call.operands == tuple(map(str, p.promoting)) and p.op in (None, o.call.op)
     as_asked = "" if same else f", asked as {o.call.question}"
-    told = [f"{o.library} {describe_answer(o)}{as_asked}"]
+    lines = [f"{o.library} {describe_answer(o)}{as_asked}"]
     if o.departs:
         of_foreign = p.reason if p.steps and isinstance(p.steps[-1], Hosted) else None
-        told.append(f"the rule says {answer(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")
+        lines.append(f"the rule says {answer(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")
     elif caution := o.caution:
-        told.append(f"but not always: {caution}")
-    return [*told, o.source] if o.source else told
+        lines.append(f"but not always: {caution}")
+    return [*lines, o.source] if o.source else lines

@@ -24,7 +24,7 @@ def intervals(p: Promotion) -> list[Span]:
     """
     operands = p.promoting
     unknown = [
-        i for i, o in enumerate(operands) if o.tier != "array" and o.kind.rank == 1 and o.value is None
+        i for i, o in enumerate(operands) if o.tier != "array" and o.kind.category == 1 and o.value is None
     ]
     if len(unknown) != 1:
         return []

@@ -45,7 +45,7 @@ from typelattice.facts.loss import Loss
 from typelattice.facts.order import Order
 from typelattice.facts.order_paths import paths
 
-MANY = 12  # upper bounds spelled out
+MAX_BOUNDS = 12  # upper bounds spelled out
 Section = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
 
 
@@ -75,7 +75,7 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
 
     `with_operation` adds a section on the operation.
     """
-    steps = _steps_to_explain(p)
+    steps = _select_steps(p)
     entered = _explain_scalars(p, steps)
     if entered:
         yield "on entry", entered
@@ -84,10 +84,13 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
         if len(steps) > 1 and step in joins:
             heading = f"step {joins.index(step) + 1}" if len(joins) > 1 else "join"
             yield heading, [f"{' with '.join(map(name, step.nodes))}: {step.node or 'refused'}"]
-        yield from _step(p, step)
+        yield from _explain_step(p, step)
     spans = intervals(p) if p.system.combine == "value" else []
     if spans:
-        yield "by value", [f"{_number(low)} to {_number(high)}: {d or 'refused'}" for low, high, d in spans]
+        yield (
+            "by value",
+            [f"{_format_number(low)} to {_format_number(high)}: {d or 'refused'}" for low, high, d in spans],
+        )
     if p.op and with_operation and not isinstance(p.decision, Absent):
         yield "operation", describe_operation(p)
     if p.weak and p.dtype:
@@ -103,8 +106,8 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
         yield "instead", [str(p.remedy)]
 
 
-def _steps_to_explain(p: Promotion) -> Sequence[Decision]:
-    """The steps that are not obvious; the last one if all are.
+def _select_steps(p: Promotion) -> Sequence[Decision]:
+    """Return the steps that are not obvious; the last one if all are.
 
     A join of a node with itself is obvious. So is a Python scalar that adds nothing, once its value has
     chosen a dtype.
@@ -120,7 +123,7 @@ def _steps_to_explain(p: Promotion) -> Sequence[Decision]:
     return found or p.steps[-1:]
 
 
-def _step(p: Promotion, step: Decision) -> Iterator[Section]:
+def _explain_step(p: Promotion, step: Decision) -> Iterator[Section]:
     nodes, node = tuple(dict.fromkeys(step.nodes)), step.node
     names = " and ".join(map(name, nodes))
     match step:
@@ -128,7 +131,9 @@ def _step(p: Promotion, step: Decision) -> Iterator[Section]:
             yield "on entry", [f"{names} counts as {node}, {_why_counted(p)}"]
         case Joined() | Tied() | Incomparable() if all(n in p.system.order for n in nodes):
             if len(nodes) > 1:
-                yield from ((heading, [*lines]) for heading, lines in _bounds(p.system.order, step, nodes))
+                yield from (
+                    (heading, [*lines]) for heading, lines in _explain_bounds(p.system.order, step, nodes)
+                )
             elif any(o.dtype for o in p.promoting):
                 several = len(p.promoting) > 1
                 yield "way up", [f"every operand is {nodes[0]}" if several else f"{nodes[0]} stays as it is"]
@@ -141,7 +146,7 @@ def _step(p: Promotion, step: Decision) -> Iterator[Section]:
         case Entered():
             yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
         case Parameterized() if isinstance(node, DType):
-            from typelattice.explanations.family_description import (
+            from typelattice.explanations.result_parameters import (
                 explain_parameters,  # few answers have parameters
             )
 
@@ -171,8 +176,8 @@ def _explain_lower_tiers(p: Promotion, step: Lowered) -> str:
     """Explain how a Python scalar or 0-d array (a lower tier) changes the dtype of an operand above it."""
     high, low = step.nodes
     if step.node is high:
-        return f"{_lower(p, low)} is of no higher kind than {high}, so {high} stays"
-    higher = f"{_lower(p, low)} is of a higher kind than {high}"
+        return f"{_name_lower_operand(p, low)} is of no higher kind than {high}, so {high} stays"
+    higher = f"{_name_lower_operand(p, low)} is of a higher kind than {high}"
     if step.node is None:
         return f"{higher}, and no rule joins them"
     by_default = low is step.node and low in p.system.defaults.values()
@@ -180,7 +185,7 @@ def _explain_lower_tiers(p: Promotion, step: Lowered) -> str:
 
 
 @lru_cache(maxsize=4096)  # many answers of one system rest on the same join
-def _bounds(
+def _explain_bounds(
     order: Order[Node], step: Decision, nodes: tuple[Node, ...]
 ) -> Sequence[tuple[str, Sequence[str]]]:
     """Explain a join: the ways up to it, the upper bounds, and the choice among them."""
@@ -189,7 +194,7 @@ def _bounds(
     bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
     target = node or (lowest[0] if len(lowest) == 1 else None)
     if target:
-        lines.append(("way up", [_way(order, n, target) for n in nodes]))
+        lines.append(("way up", [_write_way(order, n, target) for n in nodes]))
     lines.append(("upper bounds", _upper_bounds(nodes, bounds, lowest)))
     match step:
         case Tied():
@@ -207,8 +212,8 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
     if not bounds:
         return [f"none: nothing lies above {'both' if len(nodes) == 2 else 'all'}"]
     shown = sorted(bounds, key=place)
-    more = f" and {len(bounds) - MANY} more" if len(bounds) > MANY + 1 else ""
-    listed = " ".join(map(str, shown[:MANY] if more else shown)) + more
+    more = f" and {len(bounds) - MAX_BOUNDS} more" if len(bounds) > MAX_BOUNDS + 1 else ""
+    listed = " ".join(map(str, shown[:MAX_BOUNDS] if more else shown)) + more
     if len(lowest) == 1:
         rest = "the only one" if len(bounds) == 1 else "the lowest: all others lie above it"
         return [listed, f"{lowest[0]} is {rest}"]
@@ -226,14 +231,14 @@ def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
     return [f"a Python {kind.word} counts as its default dtype, {d}" for kind, d in counted.items()]
 
 
-def _lower(p: Promotion, node: Node) -> str:
+def _name_lower_operand(p: Promotion, node: Node) -> str:
     """Name the operand behind a node of a lower tier; its default dtype can stand for a Python scalar."""
-    if any(o.dtype is None and o.kind.rank == node.kind.rank for o in p.promoting):
+    if any(o.dtype is None and o.kind.category == node.kind.category for o in p.promoting):
         return f"a Python {node.kind.word}"
     return f"the 0-d {node}" if isinstance(node, DType) else name(node)
 
 
-def _way(order: Order[Node], node: Node, target: Node) -> str:
+def _write_way(order: Order[Node], node: Node, target: Node) -> str:
     """Write the shortest way up the order."""
     path = next(paths(order, node, target), (node,))
     return " -> ".join(map(str, path)) + (" is the result already" if len(path) == 1 else "")
@@ -261,11 +266,11 @@ def explicit_cast_words(source: DType, target: DType, says: CastRule) -> str:
     >>> explicit_cast_words(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
     'float32 to int8: rounds to nearest, ties to even; values beyond the range become the nearest value'
     """
-    said = [says.obstacle, ROUNDS.get(says.rounding, ""), GOES_BEYOND.get(says.beyond, "")]
+    said = [says.obstacle, ROUNDING_WORDS.get(says.rounding, ""), GOES_BEYOND.get(says.beyond, "")]
     return f"{source} to {target}: {'; '.join(filter(None, said))}"
 
 
-ROUNDS = {
+ROUNDING_WORDS = {
     EVEN: "rounds to nearest, ties to even", AWAY: "rounds to nearest, ties away from zero",
     ZERO: "rounds toward zero", UP: "rounds up", DOWN: "rounds down", STOCHASTIC: "rounds at random",
 }  # fmt: skip
@@ -297,13 +302,13 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
 
 def _out_of_range_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
     """Describe the fate of values beyond the range of a target."""
-    whole, into_whole = source.kind.rank < Kind.FLOAT.rank, target.kind.rank < Kind.FLOAT.rank
+    whole, into_whole = source.kind.category < Kind.FLOAT.category, target.kind.category < Kind.FLOAT.category
     if loss.sign:
         yield "negative values wrap" if whole else "negative values are undefined"
     if loss.magnitude and target.max is not None:
         # A loss of sign has said what becomes of values below.
         beyond = "above" if into_whole and loss.sign else "beyond"
-        yield f"values {beyond} {_number(target.max)} {_overflow(source, target)}"
+        yield f"values {beyond} {_format_number(target.max)} {_describe_overflow(source, target)}"
     elif loss.magnitude and target.family:
         yield f"values beyond the range of {target} are undefined"
     elif loss.magnitude:
@@ -312,7 +317,7 @@ def _out_of_range_words(loss: Loss, source: DType, target: DType) -> Iterator[st
 
 def _rounding_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
     """Describe the values within the range of a target that a cast rounds."""
-    into_whole = source.kind.rank >= Kind.FLOAT.rank > target.kind.rank
+    into_whole = source.kind.category >= Kind.FLOAT.category > target.kind.category
     has, keeps = source.precision, target.precision
     is_coarser = has is not None and keeps is not None and has > keeps
     if loss.precision and into_whole:
@@ -320,18 +325,18 @@ def _rounding_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
     elif loss.precision and is_coarser:
         yield f"{has} significant bits are rounded to {keeps}"
     elif loss.first_inexact:
-        yield f"integers above {_number(loss.first_inexact - 1)} are no longer exact"
+        yield f"integers above {_format_number(loss.first_inexact - 1)} are no longer exact"
     elif loss.precision and (has is None or keeps is None):
         yield "some values are rounded"
     if loss.underflow and source.smallest is not None:
-        yield f"values near {_number(source.smallest)} become zero"
+        yield f"values near {_format_number(source.smallest)} become zero"
     elif loss.precision and has is not None and keeps is not None and not is_coarser:
-        yield f"values near {_number(source.smallest or 0)} are rounded"
+        yield f"values near {_format_number(source.smallest or 0)} are rounded"
 
 
-def _overflow(source: DType, target: DType) -> str:
-    if target.kind.rank < Kind.FLOAT.rank:
-        return "wrap" if source.kind.rank < Kind.FLOAT.rank else "are undefined"
+def _describe_overflow(source: DType, target: DType) -> str:
+    if target.kind.category < Kind.FLOAT.category:
+        return "wrap" if source.kind.category < Kind.FLOAT.category else "are undefined"
     if "i" in target.specials:
         return "become inf"
     return "become nan" if "n" in target.specials else "are undefined"
@@ -339,7 +344,7 @@ def _overflow(source: DType, target: DType) -> str:
 
 def fit_words(f: ValueFit) -> str:
     """Describe the fate of a Python scalar's value."""
-    value = _number(f.value)
+    value = _format_number(f.value)
     if f.outcome == "fits":
         return f"{value} fits in {f.target}"
     return f"{value} is out of range for {f.target}: {fate(f)}"
@@ -355,7 +360,7 @@ def fate(f: ValueFit) -> str:
     return fates.get(f.outcome, "no rule covers it")
 
 
-def _number(value: object) -> str:
+def _format_number(value: object) -> str:
     """Write a number for people: a large power of two as a power, a float in few digits."""
     if isinstance(value, int) and value > 2**10:
         off = 1 if value & (value + 1) == 0 else 0

@@ -49,7 +49,7 @@ class Pools:
     columns: Pool = field(default_factory=Pool)
 
     def operand(self, o: Operand) -> int:
-        """The number of an operand."""
+        """Return the number of an operand."""
         shown = label(o, "bits")
         small = o.dtype is not None and is_small(o.dtype)
         return self.operands.number((str(o), shown.text, o.kind.value, o.tier, o.weak, small))
@@ -81,7 +81,7 @@ class AnswerEncoder:
         self._results: dict[object, int] = {}
 
     def ask(self, operands: tuple[Operand, ...], op: str | None) -> Promotion:
-        """The answer to operands, in an operation or without."""
+        """Return the answer to operands, in an operation or without."""
         if op is not None:
             return promote_operands(self.system, operands, op, self.system.origin.rule)
         if operands not in self._promotions:
@@ -93,7 +93,7 @@ class AnswerEncoder:
     def columns(
         self, op: str | None, answers: Sequence[Promotion | None], with_reasons: bool
     ) -> dict[str, int]:
-        """The numbers of the columns of a table, NO_CELL where nothing was asked.
+        """Return the numbers of the columns of a table, NO_CELL where nothing was asked.
 
         Most releases of a library have the same rules. For such systems everything is computed once, except
         the library's answers. The reasons of refusals are compared, since they may name the system.
@@ -108,19 +108,19 @@ class AnswerEncoder:
         return found
 
     def _column(self, name: str, answers: Sequence[Promotion | None]) -> int:
-        """The number of a column: one part of all answers of a table."""
+        """Return the number of a column: one part of all answers of a table."""
         part = getattr(self, name)
         return self.pools.columns.number(tuple(NO_CELL if p is None else part(p) for p in answers))
 
     def answer(self, p: Promotion) -> int:
-        """The answer itself."""
+        """Return the answer itself."""
         stands_out = marks(p)
         result = -1 if p.dtype is None else self._result(p.dtype, p.weak, _tier(p))
         told = (code(p), answer(p), stands_out[0], p.weak, "lossy" in stands_out, result)
         return self.pools.answers.number(told)
 
     def _result(self, dtype: DType, weak: bool, tier: Tier) -> int:
-        """The number of a result as an operand."""
+        """Return the number of a result as an operand."""
         key = dtype, weak, tier
         if key not in self._results:
             self._results[key] = self.pools.operand(operand_of(dtype, weak, tier))
@@ -146,7 +146,7 @@ class AnswerEncoder:
         return self.pools.evidence.number((departs, answer_words(o) if o else "", *recorded_words(p, o)))
 
     def way(self, p: Promotion) -> int:
-        """The joined nodes, their join, and the minimal bounds that lost."""
+        """Return the joined nodes, their join, and the minimal bounds that lost."""
         step = _meeting(p)
         key = step.nodes, step.node
         if key not in self._ways:
@@ -176,7 +176,7 @@ class AnswerEncoder:
         return self._rules[mirrored]
 
     def _promotion_alone(self, p: Promotion) -> Promotion:
-        """The promotion of the operands of an operation, if that decides the answer; else the answer
+        """Return the promotion of the operands of an operation, if that decides the answer; else the answer
         itself."""
         if p.op is None or p.dtype is None or len(set(p.operands)) < 2:
             return p
@@ -198,11 +198,11 @@ def _alike(p: Promotion) -> object:
 
 
 def _tier(p: Promotion) -> Tier:
-    """The tier of a result: the highest of the operands; of Python scalars alone, `0d`."""
+    """Return the tier of a result: the highest of the operands; of Python scalars alone, `0d`."""
     tiers = {o.tier for o in p.promoting}
     return next(tier for tier in TIERS if tier in tiers or tier == TIERS[-2])
 
 
 def _meeting(p: Promotion) -> Decision:
-    """The step in which nodes met: the last that had several, or else the first of all."""
+    """Return the step in which nodes met: the last that had several, or else the first of all."""
     return next((s for s in reversed(p.steps) if len(set(s.nodes)) > 1), p.steps[0])

@@ -50,7 +50,7 @@ class Question:
 
 
 def dtypes() -> tuple[str, ...]:
-    """The everyday dtypes: all that JAX has, but for those of fewer than 8 bits and small floats."""
+    """Return the everyday dtypes: all that JAX has, but for those of fewer than 8 bits and small floats."""
     return tuple(str(dtype) for dtype in system("jax").dtypes if not is_small(dtype))
 
 
@@ -72,7 +72,7 @@ def _every() -> frozenset[Question]:
 
 
 def question_of(operands: Sequence[str], op: str | None) -> Question | None:
-    """The question whose page answers operands in either order; None if there is no such page.
+    """Return the question whose page answers operands in either order; None if there is no such page.
 
     An operator has the page of its function, unless it writes in place. Promotion alone has that of addition.
 
@@ -93,7 +93,7 @@ def question_of(operands: Sequence[str], op: str | None) -> Question | None:
 
 
 def link(p: Promotion) -> str:
-    """The page of the site that answers a question, from the site's root: static, or computing."""
+    """Return the page of the site that answers a question, from the site's root: static, or computing."""
     operands = [str(o) for o in p.operands]
     found = question_of(operands, p.op)
     if found:
@@ -104,13 +104,13 @@ def link(p: Promotion) -> str:
 
 
 def live_link(code: str, bound: Mapping[str, str], systems: Sequence[str]) -> str:
-    """The page that computes the dtypes of a program, with the program in its address."""
+    """Return the page that computes the dtypes of a program, with the program in its address."""
     asked = {"code": code, "names": " ".join(f"{name}={x}" for name, x in bound.items())}
     return f"{LIVE}#{urlencode(asked | ({'systems': ' '.join(systems)} if systems else {}))}"
 
 
 def scope() -> dict[str, object]:
-    """All of which there are pages, as plain data: scripts find the page of a question by it."""
+    """Return all of which there are pages, as plain data: scripts find the page of a question by it."""
     return {
         "usual": USUAL,
         "dtypes": list(dtypes()),
@@ -122,5 +122,5 @@ def scope() -> dict[str, object]:
 
 
 def _names(op: str) -> list[str]:
-    """All names of an operation, and its sign."""
+    """Return all names of an operation, and its sign."""
     return [op, *OPERATIONS[op].names, *filter(None, [SIGNS.get(op)])]

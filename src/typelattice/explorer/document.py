@@ -30,9 +30,9 @@ from typelattice.study.criteria import CRITERIA, criteria
 from typelattice.study.laws import LAWS, laws
 
 USUAL = ("add", "multiply", "divide", "pow", "equal", "bitwise_and", "sqrt", "sum")  # operations on the page
-FIRST = "numpy"  # the system that the page opens with, if it has that
+FIRST_SYSTEM = "numpy"  # the system that the page opens with, if it has that
 PROMOTION = ""  # the key of promotion alone among the operations
-FEW = 8  # groups of systems
+FEW_GROUPS = 8  # groups of systems
 Which = str | Path | System
 Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and what their numbers mean
 Report = Callable[[int, int, str], None]  # how many parts are done, of how many, and which is next
@@ -52,7 +52,7 @@ class Document:
         return [FormatError(**entry["error"]) for entry in systems if "error" in entry]
 
     def json(self) -> str:
-        """The document as JSON, without spaces."""
+        """Return the document as JSON, without spaces."""
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
 
     def pack(self) -> str:
@@ -87,7 +87,7 @@ def document(
         entries += merge(pools, found, theirs)
     report(len(named), len(named), "")
     return Document({
-        "first": next((str(e["name"]) for e in entries if e["name"] == FIRST), entries[0]["name"]),
+        "first": next((str(e["name"]) for e in entries if e["name"] == FIRST_SYSTEM), entries[0]["name"]),
         "operations": [_operation(op) for op in asked],
         "headings": headings(),
         "kinds": [kind.value for kind in Kind],
@@ -104,7 +104,7 @@ def _built(
     Few systems take one process less time than others take to start.
     """
     build, left = partial(_build, ops=ops), [*groups]
-    if processes > 1 and len(groups) >= FEW:
+    if processes > 1 and len(groups) >= FEW_GROUPS:
         try:
             # Processes made by a fork would outlive one that is killed.
             with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
@@ -158,7 +158,7 @@ def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
 
 
 def broken(path: str | Path, error: FormatError) -> dict[str, object]:
-    """A file that is no valid system: its lines, and the error with its place."""
+    """Return a file that is no valid system: its lines, and the error with its place."""
     try:
         return faulty(path, read_text(path).text, error)
     except FormatError:  # it is no text
@@ -166,7 +166,7 @@ def broken(path: str | Path, error: FormatError) -> dict[str, object]:
 
 
 def faulty(path: str | Path, text: str, error: FormatError) -> dict[str, object]:
-    """A text that is no valid system: its lines, and the error with its place."""
+    """Return a text that is no valid system: its lines, and the error with its place."""
     place = {"file": error.file, "line": error.line, "key": error.key, "cause": error.cause}
     return {"name": Path(path).name, "asked": str(path), "error": place, "lines": text.split("\n")}
 
@@ -202,7 +202,7 @@ def criteria_data(system: System) -> list[list[object]]:
 
 
 def covers(system: System) -> list[tuple[str, str, int]]:
-    """The covers of the order, each with the line of the file that states it."""
+    """Return the covers of the order, each with the line of the file that states it."""
     assert isinstance(system.origin, SystemOrigin)
     stated = {
         (a, b): line for (_, line), pairs in system.origin.covers.items() for a, b in pairs if b is not None
@@ -212,6 +212,6 @@ def covers(system: System) -> list[tuple[str, str, int]]:
 
 
 def drawings(system: System) -> list[dict[str, object]]:
-    """The drawing of the order, and the one with small dtypes if that is another."""
+    """Return the drawing of the order, and the one with small dtypes if that is another."""
     usual, every = (draw(system, small=small).data() for small in (False, True))
     return [usual] if usual["nodes"] == every["nodes"] else [usual, every]

@@ -51,7 +51,7 @@ def _read(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """A text as a policy names it, so that the browser takes this one alone."""
+    """Return a text as a policy names it, so that the browser takes this one alone."""
     return f"'sha256-{_base64(sha256(text.encode()).digest())}'"
 
 

@@ -14,7 +14,7 @@ ABOUT = ("name", "title", "source", "library")  # keys on which no answer rests
 
 
 def rules_key(system: System, op: str | None) -> Hashable:
-    """All that the files state of an operation, or of promotion alone, and the texts that state it.
+    """Return all that the files state of an operation, or of promotion alone, and the texts that state it.
 
     Two systems with the same statements give the same answers, by the same lines of the same files; only the
     reason of a refusal may name the system.

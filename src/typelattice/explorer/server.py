@@ -141,7 +141,7 @@ class Application:
         return show_text(self.desk, text, question["beside"])
 
     def repairs(self, question: Question) -> dict[str, object]:
-        """The nearest repairs of a text."""
+        """Return the nearest repairs of a text."""
         return propose_repairs(self.desk, question["text"])
 
     def save(self, question: Question) -> dict[str, object]:
@@ -215,7 +215,7 @@ def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
 
 
 def _listening(port: int) -> socket:
-    """A socket of this machine alone; of port 0 one that is free. Raises ServerError."""
+    """Return a socket of this machine alone; of port 0 one that is free. Raises ServerError."""
     try:
         return create_socket((HOST, port))
     except OSError as e:

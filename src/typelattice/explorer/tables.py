@@ -17,7 +17,7 @@ MOST_EXPLAINED = 100  # operands; the reasons for the answers to more take minut
 
 
 def operands(system: System, small: bool) -> tuple[Operand, ...]:
-    """All operands of a system: arrays, weak ones, arrays without dimensions, Python scalars.
+    """Return all operands of a system: arrays, weak ones, arrays without dimensions, Python scalars.
 
     Those of other tiers are not asked for small dtypes. Raises BeyondReachError for too many.
     """

@@ -22,7 +22,7 @@ class Pool:
             self.number(value)
 
     def number(self, value: Plain) -> int:
-        """The number of a value, which is new or was there before."""
+        """Return the number of a value, which is new or was there before."""
         found = self._numbers.get(value)
         if found is None:
             found = self._numbers[value] = len(self.values)

@@ -23,8 +23,8 @@ from typelattice.study.check import Check, check
 START = "jep9407-0"  # whose text a new file begins with
 BLANK = "blank"  # the start that is no system: a text with one node
 BLANK_TEXT = 'name = ""\norder = """\nb\n"""\n'
-FEW = 4  # repairs that are shown
-SECONDS = 5  # that the search for repairs may take
+MAX_REPAIRS = 4  # repairs that are shown
+REPAIR_SECONDS = 5  # that the search for repairs may take
 
 
 class ConflictError(TypelatticeError, OSError):
@@ -146,7 +146,7 @@ def _changes(at: Desk, found: System) -> dict[str, object]:
 
 
 def _pairs_without_join(judged: Check) -> list[tuple[str, str]]:
-    """The pairs of nodes that have no join."""
+    """Return the pairs of nodes that have no join."""
     return [(str(a), str(b)) for pairs in judged.without_join.values() for a, b in pairs]
 
 
@@ -161,7 +161,7 @@ def propose_repairs(at: Desk, text: str) -> dict[str, object]:
     )
 
     try:
-        found = repairs(parse(text, at.name), limit=FEW, seconds=SECONDS)
+        found = repairs(parse(text, at.name), limit=MAX_REPAIRS, seconds=REPAIR_SECONDS)
     except (*ERRORS, TimeoutError) as e:
         return {"repairs": [], "why": str(e).split("\n", 1)[0]}
     shown = [
@@ -179,7 +179,7 @@ def propose_repairs(at: Desk, text: str) -> dict[str, object]:
 
 
 def change_covers(at: Desk, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
-    """The text with some covers more and some less. Raises EditError, FormatError."""
+    """Return the text with some covers more and some less. Raises EditError, FormatError."""
     return edit_covers(text, at.name, add, drop)
 
 

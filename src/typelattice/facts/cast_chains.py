@@ -19,10 +19,10 @@ from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.loss import loss
 from typelattice.facts.suggestions import short
 
-FEW = 300  # values of a dtype that are all tried
+MAX_VALUES_ALL_TRIED = 300  # values of a dtype that are all tried
 PHASES = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
 PLAIN_CASTS = (PLAIN, PLAIN, PLAIN)
-REAL = Kind.FLOAT.rank
+REAL = Kind.FLOAT.category
 Difference = tuple[str, str, str]  # a value, and the results of both ways, as text
 Rules = tuple[CastRule, CastRule, CastRule]  # of the first cast, of the second and of the direct one
 
@@ -120,7 +120,7 @@ def _compare_imaginary_part(through: DType, target: DType) -> tuple[str, str, st
 
 def _surely_exact(source: DType, through: DType, target: DType) -> bool:
     """Return True if the first cast loses nothing, or integers wrap in both and the second is no wider."""
-    whole = [d.kind.rank < REAL for d in (source, through, target)]
+    whole = [d.kind.category < REAL for d in (source, through, target)]
     if not loss(source, through):
         into_integer = whole[2] and target.kind is not Kind.BOOL
         return not into_integer or whole[0] == whole[1] or not loss(source, target)
@@ -174,7 +174,7 @@ def _find_difference(
         return None
     to_through, to_target, directly = rules
     first, straight = caster(source, through, between, to_through), caster(source, target, take, directly)
-    alike = (source.kind.rank < REAL) == (through.kind.rank < REAL) and to_target == directly
+    alike = (source.kind.category < REAL) == (through.kind.category < REAL) and to_target == directly
     second = straight if alike else caster(through, target, take, to_target)
     for value in tried:
         middle = first(value)
@@ -189,11 +189,11 @@ def _find_difference(
 def _tried(source: DType, through: DType, target: DType) -> Iterator[int]:
     """Yield values of the source, among them the first that differs: the smallest first."""
     have, *others = (v for d in (source, through, target) if (v := values(d)))
-    if have.listed or have.count(have.low, have.high) <= FEW:
+    if have.listed or have.count(have.low, have.high) <= MAX_VALUES_ALL_TRIED:
         yield from sorted(_all(have), key=lambda v: (abs(v), v < 0))
         return
     sizes = _sizes(have, others)
-    if all(d.kind.rank < REAL for d in (source, through)):
+    if all(d.kind.category < REAL for d in (source, through)):
         sizes = iter(sorted(_shifted(set(sizes), have, others)))
     yield from (v for size in sizes for v in ((size, -size) if size else (0,)) if have.low <= v <= have.high)
 
@@ -252,7 +252,7 @@ def _points(exponent: int, others: list[Values]) -> Iterator[int]:
 
 
 def _doublings(have: Values, others: list[Values]) -> list[int]:
-    """The exponents of the doublings to try, of SCALE times a value."""
+    """Return the exponents of the doublings to try, of SCALE times a value."""
     near = set[int]()
     for its in (have, *others):
         if its.listed:
@@ -271,7 +271,7 @@ def _least(its: Values) -> int:
 
 
 def _shifted(sizes: set[int], have: Values, others: list[Values]) -> set[int]:
-    """The sizes, and what wraps to them in an integer."""
+    """Return the sizes, and what wraps to them in an integer."""
     found = set(sizes)
     for its in others:
         if its.bits is not None or its.unit != SCALE:
@@ -282,13 +282,13 @@ def _shifted(sizes: set[int], have: Values, others: list[Values]) -> set[int]:
 
 
 def _text(value: Value, d: DType) -> str:
-    """A result as Python writes it."""
+    """Return a result as Python writes it."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):
         if d.kind is Kind.BOOL:
             return str(bool(value))
-        return str(value // SCALE) if value % SCALE == 0 and d.kind.rank < REAL else _float(value)
+        return str(value // SCALE) if value % SCALE == 0 and d.kind.category < REAL else _float(value)
     return _undefined(value)
 
 

@@ -68,12 +68,12 @@ def stays_finite(rounding: str, negative: bool) -> bool:
 
 def impossible(rule: CastRule, source: DType, target: DType) -> str:
     """Return the reason why a rule cannot hold of a cast; "" if it can."""
-    is_whole = target.kind.rank < Kind.FLOAT.rank
+    is_whole = target.kind.category < Kind.FLOAT.category
     if rule.beyond == INF and (is_whole or "i" not in target.specials):
         return f"{target} has no infinity"
     if rule.beyond == WRAP and (not is_whole or target.bits is None):
         return f"values wrap in integers of known width, and {target} is none"
-    if rule.rounding and source.kind.rank < Kind.FLOAT.rank and is_whole:
+    if rule.rounding and source.kind.category < Kind.FLOAT.category and is_whole:
         return f"{source} to {target} rounds nothing"
     return ""
 
@@ -83,4 +83,6 @@ def is_proved(rule: CastRule, source: DType) -> bool:
 
     A stochastic cast has no one result. A wrapped float has breakpoints all over its range.
     """
-    return rule.rounding != STOCHASTIC and not (rule.beyond == WRAP and source.kind.rank >= Kind.FLOAT.rank)
+    return rule.rounding != STOCHASTIC and not (
+        rule.beyond == WRAP and source.kind.category >= Kind.FLOAT.category
+    )

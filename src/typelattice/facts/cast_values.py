@@ -29,7 +29,7 @@ Cast = Callable[[Value], Value]
 def caster(source: DType, target: DType, its: Values, rule: CastRule = PLAIN) -> Cast:
     """Return the cast from one real dtype to another, whose values are `its`.
 
-    Where the system has no rule for it:
+    If the system has no rule for it:
 
     - To bool: False for zero only.
     - To an integer: an integer wraps, a fraction is cut off.
@@ -41,16 +41,16 @@ def caster(source: DType, target: DType, its: Values, rule: CastRule = PLAIN) ->
     in the same dtype.
     """
     find: Cast
-    into_whole = target.kind.rank < Kind.FLOAT.rank
+    into_whole = target.kind.category < Kind.FLOAT.category
     rounding = rule.rounding or (ZERO if into_whole else EVEN)
     if target.kind is Kind.BOOL:
         find = _truth
     elif its.listed:
         find = _listed(target, its)
-    elif target.kind.rank >= Kind.FLOAT.rank:
+    elif target.kind.category >= Kind.FLOAT.category:
         made = _rounded if its.bits is not None else _fixed
         find = made(target, its, rounding, rule.beyond)
-    elif source.kind.rank < Kind.FLOAT.rank:
+    elif source.kind.category < Kind.FLOAT.category:
         find = _wrapped(target, its, rule.beyond or (WRAP if wraps(target) else UNDEFINED))
     else:
         find = _cut_off(target, its, rounding, rule.beyond)
@@ -70,7 +70,7 @@ def wraps(d: DType) -> bool:
 
 
 def specials(d: DType) -> list[str]:
-    """The values of a dtype that are not finite numbers, and its minus zero."""
+    """Return the values of a dtype that are not finite numbers, and its minus zero."""
     return [
         value for value, letter in SPECIALS.items()
         if letter in d.specials and (value != "-inf" or "s" in d.specials)
@@ -116,7 +116,7 @@ def _cut_off(target: DType, its: Values, rounding: str, beyond: str) -> Cast:
 
 
 def _clamped(value: Value, its: Values) -> Value:
-    """The nearest value of a dtype; 0 for nan."""
+    """Return the nearest value of a dtype; 0 for nan."""
     if isinstance(value, int):
         return its.high if value > 0 else its.low
     return 0 if value == "nan" else its.low if value == "-inf" else its.high

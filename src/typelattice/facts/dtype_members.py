@@ -8,7 +8,7 @@ from typelattice.facts.dtypes import DType, DTypeError, intern_dtype
 from typelattice.facts.suggestions import nearest, short
 
 Number = int | float
-LONGEST = 40  # characters of a number: more than any parameter needs
+MAX_NUMBER_CHARS = 40  # characters of a number: more than any parameter needs
 
 
 def read_member(text: str, known: Mapping[str, DType]) -> DType:
@@ -72,7 +72,7 @@ def _listed(arguments: Sequence[Number]) -> str:
 
 def _number(text: str, family: DType) -> Number:
     """Read a finite number. Raise DTypeError."""
-    for read in (int, float) if len(text) <= LONGEST else ():
+    for read in (int, float) if len(text) <= MAX_NUMBER_CHARS else ():
         try:
             value = read(text)
         except ValueError:

@@ -28,9 +28,14 @@ class Kind(StrEnum):
     BOOL, UNSIGNED, SIGNED, FLOAT, COMPLEX = "bool", "unsigned", "signed", "float", "complex"
 
     @cached_property  # the engine asks for it all the time
-    def rank(self) -> int:
-        """The rank of the kind: bool 0, unsigned and signed integers 1, float 2, complex 3."""
+    def category(self) -> int:
+        """The place in bool, integer, float, complex: 0, 1, 2 or 3. Both kinds of integers are 1."""
         return {"bool": 0, "float": 2, "complex": 3}.get(self.value, 1)
+
+    @cached_property
+    def position(self) -> int:
+        """The place in bool, unsigned, signed, float, complex: 0 to 4. Signed stands above unsigned."""
+        return list(Kind).index(self)
 
     @property
     def letter(self) -> str:
@@ -40,7 +45,7 @@ class Kind(StrEnum):
     @property
     def word(self) -> str:
         """The name of Python's type for numbers of the kind: bool, int, float, complex."""
-        return "int" if self.rank == 1 else self.value
+        return "int" if self.category == 1 else self.value
 
 
 class DTypeError(TypelatticeError, ValueError):
@@ -162,7 +167,7 @@ _LOCK = allocate_lock()
 
 
 def intern_dtype(*facts: Any) -> DType:
-    """The DType with these facts, in the order of its fields; always the same object.
+    """Return the DType with these facts, in the order of its fields; always the same object.
 
     The last three are left out for a dtype that is no family, and no member of one.
     """
@@ -178,7 +183,7 @@ def intern_dtype(*facts: Any) -> DType:
 
 
 def weak(kind: Kind, dtype: DType | None = None) -> Weak:
-    """The weak node of a kind, or of a dtype of that kind; always the same object."""
+    """Return the weak node of a kind, or of a dtype of that kind; always the same object."""
     if dtype is None and kind in _OF_KINDS:  # Python scalars are asked for all the time
         return _OF_KINDS[kind]
     with _LOCK:
@@ -209,7 +214,7 @@ def _seems_equal(d: DType, x: object) -> bool:
 
 
 def _row(line: str) -> DType:
-    """The DType that a row of dtypes.txt states; its least value and its step follow from its kind."""
+    """Return the DType that a row of dtypes.txt states; its least value and its step follow from its kind."""
     name, code, word, *numbers, specials, others = line.split()
     kind = Kind(word)
     bits, storage, top, precision, exponent = (
@@ -294,13 +299,13 @@ def _advice(name: str) -> str:
 
 
 def place(node: Node) -> tuple[int, int, int, str]:
-    """A sort key, as documents list dtypes: kind by kind from narrow to wide, weak nodes last."""
+    """Return a sort key, as documents list dtypes: kind by kind from narrow to wide, weak nodes last."""
     d = node if isinstance(node, DType) else node.dtype
-    return not isinstance(node, DType), list(Kind).index(node.kind), (d.bits if d else 0) or 65, str(node)
+    return not isinstance(node, DType), node.kind.position, (d.bits if d else 0) or 65, str(node)
 
 
 def part_of(d: DType) -> DType:
-    """The dtype of the parts of a complex dtype; any other is its own.
+    """Return the dtype of the parts of a complex dtype; any other is its own.
 
     >>> part_of(dtype("complex64")), part_of(dtype("int8"))
     (float32, int8)

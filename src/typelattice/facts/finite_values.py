@@ -92,7 +92,7 @@ class Values:
 
 @lru_cache(maxsize=4096)
 def values(d: DType, widest: bool = True) -> Values | None:
-    """The values of a dtype; None if they are unknown.
+    """Return the values of a dtype; None if they are unknown.
 
     If the platform decides the width of an integer, these are the values of its widest or narrowest form.
     """
@@ -116,5 +116,5 @@ def scale(value: int | float) -> int:
 
 
 def significant_bits(value: int) -> int:
-    """The bits of an integer from its first one to its last."""
+    """Return the bits of an integer from its first one to its last."""
     return (value // (value & -value)).bit_length() if value else 0

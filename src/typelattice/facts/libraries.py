@@ -46,7 +46,7 @@ class LibraryEntry:
 
 
 def file_of(library: str) -> str:
-    """The name of the file that a room has for a library: that of a Python module.
+    """Return the name of the file that a room has for a library: that of a Python module.
 
     >>> file_of("array-api-strict")
     'array_api_strict'
@@ -102,5 +102,5 @@ def _rows() -> Sequence[list[str]]:
 
 
 def _split_words(words: str) -> tuple[str, ...]:
-    """The words between commas."""
+    """Return the words between commas."""
     return () if words == NOTHING else tuple(words.split(","))

@@ -74,7 +74,7 @@ def loss(source: DType, target: DType) -> Loss:
     low, high = max(have.low, low), min(have.high, high)
     zero = "z" not in target.specials and low <= 0 <= high and have.holds(0)  # which is said apart, too
     precision = have.count(low, high) - zero > have.in_common(take, low, high)
-    floating = target.kind.rank >= Kind.FLOAT.rank
+    floating = target.kind.category >= Kind.FLOAT.category
     underflow = floating and "z" in target.specials and _vanishes(have, take)
     first = _first_inexact(have, take) if floating else None
     return Loss(magnitude, precision, first, underflow, sign, imaginary, special)
@@ -119,7 +119,7 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
     whole = Values(SCALE, None, -(top // power // SCALE * SCALE), top // power // SCALE * SCALE)
     inside = max(whole.low, low if "s" in target.specials else 0), min(whole.high, high)
     inexact = whole.count(*inside) > whole.in_common(take, *inside)
-    floating = target.kind.rank >= Kind.FLOAT.rank
+    floating = target.kind.category >= Kind.FLOAT.category
     return (
         top > high * power or ("s" in target.specials and -top < low * power),
         has[1] > 0 or inexact,  # no fraction of 10**s is one of 2**n
@@ -146,7 +146,7 @@ def ends_kept(d: DType, its: Values) -> tuple[int, int]:
     beyond its ends is out of range. A range that ends before zero keeps the values in between, which go to
     the nearest value; zero itself is treated separately.
     """
-    if d.kind.rank < Kind.FLOAT.rank and not its.listed:
+    if d.kind.category < Kind.FLOAT.category and not its.listed:
         return its.low - SCALE + 1, its.high + SCALE - 1
     low = -_beyond(its, -its.low) if its.low <= 0 else 0
     high = _beyond(its, its.high) if its.high >= 0 else 0
@@ -178,7 +178,7 @@ def _vanishes(have: Values, take: Values) -> bool:
 
 
 def _first_inexact(have: Values, take: Values) -> int | None:
-    """The first positive integer that the one has and the other, within its range, has not."""
+    """Return the first positive integer that the one has and the other, within its range, has not."""
     top = min(have.high, take.high)
     if have.listed:
         lost = (v for v in have.listed if 0 < v <= top and v % SCALE == 0 and not take.holds(v))

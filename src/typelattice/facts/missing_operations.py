@@ -10,7 +10,7 @@ TABLE = __file__.rpartition(".")[0] + ".txt"
 
 @cache
 def absent(system: str) -> frozenset[str]:
-    """The operations that the library of a system does not have, in that release.
+    """Return the operations that the library of a system does not have, in that release.
 
     >>> "eigh" in absent("dask"), "eigh" in absent("numpy")
     (True, False)
@@ -20,6 +20,6 @@ def absent(system: str) -> frozenset[str]:
 
 @cache
 def _rows() -> Sequence[str]:
-    """The rows of the table: an operation and the systems without it, with a blank after each."""
+    """Return the rows of the table: an operation and the systems without it, with a blank after each."""
     with open(TABLE, encoding="utf-8") as rows:
         return [row.replace("\n", " ") for row in rows if not row.startswith("#")]

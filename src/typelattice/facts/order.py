@@ -96,7 +96,7 @@ class Order(Viewed, Generic[N]):
         return self._below
 
     def without(self, covers: Collection[tuple[N, N]], nodes: Collection[N] = ()) -> Order[N]:
-        """The order without some of its covers, and without nodes that are in no cover then.
+        """Return the order without some of its covers, and without nodes that are in no cover then.
 
         >>> order = Order.parse("a -> b -> d; a -> c -> d").without([("a", "b"), ("b", "d")], ["b"])
         >>> order.nodes, order.join("a", "d"), order.meet("c", "d")
@@ -133,7 +133,7 @@ class Order(Viewed, Generic[N]):
         return bool(self._up[a] & self._bit[b])
 
     def join(self, *nodes: N) -> N | None:
-        """The least upper bound; None where there is no single one."""
+        """Return the least upper bound; None where there is no single one."""
         up = self._up
         try:
             rest = iter(nodes)
@@ -146,7 +146,7 @@ class Order(Viewed, Generic[N]):
         return least if up.get(least) == common else None
 
     def meet(self, *nodes: N) -> N | None:
-        """The greatest lower bound; None where there is no single one."""
+        """Return the greatest lower bound; None where there is no single one."""
         common = self._common(self._down, *nodes)
         greatest = self._downward[(common & -common).bit_length() - 1]
         return greatest if self._down.get(greatest) == common else None
@@ -160,7 +160,7 @@ class Order(Viewed, Generic[N]):
         return self._members(self._common(self._down, *nodes))
 
     def minimal_bounds(self, *nodes: N) -> tuple[N, ...]:
-        """The lowest of the upper bounds. One: the join. None, or several: there is no join."""
+        """Return the lowest of the upper bounds. One: the join. None, or several: there is no join."""
         common = self._common(self._up, *nodes)
         found: list[N] = []
         while common:
@@ -170,7 +170,7 @@ class Order(Viewed, Generic[N]):
         return tuple(sorted(found, key=self._place.__getitem__) if len(found) > 1 else found)
 
     def covers(self, a: N) -> tuple[N, ...]:
-        """The immediate successors of a node."""
+        """Return the immediate successors of a node."""
         return self._above[a] if self._common(self._bit, a) else ()
 
     @property
@@ -199,7 +199,7 @@ class Order(Viewed, Generic[N]):
 
 
 def _spell_cycle(cycle: Sequence[object]) -> str:
-    """A cycle, node by node; of a long one the beginning and the end."""
+    """Return a cycle, node by node; of a long one the beginning and the end."""
     shown = [str(node) for node in cycle]
     if len(shown) > MOST_SPELLED:
         shown[MOST_SPELLED // 2 : -MOST_SPELLED // 2] = [f"({len(shown) - MOST_SPELLED} more)"]

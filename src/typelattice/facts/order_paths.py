@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
-    """The chains of covers that lead from a up to b, made one by one; the first is one of the shortest.
+    """Yield the chains of covers that lead from a up to b, made one by one; the first is one of the shortest.
 
     Raises OrderError for a node that the order does not have.
 
@@ -42,7 +42,7 @@ def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
 
 
 def _steps(order: Order[N], a: N, b: N) -> Mapping[N, int]:
-    """The fewest covers to climb to b, from each node that lies between a and b."""
+    """Return the fewest covers to climb to b, from each node that lies between a and b."""
     below: dict[N, list[N]] = {n: [] for n in order.bounds(a) if order.le(n, b)}
     for n in below:
         for c in order.covers(n):

@@ -28,7 +28,7 @@ def represent(value: Value, target: DType) -> tuple[bool, Value | None]:
     beyond = [not _has(target, v) for v in parts]
     if not any(beyond):
         return True, None
-    if target.kind.rank < Kind.FLOAT.rank:
+    if target.kind.category < Kind.FLOAT.category:
         return False, _wrap_integer(value, target) if isinstance(value, int) else None
     becomes = [_overflow_float(v, target) if out else v for v, out in zip(parts, beyond, strict=True)]
     return False, complex(*becomes) if len(parts) == 2 else becomes[0]
@@ -60,7 +60,7 @@ def nearest(value: Value, target: DType) -> Value:
     held, becomes = represent(value, target)
     if held or target.max is None:
         return value
-    if target.kind.rank >= Kind.FLOAT.rank and becomes is not None and becomes == becomes:
+    if target.kind.category >= Kind.FLOAT.category and becomes is not None and becomes == becomes:
         return becomes
     if isinstance(value, complex) or value != value:
         return 0
@@ -71,7 +71,7 @@ def _has(d: DType, v: float) -> bool:
     """Return True if a dtype has a value for a rounded real number, or if its range is unknown."""
     if d.min is not None and d.max is not None and d.min <= v <= d.max:
         return True
-    if d.kind.rank < Kind.FLOAT.rank:
+    if d.kind.category < Kind.FLOAT.category:
         if d.min is None or d.max is None:
             return v - v == 0
         return d.min - 1 < v < d.max + 1

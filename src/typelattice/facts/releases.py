@@ -60,5 +60,5 @@ def installed_release(name: str, versions: Mapping[str, str]) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """The numbers of a version, by which releases follow one another: 0.10 comes after 0.4."""
+    """Return the numbers of a version, by which releases follow one another: 0.10 comes after 0.4."""
     return tuple(map(int, re.findall(r"\d+", version)))

@@ -13,7 +13,7 @@ class ShapeError(ValueError):
 
 
 def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape of an elementwise result. Raises ShapeError where axes have different lengths.
+    """Return the shape of an elementwise result. Raises ShapeError if axes have different lengths.
 
     >>> broadcast([(3, 1), (4,)]), broadcast([(None,), (2, 1)]), broadcast([(3,), None])
     ((3, 4), (2, None), None)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MOST = 2  # names that are suggested
+MAX_SUGGESTIONS = 2  # names that are suggested
 BEGINNING = 5  # letters of a name that count as its beginning
 ALIKE = 0.6  # the least likeness of a name that is suggested, from 0 to 1
 CLOSE = 0.15  # how much less alike than the first name a second one may be
@@ -11,12 +11,12 @@ FIRST_LETTER = 0.1  # what the same first letter adds: people seldom mistype it
 
 
 def clip_text(text: str, most: int) -> str:
-    """A text, cut at so many characters."""
+    """Return a text, cut at so many characters."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def short(text: str) -> str:
-    """A text for an error message, quoted and cut at 40 characters."""
+    """Return a text for an error message, quoted and cut at 40 characters."""
     return repr(clip_text(text, 40))
 
 
@@ -41,10 +41,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     typed = name[:80].lower()
     likely = [each for each in written if sorted(each) == sorted(typed)]
     if len(typed) >= BEGINNING:
-        likely += [each for each in written if each.startswith(typed) and each not in likely][:MOST]
+        likely += [each for each in written if each.startswith(typed) and each not in likely][
+            :MAX_SUGGESTIONS
+        ]
     ends = [each for each in written if len(each) >= BEGINNING and typed.endswith(each)]
     likely += [each for each in ends if each not in likely]
-    if len(likely) < MOST and not ends and not any(each.startswith(typed) for each in likely):
+    if len(likely) < MAX_SUGGESTIONS and not ends and not any(each.startswith(typed) for each in likely):
         matcher = SequenceMatcher(b=typed)
         alike: dict[str, float] = {}
         for each in written:
@@ -57,7 +59,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if not likely and len(typed) > 1:
         forms = [each for each in written if is_short_form(typed, each) or is_short_form(each, typed)]
         likely = sorted(forms, key=len)
-    return f" (did you mean {' or '.join(written[each] for each in likely[:MOST])}?)" if likely else ""
+    return (
+        f" (did you mean {' or '.join(written[each] for each in likely[:MAX_SUGGESTIONS])}?)"
+        if likely
+        else ""
+    )
 
 
 def is_short_form(short_name: str, name: str) -> bool:

@@ -36,7 +36,7 @@ def known_first(names: Sequence[str]) -> list[str]:
 
 @cache
 def _headings() -> Mapping[str, str]:
-    """The heading of each system that is named in the table."""
+    """Return the heading of each system that is named in the table."""
     found = {}
     with open(TABLE, encoding="utf-8") as rows:
         for heading, *systems in (row.split() for row in rows if not row.startswith("#")):

@@ -33,7 +33,7 @@ def read_casts(
     for entry, said in reader.table("casts"):
         with reader.noting():
             rule = _read_rule(entry, said, own)
-            for pair, named in _pairs(entry, words, dtypes):
+            for pair, named in _list_pairs(entry, words, dtypes):
                 if why := impossible(rule, *pair):
                     if named == 2:
                         raise ValueError(why)
@@ -48,12 +48,12 @@ def read_casts(
     return {pair: rule for pair, (_, rule) in found.items()}
 
 
-def _pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
-    """The casts that an entry names, each with the number of its sides that name a dtype."""
+def _list_pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple[Pair, int]]:
+    """Return the casts that an entry names, each with the number of its sides that name a dtype."""
     sides = entry.split(ARROW)
     if len(sides) != 2:
         raise ValueError(f'{short(entry)} should name what is cast and to what, as in "float -> i8"')
-    left, right = ([(d, x) for x in words.sources(side) for d in _members(x, dtypes)] for side in sides)
+    left, right = ([(d, x) for x in words.sources(side) for d in _list_members(x, dtypes)] for side in sides)
     pairs = product(left, right)
     found = [((a, b), (x is a) + (y is b)) for (a, x), (b, y) in pairs if a is not b]
     if not found:
@@ -61,8 +61,8 @@ def _pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple[Pair
     return found
 
 
-def _members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
-    """A dtype of the system, or its dtypes of a kind."""
+def _list_members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
+    """Return a dtype of the system, or its dtypes of a kind."""
     if isinstance(x, DType):
         if x not in dtypes:
             raise OrderDependentError(f"{x} is not in the order")

@@ -71,7 +71,7 @@ class Blame:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
         step = p.decision
         if isinstance(step, Absent):
-            return _row(missing_operations.TABLE, step.entry)
+            return _find_row(missing_operations.TABLE, step.entry)
         return operation_rule(step) if isinstance(step, Shaped) else next(self._candidate_rules(p))
 
     def rule_of_key(self, key: str, entry: str | None) -> Rule:
@@ -339,16 +339,16 @@ def standard_rule(step: Decision) -> Rule:
     """Return the line of the standard's table that an entry of `ops` overrides."""
     known = OPERATIONS.get(step.entry or "")
     of_class = known.of_class if known else step.entry
-    return _row(TABLE, of_class)
+    return _find_row(TABLE, of_class)
 
 
 def operation_rule(step: Decision) -> Rule:
     """Return the line of the table of operations that says how many dimensions an operand needs."""
-    return _row(facts.TABLE, step.entry)
+    return _find_row(facts.TABLE, step.entry)
 
 
 @cache
-def _row(path: str, name: str | None) -> Rule:
+def _find_row(path: str, name: str | None) -> Rule:
     """Return the row of one of our tables that begins with a name."""
     with open(path, encoding="utf-8") as table:
         rows = [row.rstrip("\n") for row in table]

@@ -34,7 +34,7 @@ def read_before(
     reader: KeyReader, words: Words, order: Order[Node], entering: Mapping[Node, Node]
 ) -> Iterator[tuple[Node, Node]]:
     """Read node → the node of the order that operands count as on entry."""
-    for node, to in _maps(reader, words, "before"):
+    for node, to in _read_maps(reader, words, "before"):
         with reader.noting():
             if not isinstance(node, DType) and not node.dtype:
                 raise ValueError(f"{node} has no width, and never comes in as such")
@@ -57,15 +57,15 @@ def _check_entry(order: Order[Node], node: Node, to: Node) -> None:
 
 def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[tuple[Node, Node]]:
     """Read node of the order, or weak node of a kind → the node that the answer becomes."""
-    for node, to in _maps(reader, words, "after"):
+    for node, to in _read_maps(reader, words, "after"):
         with reader.noting():
             if node not in order and (isinstance(node, DType) or node.dtype):
                 raise OrderDependentError(f"{node} is not in the order")
             yield node, to
 
 
-def _maps(reader: KeyReader, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
-    """The entries of `before` or `after`."""
+def _read_maps(reader: KeyReader, words: Words, key: str) -> Iterator[tuple[Node, Node]]:
+    """Yield the entries of `before` or `after`."""
     seen: set[Node] = set()
     for code, target in reader.table(key):
         with reader.noting():

@@ -17,7 +17,7 @@ from typelattice.files.formula_reader import FUNCTIONS, read_formula, split_call
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.vocabulary import OrderDependentError, UnknownWord, Words, items, text
 
-MOST = 8  # parameters of a dtype
+MAX_PARAMETERS = 8  # parameters of a dtype
 LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)(?: (digits|decimals))?")
 WORDS = {"number": (False, None, None), "whole number": (True, None, None)}
 
@@ -28,13 +28,15 @@ def read_parameters(table: object) -> tuple[Parameter, ...]:
     for name, limits in items(table):
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FUNCTIONS, SAME):
             raise UnknownWord(f"{short(name)} is no name for a parameter: a word of lower-case letters", name)
-        found[name] = Parameter(name, *_limits(text(limits), found))
-    if not 1 <= len(found) <= MOST:
-        raise UnknownWord(f"a dtype has from 1 to {MOST} parameters", "parameters")
+        found[name] = Parameter(name, *_read_limits(text(limits), found))
+    if not 1 <= len(found) <= MAX_PARAMETERS:
+        raise UnknownWord(f"a dtype has from 1 to {MAX_PARAMETERS} parameters", "parameters")
     return tuple(found.values())
 
 
-def _limits(limits: str, before: Mapping[str, Parameter]) -> tuple[bool, int | None, int | str | None, str]:
+def _read_limits(
+    limits: str, before: Mapping[str, Parameter]
+) -> tuple[bool, int | None, int | str | None, str]:
     """Read whether a parameter is whole, its least and its greatest value, and what it counts."""
     if limits in WORDS:
         return *WORDS[limits], ""

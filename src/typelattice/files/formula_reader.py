@@ -11,7 +11,7 @@ from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.vocabulary import UnknownWord
 
-LONGEST = 200  # characters: many times what the formulas of SQL's decimals have
+MAX_FORMULA_CHARS = 200  # characters: many times what the formulas of SQL's decimals have
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 FUNCTIONS = (*OF_OPERANDS, "round_up")
 
@@ -41,7 +41,7 @@ def split_call(text: str) -> tuple[str, list[str]]:
 def _parse(text: str) -> ast.expr:
     """Parse an expression. Raise ValueError for a text that is none, or that is too long."""
     try:
-        if len(text) <= LONGEST:
+        if len(text) <= MAX_FORMULA_CHARS:
             return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         pass

@@ -44,7 +44,7 @@ class KeyReader:
         return value
 
     def table(self, key: str) -> Iterator[tuple[str, object]]:
-        """The entries of a table, one after another; none of a table that is no table or too long."""
+        """Yield the entries of a table, one after another; none of a table that is no table or too long."""
         table: dict[str, object] = {}
         with self.noting():
             table = self.value(key, table)

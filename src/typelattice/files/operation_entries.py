@@ -115,20 +115,23 @@ class OperationEntries:
         check_entry(op, self.own)
         readers: dict[str, Callable[[object], Fields]] = {
             **dict.fromkeys(OF_OWN, lambda said: self._check_own(op)),
-            "takes": self._takes,
+            "takes": lambda words: {"takes": self._read_domain(words)},
+            "accepts": lambda words: {"accepts": self._read_domain(words)},
             "scalars": lambda word: {"scalars": one_of(word, ops.SCALARS)},
-            "refusals": lambda table: {"refusals": self._refusals(table)},
-            "overrides": lambda table: {"overrides": self._overrides(table)},
-            "exponent": self._exponent,
-            "counts-as": self._counts_as,
-            "joins": self._joins,
-            "loops": self._loops,
-            "computes": self._computes,
-            "accumulates": self._accumulates,
-            "gives": lambda said: self._gives(op, said),
-            "weak-result": lambda said: self._of_each("weak", said, lambda word: one_of(word, ops.WEAK)),
+            "refusals": lambda table: {"refusals": self._read_refusals(table)},
+            "overrides": lambda table: {"overrides": self._read_overrides(table)},
+            "exponent": self._read_exponent,
+            "counts-as": self._read_counts_as,
+            "joins": self._read_joins,
+            "loops": self._read_loops,
+            "computes": self._read_computes,
+            "accumulates": self._read_accumulates,
+            "gives": lambda said: self._read_gives(op, said),
+            "weak-result": lambda said: self._read_of_each(
+                "weak_result", said, lambda word: one_of(word, ops.WEAK)
+            ),
             "holds": lambda table: {"holds": self.holds(table)},
-            "fit": self._own_fit,
+            "fit": self._read_own_fit,
         }
         assert (*readers,) == KEYS
         found: Fields = {}
@@ -152,13 +155,7 @@ class OperationEntries:
             raise ValueError(f'{op} is known; only an operation with `like = "..."` says how it is called')
         return {}
 
-    def _takes(self, said: object) -> Fields:
-        """`"numeric"`, or a table of `computed` and `each`."""
-        parts = {"computed": "takes", "each": "each"}
-        given = said if isinstance(said, Mapping) else {"computed": said}
-        return {parts[one_of(part, parts)]: self._domain(words) for part, words in given.items()}
-
-    def _domain(self, words: object) -> ops.Domain:
+    def _read_domain(self, words: object) -> ops.Domain:
         """`real but u16`: kinds and dtypes, and those of them that are left out."""
         taken, *but = text(words).split(" but ")
         if len(but) > 1:
@@ -173,32 +170,32 @@ class OperationEntries:
                 raise ValueError(f"{source} is {source.kind}, which is named too")
         return ops.Domain(listed, left_out)
 
-    def _refusals(self, table: object) -> tuple[ops.Override, ...]:
+    def _read_refusals(self, table: object) -> tuple[ops.Override, ...]:
         """`{ "bool + integer, py.int" = "reason", "py.int then float" = "reason" }`"""
         found = []
         for pair, reason in items(table):
-            left, right, ordered = self._sides(pair)
+            left, right, ordered = self._read_sides(pair)
             found.append(ops.Override(left, right, ordered, None, phrase(reason)))
         return tuple(found)
 
-    def _overrides(self, table: object) -> tuple[ops.Override, ...]:
+    def _read_overrides(self, table: object) -> tuple[ops.Override, ...]:
         """`{ "bool + any" = "b" }`: operands of two sides → the dtype that they become."""
         found = []
         for pair, code in items(table):
-            left, right, ordered = self._sides(pair)
+            left, right, ordered = self._read_sides(pair)
             d = self.words.dtype(self.present(self.words.node(code)))
             found.append(ops.Override(left, right, ordered, d))
         return tuple(found)
 
-    def _sides(self, pair: str) -> tuple[ops.Side, ops.Side, bool]:
+    def _read_sides(self, pair: str) -> tuple[ops.Side, ops.Side, bool]:
         """Two sides, and whether the left one stands first."""
         ordered = THEN in pair
         sides = pair.split(THEN if ordered else "+")
         if len(sides) != 2 or "+" in sides[1]:
             raise ValueError(f'{short(pair)} should name two sides, as in "bool + integer"')
-        return self._side(sides[0]), self._side(sides[1]), ordered
+        return self._read_side(sides[0]), self._read_side(sides[1]), ordered
 
-    def _side(self, names: str) -> ops.Side:
+    def _read_side(self, names: str) -> ops.Side:
         """Kinds and dtypes of arrays, `any`, `different`; of Python scalars `py.int` or a number."""
         listed = [word.strip() for word in names.split(",")]
         values = [word for word in listed if NUMBER.fullmatch(word)]
@@ -210,42 +207,44 @@ class OperationEntries:
         found: list[Node | Kind | str] = [x for word in listed for x in SIDES.get(word, ())]
         return frozenset(once([*found, *values, *(self.words.sources(", ".join(plain)) if plain else ())]))
 
-    def _exponent(self, said: object) -> Fields:
-        """A table of `not-negative`, `within` and `ignored`: what holds of an integer on the right."""
+    def _read_exponent(self, said: object) -> Fields:
+        """Return a table of `not-negative`, `within` and `ignored`: what holds of an integer on the right."""
         found: Fields = {}
         for part, value in items(said):
             match one_of(part, ("not-negative", "within", "ignored")):
                 case "not-negative":
-                    found["not_negative"] = each_of(value, TIERS[1:])
+                    found["exponent_not_negative"] = each_of(value, TIERS[1:])
                 case "within":
                     d = self.words.dtype(self.words.node(value))
                     if d.kind is not Kind.UNSIGNED:
                         raise ValueError(f'{d} is no unsigned dtype; name one, such as "u32"')
-                    found["within"] = d
+                    found["exponent_within"] = d
                 case _:
-                    found |= self._of_each("ignores", value, lambda words: each_of(words, TIERS))
+                    found |= self._read_of_each(
+                        "exponent_ignored", value, lambda words: each_of(words, TIERS)
+                    )
         return found
 
-    def _counts_as(self, said: object) -> Fields:
+    def _read_counts_as(self, said: object) -> Fields:
         """Read the key `counts-as`: what operands count as before an operation.
 
         It is a word such as `"array"` for scalars and 0-d arrays. Or it maps dtypes and kinds to the dtype
         that they count as.
         """
         if isinstance(said, Mapping):
-            return {"before": self._mapping(said, self._target), "arrays": ops.ITSELF}
-        return {"arrays": one_of(said, ops.COUNTS_AS), "before": {}}
+            return {"counts_as_of": self._read_mapping(said, self._read_target), "counts_as": ops.ITSELF}
+        return {"counts_as": one_of(said, ops.COUNTS_AS), "counts_as_of": {}}
 
-    def _joins(self, said: object) -> Fields:
+    def _read_joins(self, said: object) -> Fields:
         """`"same dtype"` or another word, the covers of an order of the operation's own, or single pairs."""
         if isinstance(said, Mapping):
             found = []
             for pair, word in items(said):
                 one_of(word, [ops.NEVER])
-                found.append(ops.Override(*self._sides(pair), None))
-            return {"apart": tuple(found)}
+                found.append(ops.Override(*self._read_sides(pair), None))
+            return {"joins_never": tuple(found)}
         if "->" not in text(said) and ";" not in text(said):
-            return {"meet": one_of(said, ops.JOINS), "order": ()}
+            return {"joins": one_of(said, ops.JOINS), "joins_order": ()}
         chains = [
             [self.words.nodes(",".join(part)) for part in statement]
             for line in text(said).split("\n")
@@ -255,71 +254,77 @@ class OperationEntries:
             raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
         covers = collect(chains)
         Order(covers)  # raises an error that says what is wrong with them
-        return {"meet": ops.BY_THE_ORDER, "order": tuple((a, tuple(above)) for a, above in covers.items())}
+        return {
+            "joins": ops.BY_THE_ORDER,
+            "joins_order": tuple((a, tuple(above)) for a, above in covers.items()),
+        }
 
-    def _loops(self, said: object) -> Fields:
+    def _read_loops(self, said: object) -> Fields:
         """Dtypes, the first of which that every operand casts to is computed in; `own` ones come before."""
-        parts = {"search": "loops", "own": "own"}
+        parts = {"search": "loops", "own": "loops_own"}
         given = said if isinstance(said, Mapping) else {"search": said}
         if isinstance(said, Mapping) and "own" in said:  # these alone, if no others are named
             given = {"search": said["own"], **said}
-        return {parts[one_of(part, parts)]: self._dtypes(names) for part, names in given.items()}
+        return {parts[one_of(part, parts)]: self._read_dtypes(names) for part, names in given.items()}
 
-    def _dtypes(self, names: object) -> tuple[DType, ...]:
+    def _read_dtypes(self, names: object) -> tuple[DType, ...]:
         """Dtypes of the order; `""` for none, so that operands join."""
         return () if names == "" else once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
 
-    def _computes(self, said: object) -> Fields:
+    def _read_computes(self, said: object) -> Fields:
         """Dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
         table = dict(items(said))
         adopts = one_of(table.pop("scalars", ops.COMPUTED), ops.ADOPTS)
-        return {"computes": self._mapping(table, self._target), "adopts": adopts}
+        return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": adopts}
 
-    def _accumulates(self, said: object) -> Fields:
+    def _read_accumulates(self, said: object) -> Fields:
         """Dtypes or kinds computed in → the dtype to add up in; pairs of operands that keep their dtypes."""
         table, pairs = self._split_pairs(said)
-        return {"accumulates": self._mapping(table, self._target), "unjoined": self._overrides(pairs)}
+        return {
+            "accumulates": self._read_mapping(table, self._read_target),
+            "accumulates_of_pairs": self._read_overrides(pairs),
+        }
 
     def _split_pairs(self, said: object) -> tuple[dict[str, object], dict[str, object]]:
-        """The entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
+        """Return the entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
         pairs = {names: code for names, code in items(said) if "+" in names or THEN in names}
         return {names: code for names, code in items(said) if names not in pairs}, pairs
 
-    def _gives(self, op: str, said: object) -> Fields:
+    def _read_gives(self, op: str, said: object) -> Fields:
         """Read the dtype of the result; for writing in place, the dtypes that the left operand accepts."""
         if isinstance(said, Mapping):
             said, pairs = self._split_pairs(said)
             if pairs:
-                of_pairs: Fields = {"gives_of_pairs": self._overrides(pairs)}
-                return of_pairs | self._gives(op, said) if said else of_pairs
+                of_pairs: Fields = {"gives_of_pairs": self._read_overrides(pairs)}
+                return of_pairs | self._read_gives(op, said) if said else of_pairs
             into = {word for word in said.values() if word in ops.INTO and word != ops.LEFT}
             table: dict[str, object] = {
                 names: ops.LEFT if word in into else word for names, word in said.items()}
-            given_of = self._mapping(table, self._read_given)
+            given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
             fields: Fields = {"gives_of": given_of}
-            return {"into": into.pop(), **fields} if len(into) == 1 else fields
+            return {"gives_into": into.pop(), **fields} if len(into) == 1 else fields
         if said not in ops.INTO:
             _check_members({None: (given := self._read_given(said))})
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
-        return {"into": said} if writes else {"into": said, "gives": ops.LEFT, "gives_of": {}}
+        return {"gives_into": said} if writes else {"gives_into": said, "gives": ops.LEFT, "gives_of": {}}
 
-    def _own_fit(self, said: object) -> Fields:
-        """The outcomes for this operation."""
+    def _read_own_fit(self, said: object) -> Fields:
+        """Return the outcomes for this operation."""
         fit = self.fit(said, dtypes=True)
         if JOIN in fit.values():
             raise ValueError(f'"{JOIN}" is said of all operations at once, in the `fit` of the file')
         return {"fit": fit}
 
-    def _of_each(self, field: str, said: object, read: Callable[[object], object]) -> Fields:
+    def _read_of_each(self, field: str, said: object, read: Callable[[object], object]) -> Fields:
         """Read one value for all dtypes alike; or dtypes and kinds → the value for these."""
         if isinstance(said, Mapping):
-            return {f"{field}_of": self._mapping(said, read)}
+            return {f"{field}_of": self._read_mapping(said, read)}
         return {field: read(said), f"{field}_of": {}}
 
     def _read_given(self, code: object) -> ops.Given:
-        """A dtype, the default dtype of a kind, or a word for what operands or parts have."""
+        """Return a dtype, the default dtype of a kind, or a word for what operands or parts have."""
         words = (*ops.PARTS, *ops.PYTHON_NUMBERS)
         if isinstance(code, str) and "(" in code:
             from typelattice.files.family_entries import read_given_member  # few files have such dtypes
@@ -332,10 +337,10 @@ class OperationEntries:
         ):
             raise UnknownWord(f"unknown word {short(code)}{near}", code)
         # A checker does not see that a code which is one of these is a word of `Given`.
-        return code if code in words else self._target(code)  # type: ignore[return-value]
+        return code if code in words else self._read_target(code)  # type: ignore[return-value]
 
-    def _target(self, code: object) -> DType | Kind:
-        """A dtype, or `default int` for the default dtype of a kind."""
+    def _read_target(self, code: object) -> DType | Kind:
+        """Return a dtype, or `default int` for the default dtype of a kind."""
         if text(code).startswith(DEFAULT_OF):
             return kind_of(text(code).removeprefix(DEFAULT_OF))
         node = self.words.node(code)
@@ -345,7 +350,7 @@ class OperationEntries:
             raise UnknownWord(cause, str(node))
         return self.words.dtype(node)
 
-    def _mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
+    def _read_mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
         """`"bool, i8" = "i32"`: dtypes or kinds → what is read of the other side."""
         found: dict[DType | Kind, T] = {}
         for names, code in items(table):
@@ -370,7 +375,7 @@ def _check_members(given: Mapping[Any, object]) -> None:
 
 
 def read_own_operations(reader: KeyReader) -> dict[str, Operation]:
-    """The operations that a file defines: entries of `ops` that are `like` a known operation."""
+    """Return the operations that a file defines: entries of `ops` that are `like` a known operation."""
     found: dict[str, Operation] = {}
     for name, said in reader.table("ops"):
         if not isinstance(said, Mapping) or "like" not in said:
@@ -398,16 +403,17 @@ def unknown_key(key: str) -> UnknownWord:
 
 OF_OWN = ("like", "operands", "parameters")  # keys of an operation that the file defines
 KEYS = (
-    *OF_OWN, "takes", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins", "loops",
-    "computes", "accumulates", "gives", "weak-result", "holds", "fit",
+    *OF_OWN, "takes", "accepts", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins",
+    "loops", "computes", "accumulates", "gives", "weak-result", "holds", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "takes": ("takes",), "takes.each": ("each",), "exponent": ("not_negative", "within"),
-    "exponent.ignored": ("ignores", "ignores_of"), "counts-as": ("arrays", "before"),
-    "joins": ("meet", "order", "apart"), "computes.scalars": ("adopts",), "loops.own": ("own",),
-    "gives": ("gives",), "gives of each": ("gives_of",), "gives of pairs": ("gives_of_pairs",),
-    "accumulates": ("accumulates", "unjoined"), "weak-result": ("weak", "weak_of"),
-    **{key: (key,) for key in ("scalars", "refusals", "overrides", "loops", "computes", "holds", "fit")},
-    "into": ("into",),
+    "exponent": ("exponent_not_negative", "exponent_within"),
+    "exponent.ignored": ("exponent_ignored", "exponent_ignored_of"),
+    "counts-as": ("counts_as", "counts_as_of"), "joins": ("joins", "joins_order", "joins_never"),
+    "computes.scalars": ("computes_scalars",), "loops.own": ("loops_own",), "gives of each": ("gives_of",),
+    "gives of pairs": ("gives_of_pairs",), "gives of the left": ("gives_into",),
+    "accumulates": ("accumulates", "accumulates_of_pairs"), "weak-result": ("weak_result", "weak_result_of"),
+    **{key: (key,) for key in ("takes", "accepts", "scalars", "refusals", "overrides", "loops", "computes",
+                               "gives", "holds", "fit")},
 }  # fmt: skip
 """The fields of `Op` that each key, or part of a key, sets."""

@@ -20,7 +20,7 @@ CoversOfRows = dict[OrderRow, Stated]
 
 
 def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRows]:
-    """The order of a definition's statements, and what each row of them states. Raise ValueError."""
+    """Return the order of a definition's statements, and what each row of them states. Raise ValueError."""
     covers: CoversOfRows = {}
     chains: list[Chain] = []
     stated_at: list[OrderRow] = []  # the row of each chain
@@ -29,8 +29,8 @@ def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRo
         try:
             return Order(collect(chains)), covers
         except OrderError:
-            first = bisect_left(range(len(chains)), True, key=lambda n: bool(_fault(chains[: n + 1])))
-        cause = _fault(chains[: first + 1])
+            first = bisect_left(range(len(chains)), True, key=lambda n: bool(_find_fault(chains[: n + 1])))
+        cause = _find_fault(chains[: first + 1])
         reader.row = _row_to_name(cause, stated_at[first], covers)
         raise ValueError(cause)
     reader.is_order_whole = False
@@ -78,7 +78,7 @@ def covers_of_lines(rows: CoversOfRows) -> Covers:
     return covers
 
 
-def _fault(chains: Sequence[Chain]) -> str:
+def _find_fault(chains: Sequence[Chain]) -> str:
     """Return the reason why statements are no order; an empty string if they are one."""
     try:
         Order(collect(chains))

@@ -51,11 +51,11 @@ def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
     """
     given = _read_facts(facts, noting)
     kind, code = Kind(text(given["kind"])), text(given.get("code", name))
-    form = _form(kind, given)
+    form = _find_form(kind, given)
     if isinstance(given.get("values"), list):
         _sort_values(kind, given["values"])  # before what stands beside them
     _check_facts(form, given)
-    bits, storage = _bits(given), given.get("storage_bits")
+    bits, storage = _read_bits(given), given.get("storage_bits")
     if kind is Kind.BOOL:
         bits = bits or 1
     if bits and isinstance(storage, int) and storage < bits:
@@ -66,8 +66,8 @@ def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
         words.new(word, "dtype")
         if as_numpy := numpy_reading(word):
             raise ValueError(f"{short(word)} is no name for a dtype: NumPy means {as_numpy} by it")
-    low, high, precision, exponent, step, listed = _values(form, kind, bits, given)
-    specials = _specials(form, kind, low, given)
+    low, high, precision, exponent, step, listed = _read_values(form, kind, bits, given)
+    specials = _read_specials(form, kind, low, given)
     storage = storage if storage or kind is Kind.BOOL else bits
     facts = (name, code, kind, bits, storage, low, high, precision, exponent, step, listed, specials)
     parameters = read_parameters(given["parameters"]) if "parameters" in given else ()
@@ -86,7 +86,7 @@ def _check_facts(form: str, given: Mapping[str, object]) -> None:
             raise UnknownWord(cause, fact)
 
 
-def _values(
+def _read_values(
     form: str, kind: Kind, bits: int | None, given: Mapping[str, object]
 ) -> tuple[Number | None, Number | None, int | None, int | None, Number | None, tuple[Number, ...]]:
     """Return the least and greatest value, the precision, the exponent, the step and the listed values."""
@@ -96,14 +96,14 @@ def _values(
         case "an integer":
             return *_whole_ends(kind, bits, given), None, None, 1, ()
         case "a float":
-            return *_binary(given), None, ()
+            return *_read_binary(given), None, ()
         case "fixed point":
-            low, high, step = _fixed_point_ends(given)
+            low, high, step = _compute_fixed_point_ends(given)
             return low, high, None, None, step, ()
         case "a list of values":
             listed = _sort_values(kind, given["values"])
             return listed[0], listed[-1], None, None, None, listed
-    return *_ends(kind, given), None, None, None, ()
+    return *_read_ends(kind, given), None, None, None, ()
 
 
 def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
@@ -137,41 +137,41 @@ def _check_fact(fact: str, value: object) -> None:
             raise UnknownWord(f"the fact {fact} should lie between {least:g} and {greatest:g}", fact)
 
 
-def _form(kind: Kind, given: Mapping[str, object]) -> str:
-    """The way in which the facts state the values of the dtype."""
+def _find_form(kind: Kind, given: Mapping[str, object]) -> str:
+    """Return the way in which the facts state the values of the dtype."""
     if kind is Kind.BOOL:
         return "a bool"
     if "parameters" in given:
         return "a dtype with parameters"
     if "values" in given:
         return "a dtype of unknown values" if given["values"] == UNKNOWN else "a list of values"
-    if kind.rank < Kind.FLOAT.rank:
+    if kind.category < Kind.FLOAT.category:
         return "an integer"
     return "fixed point" if "step" in given else "a float"
 
 
-def _bits(given: Mapping[str, object]) -> int | None:
+def _read_bits(given: Mapping[str, object]) -> int | None:
     bits = given.get("bits")
     if bits is not None and given["kind"] == Kind.BOOL and bits != 1:
         raise ValueError("a bool has one bit that is used; say what it occupies with storage_bits")
     return bits if isinstance(bits, int) else None
 
 
-def _number(kind: Kind, given: Mapping[str, object], fact: str) -> Number | None:
-    """A fact that is a number: of an integer a whole one, of a float a fraction."""
+def _read_number(kind: Kind, given: Mapping[str, object], fact: str) -> Number | None:
+    """Return a fact that is a number: of an integer a whole one, of a float a fraction."""
     value = given.get(fact)
     if not isinstance(value, int | float):
         return None
-    if kind.rank >= Kind.FLOAT.rank:
+    if kind.category >= Kind.FLOAT.category:
         return float(value)
     if not isinstance(value, int):
         raise UnknownWord(f"the fact {fact} of an integer should be a whole number", fact)
     return value
 
 
-def _ends(kind: Kind, given: Mapping[str, object]) -> tuple[Number | None, Number | None]:
-    """The least and the greatest value, as far as they are given."""
-    low, high = _number(kind, given, "min"), _number(kind, given, "max")
+def _read_ends(kind: Kind, given: Mapping[str, object]) -> tuple[Number | None, Number | None]:
+    """Return the least and the greatest value, as far as they are given."""
+    low, high = _read_number(kind, given, "min"), _read_number(kind, given, "max")
     if low is not None and high is not None and low >= high:
         raise UnknownWord("the fact min should be less than max", "min")
     if kind is Kind.UNSIGNED and (low or 0) < 0:
@@ -183,7 +183,7 @@ def _whole_ends(
     kind: Kind, bits: int | None, given: Mapping[str, object]
 ) -> tuple[Number | None, Number | None]:
     """Return the least and greatest value of an integer dtype: those given, or else those of its bits."""
-    low, high = _ends(kind, given)
+    low, high = _read_ends(kind, given)
     if bits is None:
         if low is not None or high is not None:
             raise ValueError("the facts min and max of an integer go with bits")
@@ -198,8 +198,8 @@ def _whole_ends(
     return low, high
 
 
-def _binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
-    """The least and the greatest value, the precision and the smallest exponent of a binary float."""
+def _read_binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
+    """Return the least and the greatest value, the precision and the smallest exponent of a binary float."""
     high, precision, exponent = given.get("max"), given.get("precision"), given.get("min_exponent")
     if not (isinstance(high, int | float) and isinstance(precision, int) and isinstance(exponent, int)):
         cause = "a float needs the facts max, precision and min_exponent; or min, max and step; or values"
@@ -219,10 +219,10 @@ def _binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
     return least_of_float(high, precision, exponent, specials), high, precision, exponent
 
 
-def _fixed_point_ends(given: Mapping[str, object]) -> tuple[float, float, float]:
+def _compute_fixed_point_ends(given: Mapping[str, object]) -> tuple[float, float, float]:
     """Return the least value, the greatest value and the step of a fixed-point dtype."""
-    low, high = _ends(Kind.FLOAT, given)
-    step = _number(Kind.FLOAT, given, "step")
+    low, high = _read_ends(Kind.FLOAT, given)
+    step = _read_number(Kind.FLOAT, given, "step")
     if low is None or high is None or not step:
         raise ValueError("fixed point needs the facts min, max and step")
     if frexp(step)[0] != 0.5:
@@ -234,17 +234,17 @@ def _fixed_point_ends(given: Mapping[str, object]) -> tuple[float, float, float]
 
 
 def _sort_values(kind: Kind, given: object) -> tuple[Number, ...]:
-    """The values of a list, from the least to the greatest."""
+    """Return the values of a list, from the least to the greatest."""
     assert isinstance(given, list)
     for value in given:
         if type(value) not in (int, float) or not abs(value) <= float_info.max:
             raise UnknownWord("the fact values should list numbers", "values")
-        if kind.rank < Kind.FLOAT.rank and type(value) is not int:
+        if kind.category < Kind.FLOAT.category and type(value) is not int:
             raise UnknownWord("the fact values of an integer should list whole numbers", "values")
     if len(given) > LIMIT_VALUES:
         cause = f"the fact values lists {len(given):,} numbers, and {LIMIT_VALUES} is the most"
         raise UnknownWord(f'{cause}; write min, max and step, or values = "{UNKNOWN}"', "values")
-    found = sorted({value if kind.rank < Kind.FLOAT.rank else float(value) for value in given})
+    found = sorted({value if kind.category < Kind.FLOAT.category else float(value) for value in given})
     if not 2 <= len(found) == len(given) <= LIMIT_VALUES:
         cause = f"the fact values should list from 2 to {LIMIT_VALUES} numbers, each once"
         raise UnknownWord(cause, "values")
@@ -253,8 +253,8 @@ def _sort_values(kind: Kind, given: object) -> tuple[Number, ...]:
     return tuple(found)
 
 
-def _specials(form: str, kind: Kind, low: Number | None, given: Mapping[str, object]) -> str:
-    """The letters of what a dtype has beside its finite values, and of sign and zero."""
+def _read_specials(form: str, kind: Kind, low: Number | None, given: Mapping[str, object]) -> str:
+    """Return the letters of what a dtype has beside its finite values, and of sign and zero."""
     if form in ("a bool", "an integer"):
         return "sz" if kind is Kind.SIGNED else "z"
     listed = given.get("values")

@@ -121,7 +121,7 @@ class PairEntries:
         if there is None:
             raise OrderDependentError(f"{a} + {b} never meet: neither is in the order")
         self._check_not_below(there, there, node)
-        if node is there and all(n.kind.rank <= there.kind.rank for n in (a, b)):
+        if node is there and all(n.kind.category <= there.kind.category for n in (a, b)):
             raise OrderDependentError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
 
     def _check_not_below(self, a: Node, b: Node, node: Node | None) -> None:

@@ -102,7 +102,7 @@ def place(starts: list[int], offset: int) -> Position:
 
 
 def positions(text: str) -> Positions:
-    """The places of a text: of all of it, or of what stands before the first thing that is no TOML.
+    """Return the places of a text: of all of it, or of what stands before the first thing that is no TOML.
 
     >>> found = positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
     >>> found.place("ops", "divide", "to", "b"), found.place("ops", "add")
@@ -262,7 +262,7 @@ class _Scanner:
         self.expect("}")
 
     def parts(self) -> list[tuple[str, int]]:
-        """The parts of a dotted key, each with its offset; and the blanks after it."""
+        """Return the parts of a dotted key, each with its offset; and the blanks after it."""
         parts: list[tuple[str, int]] = []
         while True:
             start = self.offset
@@ -303,7 +303,7 @@ class _Scanner:
 
 
 def _name(key: str) -> str:
-    """A part of a key without its quotation marks and escapes. Raise _Stop."""
+    """Return a part of a key without its quotation marks and escapes. Raise _Stop."""
     if key[0] == '"' and "\\" in key:
         import tomllib
 

@@ -344,7 +344,7 @@ def _defaults(
 
 
 def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
-    """Raise ValueError where NumPy 1's rule lacks the dtypes that it takes values for."""
+    """Raise ValueError if NumPy 1's rule lacks the dtypes that it takes values for."""
     from typelattice.engine.numpy1 import NEEDED  # one library alone goes by values
 
     reader.at("combine")

@@ -42,7 +42,7 @@ class Release:
 
 
 def release(name: str) -> Release:
-    """The release that a name such as `numpy@2.4` says.
+    """Return the release that a name such as `numpy@2.4` says.
 
     Raise UnknownSystemError, which names those that exist.
     """
@@ -58,7 +58,7 @@ def release(name: str) -> Release:
 
 
 def text_of(name: str) -> Text:
-    """A release as a system file: its name, on top of the file that states its rules."""
+    """Return a release as a system file: its name, on top of the file that states its rules."""
     plain, _, number = name.partition(SIGN)
     at = release(name)
     return Text(name, f'name = "{name}"\nextends = "{plain}"\nlibrary = "{at.library} {number}"\n')

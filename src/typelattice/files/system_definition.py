@@ -144,7 +144,7 @@ class SystemDefinition:
         return self.with_keys(replace(given, values=values), text)
 
     def text_of(self, file: str) -> Text | None:
-        """The text of one of the files that the keys come from."""
+        """Return the text of one of the files that the keys come from."""
         if self.main.file == file:
             return self.main
         return self.base.text_of(file) if self.base else None
@@ -157,7 +157,7 @@ class SystemDefinition:
         if text.file == file:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
             text = Text(file, "\n".join(kept), text.path)
-            own = {key: value for key, value in _values(text).values.items() if key != "extends"}
+            own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
         return replace(base.with_keys(Checked(own), text), whole=False)
 
     def drop_replaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
@@ -178,19 +178,19 @@ def read(
 ) -> SystemDefinition:
     """The keys of a file, where `trail` are the paths of those that extend it, and `at` an older release.
 
-    Raise UnknownSystemError where it cannot be read, FormatError where it is no system file.
+    Raise UnknownSystemError if it cannot be read, FormatError where it is no system file.
     """
     return definition(read_text(where), trail, at)
 
 
 def definition(text: Text, trail: tuple[str, ...] = (), at: Release | None = None) -> SystemDefinition:
-    """The keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
-    given, base = _values(text), SystemDefinition({}, {}, (), text)
+    """Return the keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
+    given, base = _read_values(text), SystemDefinition({}, {}, (), text)
     keys = {key: value for key, value in given.values.items() if key != "extends"}
     if "extends" in given.values:
         below = (*trail, text.path) if text.path else trail
         try:
-            base = _base(str(given.values["extends"]), text, below, at)
+            base = _read_base(str(given.values["extends"]), text, below, at)
         except FormatError as e:  # nothing else can be judged without the other file
             raise join_errors([*given.mistakes, e]) from None
     elif "extends" in given.broken:
@@ -207,8 +207,8 @@ class Checked:
     broken: frozenset[str] = frozenset()
 
 
-def _values(text: Text) -> Checked:
-    """The keys that a text gives."""
+def _read_values(text: Text) -> Checked:
+    """Return the keys that a text gives."""
     return _check_keys(text.values(), text)
 
 
@@ -230,11 +230,11 @@ def _check_keys(values: Mapping[str, object], text: Text) -> Checked:
             kept[key] = value
     ops = kept.get("ops")
     if isinstance(ops, dict):
-        kept["ops"] = _each(ops, text, mistakes)
+        kept["ops"] = _split_entries(ops, text, mistakes)
     return Checked(kept, mistakes, frozenset(broken - kept.keys()))
 
 
-def _each(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
+def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
     """Give each operation of `"mean, divide" = {…}` an entry of its own, and note mistakes.
 
     An operation that stands in two entries follows both.
@@ -245,44 +245,18 @@ def _each(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) 
             if op not in found:
                 found[op] = given
                 continue
-            told = found[op]
-            if not isinstance(told, dict) or not isinstance(given, dict):
+            earlier = found[op]
+            if not isinstance(earlier, dict) or not isinstance(given, dict):
                 cause = f"{op} stands in two entries, of which one is no table"
                 mistakes.append(text.error(cause, "ops", entry, word=op))
                 continue
-            twice = [key for key in given if key in told and not _apart(told[key], given[key])]
+            twice = [key for key in given if key in earlier]
             for key in twice:
                 cause = f"{op} stands in two entries, and both have {key}"
                 mistakes.append(text.error(cause, "ops", entry, word=op))
-            if twice:
-                continue
-            found[op] = {
-                **told,
-                **given,
-                **{key: _parts(told[key], given[key]) for key in given if key in told},
-            }
+            if not twice:
+                found[op] = {**earlier, **given}
     return found
-
-
-def _table(value: object) -> Mapping[str, object]:
-    """A `takes` as a table of its parts; empty for what is neither a table nor a text."""
-    return value if isinstance(value, dict) else {"computed": value} if isinstance(value, str) else {}
-
-
-def _apart(a: object, b: object) -> bool:
-    """Return True if two entries name different parts of a key, e.g. `takes.each` and `takes.computed`."""
-    known = {"computed", "each"}
-    return (
-        bool(_table(a))
-        and bool(_table(b))
-        and known >= {*_table(a), *_table(b)}
-        and not ({*_table(a)} & {*_table(b)})
-    )
-
-
-def _parts(a: object, b: object) -> Mapping[str, object]:
-    """The parts of a key that two entries name."""
-    return {**_table(a), **_table(b)}
 
 
 def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
@@ -299,14 +273,14 @@ def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
     return [_copy_plain(inner, key, text, depth + 1) for inner in value] if isinstance(value, list) else value
 
 
-def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> SystemDefinition:
-    """The file that another extends: one beside it, or else one that comes with typelattice."""
+def _read_base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> SystemDefinition:
+    """Return the file that another extends: one beside it, or else one that comes with typelattice."""
     fail = partial(text.error, key="extends")
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
         raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
     name = name.removesuffix(".toml")
     folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
-    found = _files(name, folders)
+    found = _list_files(name, folders)
     if "@" in name and not found:
         from typelattice.files.release_files import release  # most files extend none of an older release
 
@@ -315,12 +289,12 @@ def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> 
         except UnknownSystemError as e:
             raise fail(str(e)) from None
         name = name.partition("@")[0]
-        found = _files(name, folders)
+        found = _list_files(name, folders)
     elif not found:
         raise fail(f"no system {name!r}{nearest(name, systems())}; name a system, or a file beside this one")
     older_than_it = text.path is not None and path.basename(text.path).startswith(f"{name}@")
     if at is not None and not older_than_it:
-        found = _files(at.stem(name), folders)
+        found = _list_files(at.stem(name), folders)
     fresh = [choice for choice in found if choice != text.path]
     if not fresh or fresh[0] in trail:
         circle = " -> ".join(path.basename(p)[:-5] for p in (*trail, (fresh or found)[0]))
@@ -332,11 +306,11 @@ def _base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> 
 
 @cache
 def of_shipped(where: str, at: Release | None) -> SystemDefinition:
-    """The keys of a file that comes with typelattice, read once: several extend it."""
+    """Return the keys of a file that comes with typelattice, read once: several extend it."""
     return read(where, at=at)
 
 
-def _files(name: str, folders: Sequence[str]) -> list[str]:
-    """The system files of a name in some folders."""
+def _list_files(name: str, folders: Sequence[str]) -> list[str]:
+    """Return the system files of a name in some folders."""
     choices = [path.join(folder, f"{name}.toml") for folder in folders]
     return [path.realpath(choice) for choice in choices if path.isfile(choice)]

@@ -87,13 +87,13 @@ class FormatError(TypelatticeError, ValueError):
 
 def join_errors(mistakes: Iterable[FormatError]) -> FormatError:
     """Return one error for several mistakes, in the order of their lines."""
-    each = [one for e in mistakes for one in (FormatError(*_fields(e)), *e.mistakes[1:])]
+    each = [one for e in mistakes for one in (FormatError(*_list_fields(e)), *e.mistakes[1:])]
     unique = {e.summary: e for e in each}.values()
     first, *further = sorted(unique, key=lambda e: (e.file, e.line is None, e.line or 0, e.column or 0))
-    return FormatError(*_fields(first), further)
+    return FormatError(*_list_fields(first), further)
 
 
-def _fields(e: FormatError) -> tuple[str, int | None, str, str, Mark | None]:
+def _list_fields(e: FormatError) -> tuple[str, int | None, str, str, Mark | None]:
     return e.file, e.line, e.key, e.cause, e.mark
 
 
@@ -130,7 +130,7 @@ class Text:
         return self._positions
 
     def line(self, key: str, entry: str | int | None = None, part: str | None = None) -> int | None:
-        """The line of a key, of an entry under it, or of that entry which has a certain part.
+        """Return the line of a key, of an entry under it, or of that entry which has a certain part.
 
         An entry may stand in a list, `"mean, divide" = …`, and in several of them.
         """
@@ -186,7 +186,7 @@ class Text:
         return Mark(line, found.start() - before + 1, found.end() - found.start(), text)
 
     def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
-        """The lines of all that is said of an entry, or of a part of it; none of a key alone.
+        """Return the lines of all that is said of an entry, or of a part of it; none of a key alone.
 
         An entry may stand in several places, and on several lines: `add.takes = …`, `add.computes = …`.
         """
@@ -250,7 +250,7 @@ class Text:
         )
 
     def statements(self, order: str) -> Iterator[tuple[OrderRow, Chain]]:
-        """The statements of its order, each with its row. Raise FormatError."""
+        """Yield the statements of its order, each with its row. Raise FormatError."""
         for row, line in enumerate(order.split("\n")):
             try:
                 for _, chain in statements(line.partition("#")[0]):
@@ -316,6 +316,6 @@ def article(cls: type) -> str:
 
 
 def _one_line(text: str, limit: int) -> str:
-    """A text on one line, what cannot be printed escaped, and cut."""
+    """Return a text on one line, what cannot be printed escaped, and cut."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: limit + 1])
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"

@@ -14,8 +14,8 @@ from typelattice.engine.operations import (
     CASTS,
     ITSELF,
     NEVER,
+    NEW_ARRAY,
     OF_LAST,
-    REBOUND,
     Domain,
     Op,
     Override,
@@ -30,8 +30,16 @@ from typelattice.files.operation_entries import FIELDS
 from typelattice.files.vocabulary import Words
 
 OF_PAIRS = "gives_of_pairs"
-PAIRS = ("refusals", "overrides", "unjoined", "apart", OF_PAIRS)  # fields of `Op` with pairs of operands
-MAPPINGS = ("ignores_of", "before", "computes", "accumulates", "gives_of", "weak_of")  # with dtypes as keys
+PAIRS = (
+    "refusals",
+    "overrides",
+    "accumulates_of_pairs",
+    "joins_never",
+    OF_PAIRS,
+)  # fields of `Op` with pairs of operands
+MAPPINGS = (
+    "exponent_ignored_of", "counts_as_of", "computes", "accumulates", "gives_of", "weak_result_of",
+)  # with dtypes as keys
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
 
@@ -45,9 +53,9 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
     is_sound = not reader.mistakes
     found = [_unused_defaults(rules), _unused_scalars(rules)]
     if is_sound:
-        found += [_words(reader, words, rules), _unused_loops(rules)]
+        found += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.says("ops"):
-            found.append(_ops(rules))
+            found.append(_unused_entries(rules))
     seen: set[tuple[str, str | None]] = set()  # one mistake of an entry is enough; others may follow from it
     for key, entry, cause in chain.from_iterable(found):
         if reader.definition.says(key, entry) and (key, entry) not in seen:
@@ -62,7 +70,7 @@ def unused_keys(rules: Rules) -> Iterator[Finding]:
     return chain(_unused_defaults(rules), _unused_scalars(rules), _unused_loops(rules))
 
 
-def _words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
+def _unused_words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
     """Dtypes and sets that are used nowhere, and answers that could not be operands."""
     for word in reader.definition.entries("dtypes"):
         if not _enters(words.known[word], rules):
@@ -132,7 +140,7 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
 
 def _unused_loops(rules: Rules) -> Iterator[Finding]:
     """Find keys that only operations use, if none does."""
-    asked = [target for said in rules.ops.values() for target in _targets(said)]
+    asked = [target for said in rules.ops.values() for target in _list_targets(said)]
     if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
         yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
     if any(said.get("loops") for said in rules.ops.values()):
@@ -148,7 +156,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
         )
 
 
-def _ops(rules: Rules) -> Iterator[Finding]:
+def _unused_entries(rules: Rules) -> Iterator[Finding]:
     """Entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
         if not said and entry not in rules.operations:
@@ -158,27 +166,31 @@ def _ops(rules: Rules) -> Iterator[Finding]:
 
 
 def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
-    """The dtypes and kinds of an entry of `ops` that the system does not have."""
-    for target in _targets(said):
+    """Yield the dtypes and kinds of an entry of `ops` that the system does not have."""
+    for target in _list_targets(said):
         if isinstance(target, DType) and not _can_be_answer(target, rules):
             yield f"{target} is not in the order"
         elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
             yield f"{target} has no dtype in `defaults`"
-    for source in _sources(said):
+    for source in _list_sources(said):
         if isinstance(source, DType) and not _enters(source, rules):
             yield f"{source} is not in the order"
 
 
 def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[str]:
-    """The keys of an entry of `ops` that cannot be followed, or change nothing."""
-    for o in _find_followers(entry, "joins", rules) if said.get("meet") == NEVER or said.get("apart") else ():
+    """Yield the keys of an entry of `ops` that cannot be followed, or change nothing."""
+    for o in (
+        _find_followers(entry, "joins", rules)
+        if said.get("joins") == NEVER or said.get("joins_never")
+        else ()
+    ):
         if not isinstance(find(o, rules.ops).gives, (DType, Kind)):
             yield f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
     for o in _find_followers(entry, "takes", rules) if "takes" in said else ():
         op = find(o, rules.ops)
-        if op.takes.listed and op.each is not None and not _takes_any(op, rules):
-            cause = f"{o.name} takes no dtype of the order: `takes.each` of a class leaves out what it"
-            yield f"{cause} computes in; give {o.name} a `takes.each` of its own"
+        if op.takes.listed and op.accepts is not None and not _takes_any(op, rules):
+            cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
+            yield f"{cause} computes in; give {o.name} a `accepts` of its own"
     for key, fields in FIELDS.items():
         # An entry with one word for every result has no pairs, which states nothing about them.
         stated = [field for field in fields if field in said and (field != OF_PAIRS or said[field])]
@@ -187,42 +199,60 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
 
 
 def _takes_any(op: Op, rules: Rules) -> bool:
-    """Return True if some operands pass `takes.each` and join at a dtype of `takes`, or may be cast."""
-    if op.computes or op.before or op.loops or op.overrides or rules.before or rules.overrides or rules.ties:
+    """Return True if some operands pass `accepts` and join at a dtype of `takes`, or may be cast."""
+    if (
+        op.computes
+        or op.counts_as_of
+        or op.loops
+        or op.overrides
+        or rules.before
+        or rules.overrides
+        or rules.ties
+    ):
         return True
-    each = [d for d in rules.dtypes if d in rules.order and (op.each is None or d in op.each)]
+    each = [d for d in rules.dtypes if d in rules.order and (op.accepts is None or d in op.accepts)]
     met = (rules.order.join(a, b) for a, b in combinations_with_replacement(each, 2))
     return any(isinstance(d, DType) and d in op.takes for d in met)
 
 
-def _targets(said: Mapping[str, object]) -> list[object]:
-    """The dtypes and kinds that an entry of `ops` computes in or gives."""
-    tables = (_mapping(said, key).values() for key in ("before", "computes", "accumulates", "gives_of"))
-    pairs = [pair.dtype for key in ("unjoined", "gives_of_pairs") for pair in _pairs(said, key)]
+def _list_targets(said: Mapping[str, object]) -> list[object]:
+    """Return the dtypes and kinds that an entry of `ops` computes in or gives."""
+    tables = (
+        _find_mapping(said, key).values() for key in ("counts_as_of", "computes", "accumulates", "gives_of")
+    )
+    pairs = [
+        pair.dtype for key in ("accumulates_of_pairs", "gives_of_pairs") for pair in _find_pairs(said, key)
+    ]
     return [*chain.from_iterable(tables), *pairs, said.get("gives")]
 
 
-def _sources(said: Mapping[str, object]) -> list[object]:
+def _list_sources(said: Mapping[str, object]) -> list[object]:
     """Return the dtypes and kinds that an entry of `ops` describes, except those that it leaves out.
 
     A variant with fewer dtypes leaves out the same ones.
     """
-    domains = [d for d in map(said.get, ("takes", "each")) if isinstance(d, Domain)]
+    domains = [d for d in map(said.get, ("takes", "accepts")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
-    pairs = [pair for key in PAIRS for pair in _pairs(said, key)]
+    pairs = [pair for key in PAIRS for pair in _find_pairs(said, key)]
     sides = (side for pair in pairs for side in (pair.left, pair.right))
-    tables = (_mapping(said, key) for key in MAPPINGS)
-    order = said.get("order")
+    tables = (_find_mapping(said, key) for key in MAPPINGS)
+    order = said.get("joins_order")
     own = (a for a, _ in order) if isinstance(order, tuple) else ()
-    return [*named, *own, *chain.from_iterable(sides), *chain.from_iterable(tables), *_mapping(said, "holds")]
+    return [
+        *named,
+        *own,
+        *chain.from_iterable(sides),
+        *chain.from_iterable(tables),
+        *_find_mapping(said, "holds"),
+    ]
 
 
-def _pairs(said: Mapping[str, object], key: str) -> Sequence[Override]:
+def _find_pairs(said: Mapping[str, object], key: str) -> Sequence[Override]:
     found = said.get(key)
     return found if isinstance(found, tuple) else ()
 
 
-def _mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
+def _find_mapping(said: Mapping[str, object], key: str) -> Mapping[object, object]:
     found = said.get(key)
     return found if isinstance(found, Mapping) else {}
 
@@ -284,10 +314,10 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "counts-as says nothing of one operand, of what is so already, or beside `loops`: say what it"
         " computes in by `computes`",
         lambda o, op, without, rules: (
-            (o.most != 1 or any(kind in op.before and kind not in rules.defaults for kind in Kind))
-            and (op.before != without.before or op.arrays != without.arrays)
-            and (op.arrays == ITSELF or _tells_scalars_apart(rules))
-            and not (op.before and op.loops)
+            (o.most != 1 or any(kind in op.counts_as_of and kind not in rules.defaults for kind in Kind))
+            and (op.counts_as_of != without.counts_as_of or op.counts_as != without.counts_as)
+            and (op.counts_as == ITSELF or _tells_scalars_apart(rules))
+            and not (op.counts_as_of and op.loops)
         ),
     ),
     "joins": (
@@ -295,14 +325,14 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: (
             (o.most != 1 or o.form == "separate")
             and (
-                op.apart != without.apart
-                or (not op.loops and (op.meet, op.order) != (without.meet, without.order))
+                op.joins_never != without.joins_never
+                or (not op.loops and (op.joins, op.joins_order) != (without.joins, without.joins_order))
             )
         ),
     ),
     "exponent": (
         "exponent says nothing of one operand, or of what is so already; leave it out",
-        _differs("not_negative", "within"),
+        _differs("exponent_not_negative", "exponent_within"),
     ),
     "exponent.ignored": (
         "exponent.ignored says nothing of one operand; leave it out",
@@ -318,9 +348,9 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "refusals say nothing of one operand, or of what is so already; leave them out",
         _differs("refusals"),
     ),
-    "takes.each": (
-        "takes.each says nothing that does not hold already; leave it out",
-        lambda o, op, without, rules: op.each != without.each,
+    "accepts": (
+        "accepts says nothing that does not hold already; leave it out",
+        lambda o, op, without, rules: op.accepts != without.accepts,
     ),
     "scalars": (
         "scalars says nothing that does not hold already; leave it out",
@@ -328,11 +358,13 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "weak-result": (
         "weak-result says nothing of operands that never join",
-        lambda o, op, without, rules: op.meet != NEVER,
+        lambda o, op, without, rules: op.joins != NEVER,
     ),
     "computes.scalars": (
         "computes.scalars says nothing of one operand, or where nothing else is computed in",
-        lambda o, op, without, rules: op.adopts == without.adopts or bool(op.computes or op.loops),
+        lambda o, op, without, rules: (
+            op.computes_scalars == without.computes_scalars or bool(op.computes or op.loops)
+        ),
     ),
     "gives": (
         'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`;'
@@ -344,7 +376,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives of each": (
         'gives says nothing of single dtypes beside "left, any cast", by which none is computed in',
-        lambda o, op, without, rules: not op.gives_of or op.into not in CASTS,
+        lambda o, op, without, rules: not op.gives_of or op.gives_into not in CASTS,
     ),
     "accumulates": (
         "accumulates says nothing of an operation that adds up nothing: say what it computes in by"
@@ -353,11 +385,11 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives of pairs": (
         "gives says nothing of a pair of operands that `accumulates` does not name",
-        lambda o, op, without, rules: bool(op.unjoined),
+        lambda o, op, without, rules: bool(op.accumulates_of_pairs),
     ),
-    "into": (
+    "gives of the left": (
         'gives = "new array" says nothing but of operators that write in place, as `in-place` and "+="',
-        lambda o, op, without, rules: op.writes or op.into != REBOUND,
+        lambda o, op, without, rules: op.writes or op.gives_into != NEW_ARRAY,
     ),
     "computes": (
         "an empty `computes` empties nothing here; leave it out",

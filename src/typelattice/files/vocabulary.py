@@ -73,7 +73,7 @@ class Words:
         self.depths: dict[str, int] = {}  # how many sets stand within one another in them
 
     def new(self, word: str, what: str) -> str:
-        """The name that a file gives to something of its own."""
+        """Return the name that a file gives to something of its own."""
         if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word) or word in self.known or word in TAKEN:
             cause = f"{short(word)} is no name for a {what}: a new word of lower-case letters, digits and _"
             raise UnknownWord(cause, word)
@@ -93,7 +93,7 @@ class Words:
         return found
 
     def set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
-        """The members of a named set, which are found once."""
+        """Return the members of a named set, which are found once."""
         if name in self.broken:
             raise Consequence(name)
         if name in within:
@@ -133,7 +133,7 @@ class Words:
         return found
 
     def node(self, code: object) -> Node:
-        """The node of a code: u8, uint8, i*, i32*, or a dtype of the file's own."""
+        """Return the node of a code: u8, uint8, i*, i32*, or a dtype of the file's own."""
         word = text(code)
         stem, star = word.removesuffix("*"), word.endswith("*")
         if star and stem in LETTERS:
@@ -164,7 +164,7 @@ class Words:
             raise Consequence(word)
 
     def dtype(self, node: Node, *kinds: Kind) -> DType:
-        """A node that is a dtype, of a kind that Python calls as one of these, if there are any."""
+        """Return a node that is a dtype, of a kind that Python calls as one of these, if there are any."""
         if not isinstance(node, DType):
             raise UnknownWord(f'{node} has no width; name a dtype such as "i32"', str(node))
         if kinds and node.kind.word not in [kind.word for kind in kinds]:
@@ -206,7 +206,7 @@ def check_entry(op: str, own: Iterable[str] = ()) -> None:
 
 
 def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
-    """The kind of a Python scalar."""
+    """Return the kind of a Python scalar."""
     if word not in known:
         raise unknown("kind of scalar", word, known)
     return KINDS[word]
@@ -219,21 +219,21 @@ def text(value: object) -> str:
 
 
 def phrase(value: object) -> str:
-    """A text for people: one line that can be printed, and not too long."""
+    """Return a text for people: one line that can be printed, and not too long."""
     if not text(value).isprintable() or len(text(value)) > 200:
         raise ValueError("should be one line of at most 200 characters that can be printed")
     return text(value)
 
 
 def items(table: object) -> Iterable[tuple[str, object]]:
-    """The entries of a value that is a table."""
+    """Return the entries of a value that is a table."""
     if not isinstance(table, Mapping):
         raise ValueError(f"this should be a table, is {article(type(table))}")
     return table.items()
 
 
 def one_of(value: object, allowed: Iterable[str]) -> str:
-    """A value that is one of some words."""
+    """Return a value that is one of some words."""
     words = tuple(allowed)
     if value not in words:
         listed = ", ".join(f'"{word}"' if " " in word else word for word in words)
@@ -243,7 +243,7 @@ def one_of(value: object, allowed: Iterable[str]) -> str:
 
 
 def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:
-    """A list of words, each one of those allowed."""
+    """Return a list of words, each one of those allowed."""
     return once([one_of(word.strip(), allowed) for word in text(words).split(",")])
 
 

@@ -20,20 +20,22 @@ GONE = (
 
 
 def system_file(system: System, order: Order[Node], name: str, title: str) -> str:
-    """A system with another order, as the text of a file; its entries for single pairs are left out.
+    """Return a system with another order, as the text of a file; its entries for single pairs are left out.
 
     What has no effect any more is left out as well, since a file that said it would be refused.
     """
     kept = _keys_to_keep(system, order)
     head = [f"name  = {dumps(name)}", f"title = {dumps(title, ensure_ascii=False)}"]
-    head += [f"{key} = {_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)]
-    body = ['order = """', *chains(order), '"""', *_ties(system, order)]
-    tables = [f"{key} = {_value(value)}" for key, value in kept.items() if isinstance(value, Mapping)]
+    head += [
+        f"{key} = {_write_value(value)}" for key, value in kept.items() if not isinstance(value, Mapping)
+    ]
+    body = ['order = """', *chains(order), '"""', *_list_settling_ties(system, order)]
+    tables = [f"{key} = {_write_value(value)}" for key, value in kept.items() if isinstance(value, Mapping)]
     return "\n".join([*head, *tables, *body]) + "\n"
 
 
-def _ties(system: System, order: Order[Node]) -> list[str]:
-    """The ties that still settle the lowest bounds of some pair, which has no join."""
+def _list_settling_ties(system: System, order: Order[Node]) -> list[str]:
+    """Return the ties that still settle the lowest bounds of some pair, which has no join."""
     settled = {frozenset(order.minimal_bounds(a, b)) for a, b in combinations(order.nodes, 2)}
     kept = {tie: winner for tie, winner in system.ties.items() if tie in settled}
     said = (f'"{", ".join(sorted(map(code, tie)))}" = "{code(winner)}"' for tie, winner in kept.items())
@@ -41,7 +43,7 @@ def _ties(system: System, order: Order[Node]) -> list[str]:
 
 
 def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
-    """The keys that still say something beside another order."""
+    """Return the keys that still say something beside another order."""
     assert isinstance(system.origin, SystemOrigin)
     kept = {key: value for key, value in system.origin.definition.values.items() if key not in GONE}
     plain = replace(
@@ -55,25 +57,25 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
             kept.pop(key, None)
     sets = kept.pop("sets", {})
     assert isinstance(sets, Mapping)
-    used = {word for value in kept.values() for word in _words(value)} & sets.keys()
-    while further := {word for name in used for word in _words(sets[name])} & sets.keys() - used:
+    used = {word for value in kept.values() for word in _list_words(value)} & sets.keys()
+    while further := {word for name in used for word in _list_words(sets[name])} & sets.keys() - used:
         used |= further
     return {**kept, "sets": {name: sets[name] for name in sets if name in used}}
 
 
-def _words(value: object) -> list[str]:
-    """The words in a value of a file, and in all within it."""
+def _list_words(value: object) -> list[str]:
+    """Return the words in a value of a file, and in all within it."""
     if isinstance(value, Mapping):
         # The reasons of refusals are words for people.
         named = {k: dict.fromkeys(v, "") if k == "refusals" else v for k, v in value.items()}
-        return [word for pair in named.items() for part in pair for word in _words(part)]
+        return [word for pair in named.items() for part in pair for word in _list_words(part)]
     if isinstance(value, list):
-        return [word for part in value for word in _words(part)]
+        return [word for part in value for word in _list_words(part)]
     return findall(r"\w+", value) if isinstance(value, str) else []
 
 
 def reduce_order(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Order[Node]:
-    """The order of these nodes that holds these relations, which are all it holds."""
+    """Return the order of these nodes that holds these relations, which are all it holds."""
     above: dict[Node, list[Node]] = {a: [] for a in nodes}
     for a, b in relations:
         if a is not b:
@@ -99,18 +101,18 @@ def chains(order: Order[Node]) -> list[str]:
 
 
 def code(node: Node) -> str:
-    """A node as a system file calls it."""
+    """Return a node as a system file calls it."""
     return repr(node) if isinstance(node, Weak) else node.code
 
 
-def _value(value: object) -> str:
-    """A value in TOML; strings as in JSON, which TOML reads alike."""
+def _write_value(value: object) -> str:
+    """Return a value in TOML; strings as in JSON, which TOML reads alike."""
     if isinstance(value, Mapping):
         return (
             "{ "
-            + ", ".join(f"{dumps(str(k), ensure_ascii=False)} = {_value(v)}" for k, v in value.items())
+            + ", ".join(f"{dumps(str(k), ensure_ascii=False)} = {_write_value(v)}" for k, v in value.items())
             + " }"
         )
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(_write_value, value)) + "]"
     return dumps(value, ensure_ascii=False)

@@ -10,14 +10,14 @@ from itertools import islice
 from typelattice.calls.step import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
-from typelattice.fixing.source import MOST_NAMES, Edit, Source
+from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, Source
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.dtype_origin import TAKE_A_DTYPE
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
 
-MOST_LATER = 6  # expressions after a widening that are cast instead
+MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
 JOINED = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
 LISTS = (ast.List, ast.Tuple)
 
@@ -71,19 +71,19 @@ def agreeing_changes(
     if isinstance(step, Created):
         return
     constants = (ast.Constant, ast.Starred, *LISTS)
-    given = [each for each in _operands(at) if not isinstance(each, constants)]
-    single = [[each] for each in given]
-    for those in [
+    operands = [operand for operand in _list_operands(at) if not isinstance(operand, constants)]
+    single = [[operand] for operand in operands]
+    for cast_together in [
         *single,
-        *([given] if len(given) > 1 else []),
+        *([operands] if len(operands) > 1 else []),
         *([[node]] if isinstance(node, ast.expr) else []),
     ]:
         yield at.change(
             *(
                 at.source.replace_expression(
-                    each, cast_text(at.library, at.source.operand_text(each), literal)
+                    operand, cast_text(at.library, at.source.operand_text(operand), literal)
                 )
-                for each in those
+                for operand in cast_together
             )
         )
 
@@ -118,7 +118,7 @@ class _StepNode:
         return Change(self.file, line or self.node.lineno, edits)
 
     def alias(self) -> str:
-        """The name by which the file knows the library's functions; "" where it imports none.
+        """Return the name by which the file knows the library's functions; "" where it imports none.
 
         A library without rules, such as pandas, has the dtypes of another: they are named by text.
         """
@@ -131,25 +131,25 @@ class _StepNode:
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         }  # the others are no modules, as that of `from numpy import pi`
         imported = [(name, whole) for name, whole in self.source.aliases() if name in asked]
-        known = [(whole.count("."), name) for name, whole in imported if _of(whole, modules)]
+        known = [(whole.count("."), name) for name, whole in imported if _is_of_step(whole, modules)]
         named = [name for depth, name in sorted(known, reverse=True) if depth < 2]
         text = self.source.text(self.node)
         return next((name for name in named if f"{name}." in text), named[0] if named else "")
 
     def literal(self, checked: CheckedRun, cause: Cause) -> str:
-        """The narrow dtype as a file names it."""
+        """Return the narrow dtype as a file names it."""
         name = narrow_to(cause.wide, cause.narrow).name
         alias = self.alias()
         return f"{alias}.{name}" if alias else f'"{name}"'
 
 
-def _of(whole: str, modules: Sequence[str]) -> bool:
+def _is_of_step(whole: str, modules: Sequence[str]) -> bool:
     return whole.partition(".")[0] in modules
 
 
-def _names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
+def _list_names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
     """List the names and attributes in some nodes that may be arrays, in the order of the source."""
-    found: list[str] = []
+    names: list[str] = []
     modules = {name for name, _ in at.source.aliases()}
     for node in nodes:
         for inner in ast.walk(node):
@@ -160,11 +160,11 @@ def _names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
                 if text.partition(".")[0] not in modules and not (
                     isinstance(around, ast.Attribute) and isinstance(inner, ast.Name)
                 ):
-                    found.append(text.removesuffix(".T"))
-    return [*dict.fromkeys(found)][:MOST_NAMES]
+                    names.append(text.removesuffix(".T"))
+    return [*dict.fromkeys(names)][:MAX_NAMES_TRIED]
 
 
-def _operands(at: _StepNode) -> list[ast.expr]:
+def _list_operands(at: _StepNode) -> list[ast.expr]:
     """List the expressions that a step takes, as far as they are written out."""
     match at.node:
         case ast.BinOp(left=a, right=b) | ast.AugAssign(target=a, value=b):
@@ -186,23 +186,23 @@ def _wide_and_narrow(
     checked: CheckedRun, cause: Cause, at: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
     """Split the operands of the widening step: those to be cast, and those whose dtype they should have."""
-    given = _operands(at)
+    expressions = _list_operands(at)
     step = checked.steps[at.step]
     taken = step.operands if isinstance(step, Call) else checked.inputs[at.step]
-    if len(given) != len(taken):
-        return given, given
+    if len(expressions) != len(taken):
+        return expressions, expressions
     own = checked.widths[at.step]
-    pairs = [*zip(given, taken, strict=True)]
+    pairs = [*zip(expressions, taken, strict=True)]
     wide = [g for g, p in pairs if checked.widths[p] == own or is_integer(checked.observed(p))]
     narrow = [g for g, p in pairs if 0 < (checked.widths[p] or 0) < (own or 0)]
-    return wide or given, narrow or given
+    return wide or expressions, narrow or expressions
 
 
 def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:
     """List the casts of what widens, where it does."""
     wide, narrow = _wide_and_narrow(checked, cause, at)
     step = checked.steps[at.step]
-    dtypes = [f"{name}.dtype" for name in _names(at, narrow)]
+    dtypes = [f"{name}.dtype" for name in _list_names(at, narrow)]
     literal = at.literal(checked, cause)
     if isinstance(at.node, ast.Call) and (step.op in JOINED or len(checked.inputs[at.step]) > len(wide)):
         yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
@@ -213,10 +213,10 @@ def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[C
         for node in wide:
             is_number = isinstance(node, ast.Constant)  # which widens nothing
             if dtype.removesuffix(".dtype") != at.source.text(node) and not is_number:
-                yield from _casts(at, node, dtype)
+                yield from _list_casts(at, node, dtype)
 
 
-def _casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
+def _list_casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
     """List the ways in which an expression is cast: as an array, and as a list or the like."""
     text = at.source.operand_text(node)
     alias = at.alias()
@@ -239,11 +239,11 @@ def _at_origin(
     if not isinstance(node, ast.expr):
         return
     literal = at.literal(checked, cause)
-    created = isinstance(step, Created) or (isinstance(node, ast.Call) and _creates_default(node, step))
+    created = isinstance(step, Created) or (isinstance(node, ast.Call) and _creates_default_dtype(node, step))
     dtypes = _dtypes_at_hand(checked, cause, at, widening, created)
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
-    if isinstance(node, ast.Call) and _creates_default(node, step):
+    if isinstance(node, ast.Call) and _creates_default_dtype(node, step):
         for dtype in dict.fromkeys([*dtypes, literal]):
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
@@ -251,7 +251,7 @@ def _at_origin(
     elif asked is not None and isinstance(node, ast.Call):
         yield from _other_dtype(at, node, asked, literal, dtypes, created, sources)
     if not isinstance(step, Created):
-        inner = [] if cause.first[0] != cause.at else _names(at, _operands(at))
+        inner = [] if cause.first[0] != cause.at else _list_names(at, _list_operands(at))
         names = [*inner, *at.source.arrays_at_hand(node)]
         for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in names), literal]):
             yield at.change(
@@ -270,8 +270,8 @@ def _dtypes_at_hand(
     return [f"{name}.dtype" for name in (*found, *(at.source.arrays_at_hand(at.node) if created else ()))]
 
 
-def _creates_default(node: ast.Call, step: Step) -> bool:
-    """Tell whether a call makes an array of no dtype that was asked for, also where its step is an input."""
+def _creates_default_dtype(node: ast.Call, step: Step) -> bool:
+    """Return True if a call makes an array whose dtype was not asked for; its step may be an input."""
     if isinstance(step, Created):
         return step.dtype is None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -295,7 +295,7 @@ def _at_later_results(checked: CheckedRun, cause: Cause, sources: Mapping[str, S
     """List the casts of what is wide because of a cause, in the order in which it came up."""
     found = (_StepNode.of(checked, i, sources) for i in sorted({*cause.widening, *cause.later}))
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
-    for node, at in islice(nodes.items(), MOST_LATER):
+    for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
         own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # which may be wide
         for name in [name for name in at.source.arrays_at_hand(node) if name not in own]:
             text = cast_text(at.library, at.source.operand_text(node), f"{name}.dtype")
@@ -303,11 +303,11 @@ def _at_later_results(checked: CheckedRun, cause: Cause, sources: Mapping[str, S
 
 
 def _narrow_names(checked: CheckedRun, cause: Cause, widening: _StepNode) -> list[str]:
-    return _names(widening, _wide_and_narrow(checked, cause, widening)[1])
+    return _list_names(widening, _wide_and_narrow(checked, cause, widening)[1])
 
 
 def _is_dtype(function: ast.expr) -> bool:
-    """Tell whether a function is a dtype, as `np.float64` is."""
+    """Return True if a function is a dtype, as `np.float64` is."""
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     return name in DTYPES or name in ("double", "longdouble")
 

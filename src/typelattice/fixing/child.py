@@ -29,7 +29,7 @@ NARROW = re.compile(rb"\b(?:" + b"|".join(WIDER) + rb")\b")
 class RunInChild:
     """The run of a program, its exit status, and the values that it bound to names or saved in files.
 
-    Of a pytest run, `tests` has the outcome of each test, and `failures` the message of each that failed.
+    For a pytest run, `tests` has the outcome of each test, and `failures` the message of each failed one.
     """
 
     run: Run
@@ -61,7 +61,7 @@ def main(program: str, out: str) -> None:
         ran = RunInChild(run, 0, {}, found.outcomes, found.failures, warned)
         Path(out).write_bytes(pickle.dumps(ran))
     elif todo.function:
-        function, args, named = _function(todo)
+        function, args, named = _load_function(todo)
         traced = trace_call(function, args, named, values=steps or False)
         leave(Ended(traced.run, 0, names={"result": traced.result}))
     else:
@@ -98,7 +98,7 @@ def serve() -> None:
             os._exit(1)
 
 
-def _function(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+def _load_function(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
     """Find the function and its arguments, which are widened if that is asked for."""
     found, args, named = function_of(todo)
     if todo.widen:
@@ -112,7 +112,7 @@ def _wide_script(path: str) -> dict[str, bytes]:
 
 
 def has_wide_form(path: str) -> bool:
-    """Tell whether a script names narrow dtypes."""
+    """Return True if a script names narrow dtypes."""
     return Path(path).is_file() and NARROW.search(Path(path).read_bytes()) is not None
 
 

@@ -55,7 +55,7 @@ def difference(
         if len(old.numbers) != len(new.numbers):
             return Difference(reason=f"{name} has another shape")
         compared += 0 if name in unreached and new.dtype == old.dtype else len(old.numbers)
-        precision = min(_precision(new.dtype), _precision(to.name))
+        precision = min(_significand_bits(new.dtype), _significand_bits(to.name))
         for a, b in zip(old.numbers, new.numbers, strict=True):
             if a == b or (isnan(a) and isnan(b)):
                 continue
@@ -74,7 +74,7 @@ def larger(a: Difference, b: Difference) -> Difference:
 
 
 def dtypes_differ(before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
-    """Name the first value whose dtype differs; return "" where none does."""
+    """Name the first value whose dtype differs; return "" if none does."""
     return next(
         (name for name, old in before.items() if name in after and after[name].dtype != old.dtype), ""
     )
@@ -92,6 +92,8 @@ def _without_dtypes(text: str) -> str:
     return re.sub(r"(?:b?float|complex)\d+|[\[\]\s]", "", text)
 
 
-def _precision(dtype: str) -> int:
+def _significand_bits(dtype: str) -> int:
     known = DTYPES.get(dtype)
-    return (part_of(known).precision if known and known.kind.rank >= Kind.FLOAT.rank else None) or DOUBLE
+    return (
+        part_of(known).precision if known and known.kind.category >= Kind.FLOAT.category else None
+    ) or DOUBLE

@@ -18,7 +18,7 @@ from typelattice.tracing.report.words import count_text, size
 from typelattice.tracing.run_data.float_widths import width_of
 from typelattice.tracing.run_data.run import Run
 
-Lines = Mapping[tuple[str, int], int]  # how much there is to do, by file and line
+Lines = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
 Sources = Mapping[str, Source]
 
 
@@ -33,27 +33,27 @@ class Goal(ABC):
     nothing: str
 
     @abstractmethod
-    def findings(self, run: Run) -> Findings:
+    def read_findings(self, run: Run) -> Findings:
         """Read the findings of a run, such as its causes of wide floats."""
 
     @abstractmethod
-    def forbidden(self, found: Findings) -> Sequence[tuple[int, Any]]:
+    def list_forbidden(self, findings: Findings) -> Sequence[tuple[int, Any]]:
         """List the findings that the goal forbids, each with the step that names it."""
 
     @abstractmethod
-    def changes(self, found: Findings, each: Any, sources: Sources) -> Iterator[Change]:
+    def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
         """Yield the changes that may remove a finding, the best first."""
 
     @abstractmethod
-    def lines(self, found: Findings) -> Lines:
+    def measure_lines(self, findings: Findings) -> Lines:
         """Measure the distance to the goal for each file and line, for example in bytes of wide floats."""
 
     @abstractmethod
-    def refusal(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+    def why_rejected(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
         """Say why the run of a patch is refused: new findings, or values of other dtypes. Else return ""."""
 
     @abstractmethod
-    def words(self, before: int, after: int) -> str:
+    def describe_distance(self, before: int, after: int) -> str:
         """Say how far runs were from the goal before and after."""
 
 
@@ -68,29 +68,29 @@ class Narrow(Goal):
         if width_of(self.to) is None:
             raise FixError(f"{self.to} is no float; give the widest float that is to remain, such as float32")
 
-    def findings(self, run: Run) -> Findings:
+    def read_findings(self, run: Run) -> Findings:
         return findings(run)
 
-    def forbidden(self, found: Findings) -> Sequence[tuple[int, Any]]:
+    def list_forbidden(self, findings: Findings) -> Sequence[tuple[int, Any]]:
         limit = width_of(self.to) or 0
-        return [(c.at, c) for c in found.causes if (width_of(c.wide) or 0) > limit]
+        return [(c.at, c) for c in findings.causes if (width_of(c.wide) or 0) > limit]
 
-    def changes(self, found: Findings, each: Any, sources: Sources) -> Iterator[Change]:
-        return changes(found.checked, each, sources)
+    def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
+        return changes(findings.checked, finding, sources)
 
-    def lines(self, found: Findings) -> Lines:
+    def measure_lines(self, findings: Findings) -> Lines:
         bytes_: dict[tuple[str, int], int] = {}
-        limit, checked = width_of(self.to) or 0, found.checked
+        limit, checked = width_of(self.to) or 0, findings.checked
         for step, seen, width in zip(checked.steps, checked.run.seen, checked.widths, strict=True):
             if step.location is not None and (width or 0) > limit and seen.count:
                 at = step.location.file, step.location.line
                 bytes_[at] = bytes_.get(at, 0) + seen.bytes
         return bytes_
 
-    def refusal(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+    def why_rejected(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
         return f"a wide float comes up at {new[0]}" if new else ""
 
-    def words(self, before: int, after: int) -> str:
+    def describe_distance(self, before: int, after: int) -> str:
         return f"{size(before)} of wide floats before, {size(after)} after"
 
 
@@ -105,26 +105,26 @@ class SameDtypesAs(Goal):
     def __post_init__(self) -> None:
         system(self.system)
 
-    def findings(self, run: Run) -> Findings:
+    def read_findings(self, run: Run) -> Findings:
         return findings(run, [self.system])
 
-    def forbidden(self, found: Findings) -> Sequence[tuple[int, Any]]:
-        return [(d.steps[0], d) for those in found.divergences.values() for d in those]
+    def list_forbidden(self, findings: Findings) -> Sequence[tuple[int, Any]]:
+        return [(d.steps[0], d) for of_system in findings.divergences.values() for d in of_system]
 
-    def changes(self, found: Findings, each: Any, sources: Sources) -> Iterator[Change]:
-        return agreeing_changes(found.checked, each.steps[0], each.observed, sources)
+    def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
+        return agreeing_changes(findings.checked, finding.steps[0], finding.observed, sources)
 
-    def lines(self, found: Findings) -> Lines:
+    def measure_lines(self, findings: Findings) -> Lines:
         counts: dict[tuple[str, int], int] = {}
-        for i, each in self.forbidden(found):
-            step = found.checked.steps[i]
+        for i, divergence in self.list_forbidden(findings):
+            step = findings.checked.steps[i]
             at = (step.location.file, step.location.line) if step.location else ("", 0)
-            counts[at] = counts.get(at, 0) + len(each.steps) + each.later
+            counts[at] = counts.get(at, 0) + len(divergence.steps) + divergence.later
         return counts
 
-    def refusal(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+    def why_rejected(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
         name = dtypes_differ(before, after)
         return f"{name} is {after[name].dtype}, not {before[name].dtype}" if name else ""
 
-    def words(self, before: int, after: int) -> str:
+    def describe_distance(self, before: int, after: int) -> str:
         return f"{count_text(before, 'step')} would differ under {self.system} before, {after:,} after"

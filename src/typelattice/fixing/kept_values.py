@@ -11,10 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-MOST_NUMBERS = 1 << 20  # of one array that are kept for a comparison
-MOST_VALUES = 10_000  # arrays and numbers that are kept
-MOST_TEXT = 1 << 24  # bytes of a saved text that is compared
-DEEPEST = 4  # lists within lists that are searched
+MAX_KEPT_NUMBERS = 1 << 20  # of one array that are kept for a comparison
+MAX_KEPT_VALUES = 10_000  # arrays and numbers that are kept
+MAX_TEXT_BYTES = 1 << 24  # bytes of a saved text that is compared
+MAX_LIST_DEPTH = 4  # lists within lists that are searched
 TEXTS = {".csv", ".tsv", ".txt", ".json", ".dat"}
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 DTYPE = re.compile(r"(?:b?float|complex|u?int)\d+")
@@ -34,37 +34,37 @@ def values_of(names: Mapping[str, Any]) -> dict[str, Kept]:
     found: dict[str, Kept] = {}
     for name, value in names.items():
         if not name.startswith("_"):
-            _keep(found, name, value, 0)
+            _keep_value(found, name, value, 0)
     return found
 
 
-def _keep(found: dict[str, Kept], name: str, value: Any, depth: int) -> None:
-    if len(found) >= MOST_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
+def _keep_value(kept: dict[str, Kept], name: str, value: Any, depth: int) -> None:
+    if len(kept) >= MAX_KEPT_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
         return
     if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
         if isinstance(value, (float, complex)):
-            found[name] = Kept(type(value).__name__, tuple(_flat(value)))
-    elif isinstance(value, (list, tuple)) and depth < DEEPEST:
-        for i, item in enumerate(value[:MOST_VALUES]):
-            _keep(found, f"{name}[{i}]", item, depth + 1)
-    elif isinstance(value, dict) and depth < DEEPEST:
-        for key, item in [*value.items()][:MOST_VALUES]:
-            _keep(found, f"{name}[{key!r}]", item, depth + 1)
+            kept[name] = Kept(type(value).__name__, tuple(_flatten_numbers(value)))
+    elif isinstance(value, (list, tuple)) and depth < MAX_LIST_DEPTH:
+        for i, item in enumerate(value[:MAX_KEPT_VALUES]):
+            _keep_value(kept, f"{name}[{i}]", item, depth + 1)
+    elif isinstance(value, dict) and depth < MAX_LIST_DEPTH:
+        for key, item in [*value.items()][:MAX_KEPT_VALUES]:
+            _keep_value(kept, f"{name}[{key!r}]", item, depth + 1)
     elif hasattr(value, "dtype") and hasattr(value, "tolist") and hasattr(value, "shape"):
         try:
             size = 1
             for length in value.shape:
                 size *= length
-            numbers = value.tolist() if size <= MOST_NUMBERS else []
-            found[name] = Kept(str(value.dtype).rpartition(".")[2], tuple(_flat(numbers)))
+            numbers = value.tolist() if size <= MAX_KEPT_NUMBERS else []
+            kept[name] = Kept(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
         except (TypeError, ValueError, RuntimeError):
             return  # an array of objects, or one that holds no data
 
 
-def _flat(x: Any) -> list[float]:
+def _flatten_numbers(x: Any) -> list[float]:
     """List the numbers in nested lists, real and imaginary parts in turn."""
     if isinstance(x, (list, tuple)):
-        return [number for item in x for number in _flat(item)]
+        return [number for item in x for number in _flatten_numbers(item)]
     if isinstance(x, complex):
         return [x.real, x.imag]
     number = float(x)
@@ -72,12 +72,12 @@ def _flat(x: Any) -> list[float]:
 
 
 def numbers_in(text: str) -> Kept:
-    """The numbers of a text, but for those in names of dtypes."""
+    """Return the numbers of a text, but for those in names of dtypes."""
     return Kept("float32", tuple(float(found) for found in NUMBER.findall(DTYPE.sub("", text))))
 
 
 def left_out(folder: Path) -> bool:
-    """Tell whether a folder holds no code of the user's: hidden, a cache, or a virtual environment."""
+    """Return True if a folder holds no code of the user's: hidden, a cache, or a virtual environment."""
     return folder.name.startswith(".") or folder.name in LEFT_OUT or (folder / "pyvenv.cfg").is_file()
 
 
@@ -91,30 +91,30 @@ def file_states(root: Path) -> dict[str, tuple[int, int]]:
 
 
 def file_state(path: str) -> tuple[int, int]:
-    """The time and the size of a file."""
+    """Return the time and the size of a file."""
     status = os.lstat(path)
     return status.st_mtime_ns, status.st_size
 
 
 def saved_values(root: Path, before: Mapping[str, tuple[int, int]]) -> dict[str, Kept]:
     """Keep the arrays and numbers in files that are new or have changed: of NumPy, or texts."""
-    found: dict[str, Kept] = {}
+    values: dict[str, Kept] = {}
     for path, state in sorted(file_states(root).items()):
         if before.get(path) != state:
             name = f"the file {Path(path).relative_to(root).as_posix()}"
             for key, value in _in_file(Path(path)):
                 if isinstance(value, Kept):
-                    found[name + key] = value
+                    values[name + key] = value
                 else:
-                    _keep(found, name + key, value, 0)
-    return found
+                    _keep_value(values, name + key, value, 0)
+    return values
 
 
 def _in_file(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the arrays in a file, each with its key there; of a text its numbers."""
     np: Any = sys.modules.get("numpy")
     try:
-        if path.suffix in TEXTS and path.stat().st_size <= MOST_TEXT:
+        if path.suffix in TEXTS and path.stat().st_size <= MAX_TEXT_BYTES:
             yield "", numbers_in(path.read_text(encoding="utf-8", errors="replace"))
         elif path.suffix == ".npy" and np is not None:
             yield "", np.load(path, allow_pickle=False)

@@ -15,8 +15,8 @@ from typelattice.fixing.source import FixError
 from typelattice.fixing.workspace import Cost
 from typelattice.tracing.report.words import count_text, package_path, size
 
-MOST = 1 << 24  # bytes of a source
-MOST_STEPS = 12  # that are printed, those with the largest errors
+MAX_SOURCE_BYTES = 1 << 24
+MAX_PRINTED_STEPS = 12  # that are printed, those with the largest errors
 ASSERTIONS_HOLD = "they hold"
 UNVERIFIED = (
     "the program binds, prints and saves no number that the changes reach; print its results, or bind them "
@@ -111,17 +111,17 @@ class Patch:
 
     @property
     def grade(self) -> str:
-        """The proof of the patch: "safe", "changes values", "tested" or "unverified"."""
+        """The grade of the patch: "equal in this run", "changes values", "tested" or "unverified"."""
         if not self.difference.none:
             return "changes values"
         if self.difference.compared:
-            return "safe"
+            return "equal in this run"
         return "tested" if self.tests or self.asserts == ASSERTIONS_HOLD else "unverified"
 
     @property
-    def safe(self) -> bool:
+    def is_equal(self) -> bool:
         """True if the values of the patched program were compared, and all equal those before."""
-        return self.grade == "safe"
+        return self.grade == "equal in this run"
 
     @property
     def proof(self) -> str:
@@ -141,7 +141,7 @@ class Patch:
         return "".join(
             line
             for path, (before, after) in sorted(self.contents.items())
-            for line in _diff(path_text(path), before.decode("utf-8"), after.decode("utf-8"))
+            for line in _write_diff(path_text(path), before.decode("utf-8"), after.decode("utf-8"))
         )
 
     def data(self) -> dict[str, object]:
@@ -155,7 +155,7 @@ class Patch:
                 {"file": str(u.file), "line": u.line, "code": u.code, "reason": u.reason}
                 for u in self.unfixed
             ],
-            "safe": self.safe,
+            "equal": self.is_equal,
             "progress": self.progress,
             "difference": str(self.difference),
             "steps": [
@@ -174,7 +174,7 @@ class Patch:
         if self.fixed and self.grade == "unverified":
             raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED}")
         for path, (before, _) in self.contents.items():
-            if read_bytes(path, MOST) != before:
+            if read_bytes(path, MAX_SOURCE_BYTES) != before:
                 raise FixError(f"{path} has changed since it was run; run typelattice fix again")
             if package_path(str(path)) is not None:
                 raise FixError(f"{path} is installed; apply the diff to the sources of its package")
@@ -201,7 +201,7 @@ class Patch:
             yield f"its assertions failed before; with the changes: {self.asserts}"
         if self.fixed and self.steps is not None:
             yield count_text(len(self.steps), "step changes its values", "steps change their values")
-            yield from (f"  {each}" for each in self.steps[:MOST_STEPS])
+            yield from (f"  {each}" for each in self.steps[:MAX_PRINTED_STEPS])
         if self.unfixed:
             yield f"not fixed: {count_text(len(self.unfixed), 'place')}"
             yield from (f"  {each}" for each in self.unfixed)
@@ -215,7 +215,7 @@ def path_text(path: Path) -> str:
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 
-def _diff(name: str, before: str, after: str) -> Iterator[str]:
+def _write_diff(name: str, before: str, after: str) -> Iterator[str]:
     old, new = (text.splitlines(keepends=True) for text in (before, after))
     for line in unified_diff(old, new, f"a/{name}", f"b/{name}"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

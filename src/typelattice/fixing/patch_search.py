@@ -27,7 +27,7 @@ from typelattice.fixing.comparison import (
 from typelattice.fixing.goals import Goal, Lines, Narrow, SameDtypesAs
 from typelattice.fixing.patch import (
     ASSERTIONS_HOLD,
-    MOST,
+    MAX_SOURCE_BYTES,
     Costs,
     Fixed,
     Patch,
@@ -38,7 +38,7 @@ from typelattice.fixing.patch import (
 from typelattice.fixing.program import Program
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.step_values import step_differences
-from typelattice.fixing.workspace import Cost, Result, Workspace, workspace
+from typelattice.fixing.workspace import Cost, Result, Workspace, open_workspace
 from typelattice.operands.operand import Operand
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import reached_steps
@@ -46,11 +46,11 @@ from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.why import LINE
 from typelattice.tracing.run_data.float_widths import is_integer, width, width_of
 
-TRIES = 24  # changes that are tried for one cause
-EXACT = 1e-12  # relative error that wide input may make more
-ROUNDS = 100  # causes that are fixed at most
-PLAIN_RUNS = 3  # of which the least time and memory count
-LONG = 10.0  # seconds of a plain run; one that takes longer is not repeated
+MAX_CHANGES_PER_CAUSE = 24
+WIDE_INPUT_TOLERANCE = 1e-12  # relative error that a change may add for wide input
+MAX_CAUSES = 100
+PLAIN_RUNS = 3  # the least time and the least memory of these count
+SLOW_RUN_SECONDS = 10.0  # a slower plain run is not repeated
 
 
 def fix(
@@ -84,14 +84,16 @@ def fix(
     if not file.is_file():
         raise FixError(f"the source of {inner.__qualname__} is not in a file; save it in one")
     try:
-        given = pickle.dumps((args, named))
+        arguments = pickle.dumps((args, named))
     except Exception as e:
         raise FixError(
             f"an argument cannot be sent to another process: {e}; give arrays and numbers"
         ) from None
     folder = file.parents[inner.__module__.count(".") if inner.__module__ != "__main__" else 0]
-    program = Program(str(file), (), (), False, folder, folder, inner.__qualname__, inner.__module__, given)
-    return fix_program(program, goal(to, like), tolerance, only, steps)
+    program = Program(
+        str(file), (), (), False, folder, folder, inner.__qualname__, inner.__module__, arguments
+    )
+    return fix_program(program, make_goal(to, like), tolerance, only, steps)
 
 
 def fix_script(
@@ -100,8 +102,8 @@ def fix_script(
     packages: Sequence[str] = (),
     as_module: bool = False,
     to: object = "float32",
-    tolerance: float | None = None,
     like: str | None = None,
+    tolerance: float | None = None,
     only: str | None = None,
     steps: bool = False,
 ) -> Patch:
@@ -118,15 +120,15 @@ def fix_script(
     program = Program(
         target if as_module else str(path), tuple(argv), tuple(packages), as_module, folder, folder
     )
-    return fix_program(program, goal(to, like), tolerance, only, steps)
+    return fix_program(program, make_goal(to, like), tolerance, only, steps)
 
 
 def fix_tests(
     argv: Sequence[str],
     packages: Sequence[str],
     to: object = "float32",
-    tolerance: float | None = None,
     like: str | None = None,
+    tolerance: float | None = None,
     only: str | None = None,
 ) -> Patch:
     """Find the changes of packages after which floats in their tests stay as narrow as a dtype.
@@ -139,10 +141,10 @@ def fix_tests(
         raise FixError("name the package whose sources may change with --package: tests are not changed")
     here = Path(os.path.realpath(os.curdir))
     program = Program("pytest", tuple(argv), tuple(packages), False, here, here, tests=True)
-    return fix_program(program, goal(to, like), tolerance, only)
+    return fix_program(program, make_goal(to, like), tolerance, only)
 
 
-def goal(to: object, like: str | None) -> Goal:
+def make_goal(to: object, like: str | None) -> Goal:
     """Make the goal of a patch: dtypes like those of another system, or no float wider than a dtype."""
     return SameDtypesAs(like) if like is not None else Narrow(dtype(to))
 
@@ -157,10 +159,10 @@ def fix_program(
     """Patch a program in a copy of its folder until no change helps any more. Raises FixError."""
     if only is not None and LINE.fullmatch(only) is None:
         raise FixError(f"{clip_text(only, 80)!r} is no line; give one such as 12 or file.py:12")
-    with workspace(program) as copy:
-        fixing = _Fixing(copy, goal, tolerance, only)
-        patch = fixing.patch()
-        return replace(patch, steps=fixing.step_differences()) if steps and patch.fixed else patch
+    with open_workspace(program) as workspace:
+        fixing = _Fixing(workspace, goal, tolerance, only)
+        patch = fixing.find_patch()
+        return replace(patch, steps=fixing.compare_steps()) if steps and patch.fixed else patch
 
 
 class _Fixing:
@@ -172,7 +174,7 @@ class _Fixing:
         self.workspace, self.goal, self.to, self.tolerance = workspace, goal, goal.to, tolerance
         self.only = LINE.fullmatch(only) if only is not None else None
         self.root, self.original = workspace.program.root, workspace.program.original
-        self.before = self.check()
+        self.before = self.run_twice()
         self.now = self.before
         program = workspace.program
         script = not program.function and not program.tests and not program.as_module
@@ -182,86 +184,90 @@ class _Fixing:
         self.refused: dict[str, str] = {}
         self.contents: dict[str, bytes] = {}
 
-    def check(self) -> Result:
-        """Run the program twice. Raises FixError where it fails, or gives other values the second time."""
+    def run_twice(self) -> Result:
+        """Run the program twice. Raises FixError if it fails, or gives other values the second time."""
         first = self.run_unchanged()
         if self.workspace.program.tests and "passed" not in first.tests.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
         second = self.run_unchanged()
-        again = difference(first.values, second.values, self.to)
-        if not again.none or first.printed != second.printed or first.tests != second.tests:
-            what = again.name or again.reason or ("its tests" if first.tests else "what it prints")
+        repeated = difference(first.values, second.values, self.to)
+        if not repeated.none or first.printed != second.printed or first.tests != second.tests:
+            name = repeated.name or repeated.reason or ("its tests" if first.tests else "what it prints")
             raise FixError(
-                f"the program gives other values at each run ({what}): seed it, then run this again"
+                f"the program gives other values at each run ({name}): seed it, then run this again"
             )
         return first
 
     def run_unchanged(self) -> Result:
-        """Run the program as it is, without its assertions if one fails. Raises FixError where it fails."""
+        """Run the program as it is, without its assertions if one fails. Raises FixError if it fails."""
         ran = self.workspace.run()
         if isinstance(ran, str) and ran.startswith("AssertionError") and self.workspace.asserts:
-            self.workspace.make_asserts(False)
+            self.workspace.set_asserts(False)
             ran = self.workspace.run()
         if isinstance(ran, str):
             raise FixError(f"the program fails without any change: {ran}")
         return ran
 
-    def patch(self) -> Patch:
+    def find_patch(self) -> Patch:
+        """Try changes cause by cause until none is left to try; drop the needless ones."""
         fixed: list[tuple[Fixed, Change]] = []
         unfixed: dict[tuple[str, int, str], Unfixed] = {}
-        for _ in range(ROUNDS):
-            found = self.read_sources(self.goal.findings(self.now.run))
-            asked = self.asked(found)
-            if not asked and not fixed:
-                self.refuse_line(found)
-            todo = [(i, each) for i, each in asked if self.key(found, i) not in unfixed]
+        for _ in range(MAX_CAUSES):
+            findings = self.goal.read_findings(self.now.run)
+            self.read_sources(findings)
+            listed = self.list_findings(findings)
+            if not listed and not fixed:
+                self.refuse_line(findings)
+            todo = [(i, x) for i, x in listed if self.source_line(findings, i) not in unfixed]
             if not todo:
                 break
-            kept = self.try_changes(found, *todo[0])
-            if isinstance(kept, tuple):
-                fixed.append(kept)
+            outcome = self.try_changes(findings, *todo[0])
+            if isinstance(outcome, tuple):
+                fixed.append(outcome)
             else:
-                unfixed[self.key(found, todo[0][0])] = kept
-        smallest = self.without_needless(fixed)
+                unfixed[self.source_line(findings, todo[0][0])] = outcome
+        smallest = self.drop_needless_changes(fixed)
         contents = {
-            self.origin(file): (before, self.sources[file].content)
+            self.original_path(file): (before, self.sources[file].content)
             for file, before in self.contents.items()
             if file in self.sources and self.sources[file].content != before
         }
-        left = {self.key(found, i) for i, _ in self.asked(found)}
-        costs = self.costs() if smallest else None
+        remaining = {self.source_line(findings, i) for i, _ in self.list_findings(findings)}
+        costs = self.measure_costs() if smallest else None
         asserts = ""
         if not self.workspace.asserts and fixed:
-            self.workspace.make_asserts(True)
+            self.workspace.set_asserts(True)
             ran = self.workspace.run()
             asserts = ran if isinstance(ran, str) else ASSERTIONS_HOLD
-        before, now = (self.distance(each) for each in (self.before, self.now))
-        words = self.goal.words(before, now) if fixed or unfixed else self.goal.nothing
-        rest = tuple(each for key, each in unfixed.items() if key in left)
+        before, now = map(self.measure_distance, (self.before, self.now))
+        summary = self.goal.describe_distance(before, now) if fixed or unfixed else self.goal.nothing
+        still_unfixed = tuple(x for at, x in unfixed.items() if at in remaining)
         unreached = _unreached_names(self.goal, self.before)
-        worse = _worse(self.before, self.now, self.to, unreached)
-        return Patch(smallest, rest, contents, words, worse, asserts, costs, len(self.before.tests))
+        difference = _worst_difference(self.before, self.now, self.to, unreached)
+        return Patch(
+            smallest, still_unfixed, contents, summary, difference, asserts, costs, len(self.before.tests)
+        )
 
-    def asked(self, found: Findings) -> Sequence[tuple[int, Any]]:
-        """List the findings that are to be fixed: all that the goal forbids, or those of one line."""
-        those = self.goal.forbidden(found)
+    def list_findings(self, findings: Findings) -> Sequence[tuple[int, Any]]:
+        """List the findings to fix: all that the goal forbids, or those at the line of `only`."""
+        forbidden = self.goal.list_forbidden(findings)
         if self.only is None:
-            return those
+            return forbidden
         file, line = self.only["file"] or "", int(self.only["line"])
         return [
-            (i, each) for i, each in those
-            if (at := found.checked.steps[i].location) is not None and at.line == line
-            and str(self.origin(at.file)).endswith(file)
+            (i, finding) for i, finding in forbidden
+            if (at := findings.checked.steps[i].location) is not None and at.line == line
+            and str(self.original_path(at.file)).endswith(file)
         ]  # fmt: skip
 
-    def refuse_line(self, found: Findings) -> None:
+    def refuse_line(self, findings: Findings) -> None:
         """Raise FixError if one line was asked for, and the findings are at others."""
-        keys = [self.key(found, i) for i, _ in self.goal.forbidden(found)]
+        keys = [self.source_line(findings, i) for i, _ in self.goal.list_forbidden(findings)]
         if self.only is not None and keys:
-            places = dict.fromkeys(f"{path_text(self.origin(file))}:{line}" for file, line, _ in keys)
+            places = dict.fromkeys(f"{path_text(self.original_path(file))}:{line}" for file, line, _ in keys)
             raise FixError(f"nothing is to be fixed at line {self.only[0]}; but at {', '.join(places)}")
 
-    def step_differences(self) -> tuple[StepDifference, ...]:
+    def compare_steps(self) -> tuple[StepDifference, ...]:
         """Run the program as it was and with the changes; compare the values of each step."""
         ran = []
         for contents in (self.contents, {file: self.sources[file].content for file in self.sources}):
@@ -271,151 +277,160 @@ class _Fixing:
         before, after = ran
         if isinstance(before, str) or isinstance(after, str):
             raise FixError(f"the program fails while the values of its steps are kept: {before or after}")
-        found = step_differences(before.steps, after.steps, self.to)
-        return tuple(StepDifference(self.origin(file), line, name, each) for file, line, name, each in found)
+        differences = step_differences(before.steps, after.steps, self.to)
+        return tuple(
+            StepDifference(self.original_path(file), line, name, d) for file, line, name, d in differences
+        )
 
-    def costs(self) -> Costs | None:
+    def measure_costs(self) -> Costs | None:
         """Run the program plainly, as it was and with the changes in turn; return the least of each."""
         now = {file: self.sources[file].content for file in self.contents if file in self.sources}
         runs: list[list[Cost]] = [[], []]
         for _ in range(PLAIN_RUNS):
-            for those, contents in zip(runs, (self.contents, now), strict=True):
+            for measured, contents in zip(runs, (self.contents, now), strict=True):
                 for file in now:
                     self.workspace.put_content(file, contents[file])
-                cost = self.workspace.cost()
+                cost = self.workspace.measure_cost()
                 if cost is None:
                     return None
-                those.append(cost)
-            if max(cost.seconds for those in runs for cost in those) > LONG:
+                measured.append(cost)
+            if max(cost.seconds for measured in runs for cost in measured) > SLOW_RUN_SECONDS:
                 break
-        before, after = (Cost(min(c.seconds for c in those), min(c.peak for c in those)) for those in runs)
+        before, after = (Cost(min(c.seconds for c in costs), min(c.peak for c in costs)) for costs in runs)
         return Costs(before, after, len(runs[0]))
 
-    def without_needless(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
+    def drop_needless_changes(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
         """Undo each change that later changes made needless; return the changes that are kept.
 
         A change is needless if the program without it is as close to the goal and computes the same.
         """
-        distance = self.distance(self.now)
+        distance = self.measure_distance(self.now)
         kept = [*fixed]
-        for each in reversed(fixed[:-1]):  # nothing came after the last one
-            source = self.sources[each[1].file]
-            later = [one[1] for one in kept[kept.index(each) + 1 :]]
-            undone = _undone(source, each[1], later)
+        for entry in reversed(fixed[:-1]):  # nothing came after the last one
+            change = entry[1]
+            source = self.sources[change.file]
+            later = [other for _, other in kept[kept.index(entry) + 1 :]]
+            undone = _undo_change(source, change, later)
             if undone is None:
                 continue
-            self.workspace.put_content(each[1].file, undone)
+            self.workspace.put_content(change.file, undone)
             ran = self.workspace.run()
-            if isinstance(ran, Result) and self.distance(ran) <= distance and not self.first_difference(ran):
-                self.sources[each[1].file], self.now = Source(source.path, undone), ran
-                kept.remove(each)
+            if (
+                isinstance(ran, Result)
+                and self.measure_distance(ran) <= distance
+                and not self.why_results_differ(ran)
+            ):
+                self.sources[change.file], self.now = Source(source.path, undone), ran
+                kept.remove(entry)
             else:
-                self.workspace.put_content(each[1].file, source.content)
+                self.workspace.put_content(change.file, source.content)
         return tuple(one for one, _ in kept)
 
-    def distance(self, ran: Result) -> int:
+    def measure_distance(self, ran: Result) -> int:
         """Measure how far a run is from the goal."""
-        return sum(self.goal.lines(self.goal.findings(ran.run)).values())
+        return sum(self.goal.measure_lines(self.goal.read_findings(ran.run)).values())
 
-    def key(self, found: Findings, i: int) -> tuple[str, int, str]:
-        step = found.checked.steps[i]
+    def source_line(self, findings: Findings, i: int) -> tuple[str, int, str]:
+        """Return the file, the line and the code of a step."""
+        step = findings.checked.steps[i]
         return (step.location.file, step.location.line, step.text) if step.location else ("", 0, step.text)
 
-    def read_sources(self, found: Findings) -> Findings:
+    def read_sources(self, findings: Findings) -> None:
         """Read the files that were followed: those of the program, and of the packages that were named."""
-        for file in found.checked.run.sources:
+        for file in findings.checked.run.sources:
             if file in self.sources or file in self.refused:
                 continue
             if not Path(file).is_absolute() or not Path(file).is_file():
-                self.refused[file] = self.no_file(file)
+                self.refused[file] = self.why_no_file(file)
                 continue
             try:
-                self.sources[file] = Source(self.origin(file), read_bytes(file, MOST))
+                self.sources[file] = Source(self.original_path(file), read_bytes(file, MAX_SOURCE_BYTES))
                 self.contents[file] = self.sources[file].content
-                assert self.sources[file].tree
+                self.sources[file].check_syntax()
             except (FixError, SyntaxError, FileError) as e:
                 self.sources.pop(file, None)
                 self.refused[file] = str(e)
-        return found
 
-    def no_file(self, file: str) -> str:
+    def why_no_file(self, file: str) -> str:
         """Say why a followed source is no file: it is in an archive, was removed, or never was in a file."""
         path = self.workspace.inside / file
-        archive = next((each for each in path.parents if each.is_file()), None)
+        archive = next((folder for folder in path.parents if folder.is_file()), None)
         if archive is not None:
-            where = path_text(self.origin(str(archive)))
+            where = path_text(self.original_path(str(archive)))
             return f"it is in the archive {where}; unpack it, and run it from there"
         if Path(file).is_absolute():
-            return f"{path_text(self.origin(file))} is not there any more; run typelattice fix again"
+            return f"{path_text(self.original_path(file))} is not there any more; run typelattice fix again"
         return ""
 
-    def origin(self, file: str) -> Path:
+    def original_path(self, file: str) -> Path:
         """Map a file of the copy to the user's, through links; any other file is where it is."""
         inside = Path(file).is_relative_to(self.root)
         whole = self.original / Path(file).relative_to(self.root) if inside else Path(file)
         return Path(os.path.realpath(whole))
 
-    def try_changes(self, found: Findings, i: int, each: Any) -> tuple[Fixed, Change] | Unfixed:
+    def try_changes(self, findings: Findings, i: int, finding: Any) -> tuple[Fixed, Change] | Unfixed:
         """Try the changes of a cause one by one, and keep the first that passes."""
-        file, line, code = self.key(found, i)
-        path = self.origin(file) if os.path.isabs(file) else Path(file)
+        file, line, code = self.source_line(findings, i)
+        path = self.original_path(file) if os.path.isabs(file) else Path(file)
         reason = self.refused.get(file, "")
         if file not in self.sources and not reason:
             reason = (
                 "it is in no file of the program; name its package with --package, and run from its folder"
             )
-        before = self.goal.lines(found)
-        for change in islice(self.goal.changes(found, each, self.sources), TRIES):
+        before = self.goal.measure_lines(findings)
+        for change in islice(
+            self.goal.propose_changes(findings, finding, self.sources), MAX_CHANGES_PER_CAUSE
+        ):
             source = self.sources[change.file]
             content = source.apply_edits(change.edits)
             try:
                 patched = Source(source.path, content)
-                assert patched.tree
+                patched.check_syntax()
             except (SyntaxError, ValueError):
                 continue
             self.workspace.put_content(change.file, content)
             ran = self.workspace.run()
-            refusal = ran if isinstance(ran, str) else self.refusal(ran, before, change)
+            refusal = ran if isinstance(ran, str) else self.why_rejected(ran, before, change)
             if not refusal and not isinstance(ran, str):
                 self.sources[change.file], self.now = patched, ran
                 line = source.line(change.edits[0].start)
-                old, new = (_line(text, line) for text in (source.content, content))
-                return Fixed(self.origin(change.file), line, old, new), change
-            reason = f"tried {_line(content, source.line(change.edits[0].start))!r}: {refusal}"
+                old, new = (_line_text(text, line) for text in (source.content, content))
+                return Fixed(self.original_path(change.file), line, old, new), change
+            reason = f"tried {_line_text(content, source.line(change.edits[0].start))!r}: {refusal}"
             self.workspace.put_content(change.file, source.content)
         return Unfixed(path, line, code, reason or "no change of its source is known")
 
-    def refusal(self, ran: Result, before: Lines, change: Change) -> str:
-        """Say why a change is taken back; return "" where it is kept."""
-        now = self.goal.lines(self.goal.findings(ran.run))
+    def why_rejected(self, ran: Result, before: Lines, change: Change) -> str:
+        """Say why the run of a change is rejected; return "" if the change is kept."""
+        now = self.goal.measure_lines(self.goal.read_findings(ran.run))
         new = [at for at in now if at not in before and at != (change.file, change.line)]
-        places = [f"{path_text(self.origin(file))}:{line}" for file, line in new]
-        refused = self.goal.refusal(places, self.now.values, ran.values)
+        places = [f"{path_text(self.original_path(file))}:{line}" for file, line in new]
+        refused = self.goal.why_rejected(places, self.now.values, ran.values)
         if refused:
             return refused
         for file, line in sorted(_integer_lines(ran) - _integer_lines(self.now)):
-            return f"integers come up at {path_text(self.origin(file))}:{line}"
+            return f"integers come up at {path_text(self.original_path(file))}:{line}"
         if sum(now.values()) >= sum(before.values()):
-            return f"no step nearer: {self.goal.words(sum(before.values()), sum(now.values()))}"
-        return self.first_difference(ran) or self.narrows_wide_input()
+            return f"no step nearer: {self.goal.describe_distance(sum(before.values()), sum(now.values()))}"
+        return self.why_results_differ(ran) or self.why_wide_input_narrows()
 
-    def first_difference(self, ran: Result) -> str:
-        """Say what differs from the run before but for the widths; return "" where nothing does."""
+    def why_results_differ(self, ran: Result) -> str:
+        """Say which results differ from those before, apart from their widths; return "" if none does."""
         if ran.warnings != self.before.warnings:
             other = next(iter({*ran.warnings} ^ {*self.before.warnings}), "another number of warnings")
             return f"it does not warn as before: {other}"
         for test, outcome in self.before.tests.items():
             if ran.tests.get(test) != outcome:
                 return f"{test} {ran.tests.get(test, 'is gone')}: {ran.failures.get(test, '')}"
-        worst = _worse(self.before, ran, self.to)
-        if worst.reason:
-            return worst.reason
-        if self.tolerance is not None and worst.relative > self.tolerance:
-            return f"{worst}, beyond the tolerance of {self.tolerance:g}"
+        largest = _worst_difference(self.before, ran, self.to)
+        if largest.reason:
+            return largest.reason
+        if self.tolerance is not None and largest.relative > self.tolerance:
+            return f"{largest}, beyond the tolerance of {self.tolerance:g}"
         return ""
 
-    def narrows_wide_input(self) -> str:
-        """Run the program with wide input; say where its results are no longer as wide."""
+    def why_wide_input_narrows(self) -> str:
+        """Run the program with wide input; say which results the change made narrow, or return ""."""
         if isinstance(self.wide, str):  # it has no wide input, or fails with it anyway
             return ""
         ran = self.workspace.run(widen=True)
@@ -426,23 +441,27 @@ class _Fixing:
             return f"with wide input {other} is {ran.values[other].dtype}"
         new = _narrow_lines(ran, self.to) - _narrow_lines(self.wide, self.to)
         for file, line in sorted(new):
-            return f"with wide input a narrow float comes up at {path_text(self.origin(file))}:{line}"
-        worse = difference(self.wide.values, ran.values, dtype("float64"))
-        return f"with wide input {worse.reason or worse}" if worse.reason or worse.relative > EXACT else ""
+            return f"with wide input a narrow float comes up at {path_text(self.original_path(file))}:{line}"
+        largest = difference(self.wide.values, ran.values, dtype("float64"))
+        return (
+            f"with wide input {largest.reason or largest}"
+            if largest.reason or largest.relative > WIDE_INPUT_TOLERANCE
+            else ""
+        )
 
 
 def _narrow_lines(ran: Result, to: DType) -> set[tuple[str, int]]:
     """List the files and lines at which a run has floats as narrow as a dtype."""
     limit = width_of(to) or 0
-    return _lines(ran, lambda o: 0 < (width(o) or 0) <= limit)
+    return _lines_where(ran, lambda o: 0 < (width(o) or 0) <= limit)
 
 
 def _integer_lines(ran: Result) -> set[tuple[str, int]]:
     """List the files and lines at which a run has arrays of integers."""
-    return _lines(ran, is_integer)
+    return _lines_where(ran, is_integer)
 
 
-def _lines(ran: Result, holds: Callable[[Operand | None], bool]) -> set[tuple[str, int]]:
+def _lines_where(ran: Result, holds: Callable[[Operand | None], bool]) -> set[tuple[str, int]]:
     """List the files and lines of the steps whose results satisfy a condition."""
     return {
         (step.location.file, step.location.line)
@@ -452,25 +471,26 @@ def _lines(ran: Result, holds: Callable[[Operand | None], bool]) -> set[tuple[st
 
 
 def _unreached_names(goal: Goal, ran: Result) -> set[str]:
-    """Name the arrays of a run that no step reaches which the goal forbids, such as its inputs."""
-    found = goal.findings(ran.run)
-    steps = range(len(found.checked.steps))
-    reached, holding = reached_steps(found.checked, (i for i, _ in goal.forbidden(found)), steps)
+    """Name the arrays of a run that no forbidden step reaches, such as its inputs."""
+    findings = goal.read_findings(ran.run)
+    steps = range(len(findings.checked.steps))
+    forbidden = (i for i, _ in goal.list_forbidden(findings))
+    reached, holding = reached_steps(findings.checked, forbidden, steps)
     return {name for name, i in ran.run.results.items() if i not in reached | holding}
 
 
-def _worse(before: Result, after: Result, to: DType, unreached: Container[str] = ()) -> Difference:
+def _worst_difference(before: Result, after: Result, to: DType, unreached: Container[str] = ()) -> Difference:
     """Compare the values and the prints of two runs; return the larger difference."""
     values = difference(before.values, after.values, to, unreached)
     return larger(values, printed_difference(before.printed, after.printed, to))
 
 
-def _undone(source: Source, change: Change, later: Sequence[Change]) -> bytes | None:
-    """Take a change back of a source to which later ones were made; None where one of them lies within it."""
+def _undo_change(source: Source, change: Change, later: Sequence[Change]) -> bytes | None:
+    """Undo a change under later ones of the same source; return None if a later one lies within it."""
     edits: list[Edit] = []
     for edit in change.edits:
         start, end = edit.start, edit.start + len(edit.text.encode())
-        for after in (e for each in later if each.file == change.file for e in each.edits):
+        for after in (e for other in later if other.file == change.file for e in other.edits):
             if (after.start < end and start < after.end) or start < after.start < end:
                 return None
             grown = len(after.text.encode()) - (after.end - after.start)
@@ -479,6 +499,6 @@ def _undone(source: Source, change: Change, later: Sequence[Change]) -> bytes | 
     return source.apply_edits(edits)
 
 
-def _line(content: bytes, line: int) -> str:
+def _line_text(content: bytes, line: int) -> str:
     lines = content.splitlines()
     return lines[line - 1].decode("utf-8").strip() if line <= len(lines) else ""

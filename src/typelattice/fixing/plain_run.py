@@ -28,12 +28,12 @@ def main(program: str, out: str) -> None:
     else:
         started = perf_counter()
         with suppress(SystemExit):
-            _run(todo)
+            _run_target(todo)
     seconds = perf_counter() - started
     Path(out).write_text(f"{seconds} {peak_bytes()}", encoding="ascii")
 
 
-def _run(todo: Program) -> None:
+def _run_target(todo: Program) -> None:
     """Run a script, a module or tests as Python does."""
     sys.argv[:] = [todo.target, *todo.argv]
     if todo.tests:
@@ -47,7 +47,7 @@ def _run(todo: Program) -> None:
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has had, in bytes; 0 if the system does not say."""
+    """Return the most memory that this process has had, in bytes; 0 if the system does not say."""
     with suppress(OSError):
         # On Linux, ru_maxrss also counts the process that this one was started from.
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():

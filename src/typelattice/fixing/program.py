@@ -45,12 +45,12 @@ class Program:
 def read_program(path: str) -> Program:
     """Read a program from a file, and search modules in its copied folder from now on."""
     todo: Program = pickle.loads(Path(path).read_bytes())
-    sys.path[:] = [_moved(entry, todo.original, todo.root) for entry in sys.path]
+    sys.path[:] = [_move_path(entry, todo.original, todo.root) for entry in sys.path]
     sys.dont_write_bytecode = True
     return todo
 
 
-def _moved(path: str, original: Path, root: Path) -> str:
+def _move_path(path: str, original: Path, root: Path) -> str:
     """Map a path in a folder to that of its copy."""
     whole = Path(os.path.abspath(path))
     return str(root / whole.relative_to(original)) if whole.is_relative_to(original) else path
@@ -60,7 +60,7 @@ def function_of(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mappi
     """Import the function from the copy, and unpack its arguments."""
     sys.path.insert(0, str(Path(todo.target).parent))
     if todo.module == "__main__":
-        found: Any = _as_module(runpy.run_path(todo.target, run_name=MODULE))
+        found: Any = _make_module(runpy.run_path(todo.target, run_name=MODULE))
     else:
         found = __import__(todo.module, fromlist=["*"])
     for name in todo.function.split("."):
@@ -69,7 +69,7 @@ def function_of(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mappi
     return found, args, named
 
 
-def _as_module(names: Mapping[str, Any]) -> ModuleType:
+def _make_module(names: Mapping[str, Any]) -> ModuleType:
     """Make a module of the names that a script bound."""
     module = ModuleType(MODULE)
     module.__dict__.update(names)

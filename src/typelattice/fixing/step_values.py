@@ -10,7 +10,7 @@ from typelattice.fixing.comparison import Difference, difference
 from typelattice.fixing.kept_values import Kept, values_of
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 
-MOST_NUMBERS = 1 << 14  # of one result that are kept
+MAX_KEPT_NUMBERS = 1 << 14  # of one result that are kept
 Steps = Mapping[tuple[str, int, str], Kept]  # by file, line and operation
 
 
@@ -26,7 +26,7 @@ class StepValues(ValueChecks):
     ) -> None:
         """Keep the first numbers of a result. One that holds no data is left out."""
         try:
-            first = result.reshape(-1)[:MOST_NUMBERS]
+            first = result.reshape(-1)[:MAX_KEPT_NUMBERS]
         except Exception:  # a library's own, for an object that is no array
             return
         found = values_of({"result": first})

@@ -24,10 +24,10 @@ from typelattice.fixing.step_values import Steps
 from typelattice.tracing.libraries import may_be_forked
 from typelattice.tracing.run_data.run import Run
 
-MOST_FILES = 20_000
-MOST_BYTES = 500_000_000
-SECONDS = 600.0
-MAIN = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
+MAX_FILES = 20_000
+MAX_BYTES = 500_000_000
+RUN_SECONDS = 600.0
+RUN_MAIN = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
 SERVE = "from typelattice.fixing.child import serve; serve()"
 PRELOADED = (
     ("typelattice.tracing.rewrite.syntax_tree",),
@@ -38,9 +38,9 @@ PRELOADED = (
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A run of a program: what was followed, its values, what it printed and warned of.
+    """A run of a program: the trace, the values, the output and the warnings.
 
-    Of a pytest run, `tests` has the outcome of each test, and `failures` the message of each that failed.
+    For a pytest run, `tests` has the outcome of each test, and `failures` the message of each failed one.
     """
 
     run: Run
@@ -80,15 +80,15 @@ class Workspace:
 
     def run(self, widen: bool = False, steps: bool = False) -> Result | str:
         """Run the program in a process of its own; return the reason where it fails."""
-        todo, out, printed, errors = files = self.files("ran.pickle")
+        todo, out, printed, errors = files = self._list_run_files("ran.pickle")
         todo.write_bytes(pickle.dumps(replace(self.program, widen=widen, steps=steps, patched=self.patched)))
         out.unlink(missing_ok=True)
         try:
-            status = self.in_fork(files) if self.forked else self.in_process(files)
+            status = self.run_in_fork(files) if self.forked else self.run_in_process(files)
         except subprocess.TimeoutExpired:
-            return f"it ran for more than {SECONDS:.0f} seconds"
+            return f"it ran for more than {RUN_SECONDS:.0f} seconds"
         finally:
-            self.restore()
+            self.restore_files()
         ran: RunInChild | None = pickle.loads(out.read_bytes()) if out.is_file() else None
         text = errors.read_text(encoding="utf-8", errors="replace")
         if ran is None or ran.status != 0 or status != 0:
@@ -103,20 +103,20 @@ class Workspace:
         warned = ran.warnings or told
         return Result(ran.run, ran.values, said_out, warned, ran.tests, ran.failures, ran.steps)
 
-    def cost(self) -> Cost | None:
+    def measure_cost(self) -> Cost | None:
         """Run the program without the tracer; return None where it fails, or is ended before its end."""
-        todo, out, *_ = files = self.files("cost")
+        todo, out, *_ = files = self._list_run_files("cost")
         todo.write_bytes(pickle.dumps(replace(self.program, patched=self.patched)))
         out.unlink(missing_ok=True)
         with suppress(subprocess.TimeoutExpired):
-            if self.in_process(files, "plain_run") == 0 and out.is_file():
+            if self.run_in_process(files, "plain_run") == 0 and out.is_file():
                 seconds, peak = out.read_text(encoding="ascii").split()
-                self.restore()
+                self.restore_files()
                 return Cost(float(seconds), int(peak))
-        self.restore()
+        self.restore_files()
         return None
 
-    def restore(self) -> None:
+    def restore_files(self) -> None:
         """Take back what a run did to files of the copy, so that no run reads the results of another."""
         root = self.program.root
         now = file_states(root)
@@ -132,8 +132,8 @@ class Workspace:
                 _copy_file(str(self.program.original / Path(path).relative_to(root)), path)
             self.states[path] = file_state(path)
 
-    def files(self, out: str) -> list[Path]:
-        """The files of a run: the program, what the run writes, and its two streams."""
+    def _list_run_files(self, out: str) -> list[Path]:
+        """Return the files of a run: the program, what the run writes, and its two streams."""
         return [self.folder / name for name in ("program.pickle", out, "printed", "errors")]
 
     def put_content(self, file: str, content: bytes) -> None:
@@ -158,35 +158,35 @@ class Workspace:
         """The interpreter, with the option that leaves assertions out if they are not to be made."""
         return [sys.executable, *([] if self.asserts else ["-O"])]
 
-    def make_asserts(self, asserts: bool) -> None:
+    def set_asserts(self, asserts: bool) -> None:
         """Make the assertions of the program from now on, or leave them out."""
         self.close()
         self.asserts, self.forked = asserts, ()
 
-    def in_process(self, files: Sequence[Path], module: str = "child") -> int:
+    def run_in_process(self, files: Sequence[Path], module: str = "child") -> int:
         """Run the program in a new process, by a module of this package; return its exit status."""
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
-            words = [*self.python, "-c", MAIN.format(module), str(todo), str(out)]
+            words = [*self.python, "-c", RUN_MAIN.format(module), str(todo), str(out)]
             return subprocess.run(
-                words, cwd=self.inside, env=_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
-                stderr=stderr, timeout=SECONDS,
+                words, cwd=self.inside, env=_make_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
+                stderr=stderr, timeout=RUN_SECONDS,
             ).returncode  # fmt: skip
 
-    def in_fork(self, files: Sequence[Path]) -> int:
+    def run_in_fork(self, files: Sequence[Path]) -> int:
         """Run the program in a fork of the process that is kept for that; return its exit status."""
         if self.server is None:
             self.server = subprocess.Popen(
-                [*self.python, "-c", SERVE], cwd=self.inside, env=_environment(),
+                [*self.python, "-c", SERVE], cwd=self.inside, env=_make_environment(),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         assert self.server.stdin is not None and self.server.stdout is not None
         todo = [*map(str, files), str(self.inside), *self.forked]
         self.server.stdin.write(pickle.dumps(todo).hex().encode() + b"\n")
         self.server.stdin.flush()
-        if not select([self.server.stdout], [], [], SECONDS)[0]:
+        if not select([self.server.stdout], [], [], RUN_SECONDS)[0]:
             self.close()
-            raise subprocess.TimeoutExpired(todo, SECONDS)
+            raise subprocess.TimeoutExpired(todo, RUN_SECONDS)
         answer = self.server.stdout.readline()
         if not answer:
             self.close()
@@ -200,14 +200,14 @@ class Workspace:
             self.server = None
 
 
-def _environment() -> dict[str, str]:
+def _make_environment() -> dict[str, str]:
     own = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH", ""), own]))
     return {**os.environ, "PYTHONPATH": path}
 
 
 @contextmanager
-def workspace(program: Program) -> Iterator[Workspace]:
+def open_workspace(program: Program) -> Iterator[Workspace]:
     """Copy the folder of a program; `root` of the program is put in its place. Raises FixError."""
     original = program.original
     files = bytes_ = 0
@@ -215,8 +215,8 @@ def workspace(program: Program) -> Iterator[Workspace]:
         folders[:] = [name for name in folders if not left_out(Path(folder, name))]
         files += len(names)
         bytes_ += sum(Path(folder, name).lstat().st_size for name in names)
-        if files > MOST_FILES or bytes_ > MOST_BYTES:
-            what = f"{original} holds more than {MOST_FILES:,} files or {MOST_BYTES // 10**6} MB"
+        if files > MAX_FILES or bytes_ > MAX_BYTES:
+            what = f"{original} holds more than {MAX_FILES:,} files or {MAX_BYTES // 10**6} MB"
             raise FixError(f"{what}, too much to copy for each try; run it from a folder that holds less")
     with TemporaryDirectory(prefix="typelattice-fix-") as folder:
         root = Path(os.path.realpath(folder)) / original.name

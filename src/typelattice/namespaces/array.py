@@ -58,7 +58,7 @@ class Array(Operators):
         return cls._wrap_typed(data, cls._recipes.of(data, d, weak))
 
     def _like(self, data: Any) -> Self:
-        """An array of the same dtype and weakness."""
+        """Return an array of the same dtype and weakness."""
         return self._wrap(data, self.dtype, self.weak)
 
     # -- properties
@@ -113,11 +113,11 @@ class Array(Operators):
         return self.__array_namespace__().matrix_transpose(self)
 
     def to_device(self, device: object, /, *, stream: object = None) -> Self:
-        """The same array on another device."""
+        """Return the same array on another device."""
         return self._like(self._recipes.library.moved(self._data, device, stream))
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Functions[Self]:
-        """The namespace that it belongs to.
+        """Return the namespace that it belongs to.
 
         Raises NamespaceError for a version of the standard that it does not follow.
         """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from typelattice.engine.operate import op_of
-from typelattice.engine.operations import REBINDS
+from typelattice.engine.operations import NEW_ARRAYS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import operation
 from typelattice.namespaces.array import Array
@@ -46,7 +46,7 @@ def into(context: Context, op: str, x: Array, other: Any) -> DType:
 
 
 def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The operator that writes its result into the left operand, if system and library let it.
+    """Return the operator that writes its result into the left operand, if system and library let it.
 
     `function` computes what is written: it is `x + y` where `op` is `+=`.
 
@@ -54,7 +54,7 @@ def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callabl
     whoever else has that array keeps it as it was.
     """
 
-    rebinds = op_of(context.system, op).into in REBINDS
+    rebinds = op_of(context.system, op).gives_into in NEW_ARRAYS
     library_operator: Callable[..., Any] = getattr(operator, operation(op).method or "")
     by_library = context.recipes.own and context.library.mutable
 

@@ -65,7 +65,7 @@ def highest_kind(x: Any) -> Kind | None:
     if isinstance(x, (list, tuple)):
         found = [highest_kind(item) for item in x]
         kinds = [kind for kind in found if kind is not None]
-        return max(kinds, key=lambda kind: kind.rank) if kinds and len(kinds) == len(found) else None
+        return max(kinds, key=lambda kind: kind.category) if kinds and len(kinds) == len(found) else None
     value = number(x)
     return None if value is None else SCALARS[type(value)]
 
@@ -159,7 +159,7 @@ def arange(context: Context) -> Function:
         start: Any, /, stop: Any = None, step: Any = 1, *, dtype: object = None, device: object = None
     ) -> Array:
         bounds = [x for x in (start, stop, step) if x is not None]
-        kind = max((kind_of(x) or Kind.FLOAT for x in bounds), key=lambda each: each.rank)
+        kind = max((kind_of(x) or Kind.FLOAT for x in bounds), key=lambda each: each.category)
         own = dtype
         if own is None and kind is Kind.SIGNED and any(exceeds_int32(number(x)) for x in bounds):
             large = context.recipes.promote("arange", [*map(operand, bounds)])

@@ -83,7 +83,7 @@ def at_least(
     if kind not in (None, "float", "complex"):
         raise ValueError(f"unknown kind {kind!r}; it is 'float' or 'complex'")
     found: DType | None = d
-    if kind and d.kind.rank < Kind.FLOAT.rank:
+    if kind and d.kind.category < Kind.FLOAT.category:
         quotient = system.explain(operand_of(d), operand_of(d), op="divide").dtype
         found = quotient if quotient and quotient.kind is Kind.FLOAT else default(Kind.FLOAT)
     return complex_of(found) if found and kind == "complex" else found

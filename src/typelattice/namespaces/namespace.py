@@ -132,7 +132,7 @@ def _reflect(function: Callable[..., Any]) -> Callable[..., Any]:
 def namespace(
     system: str | os.PathLike[str] | System, library: ModuleType, *, to_numpy: bool = False
 ) -> Namespace:
-    """An array-API namespace that computes with a library and promotes by a system.
+    """Return an array-API namespace that computes with a library and promotes by a system.
 
     `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. The same
     two give the same namespace, and arrays of one namespace go together. Systems are the same if their files

@@ -108,7 +108,7 @@ class RecipeMaker:
         Raises NamespaceError if the system takes the operands though they have no dtype in common.
         """
         found = self.system.promote(*operands, op=op)
-        if found.node is None and op_of(self.system, op).meet == NEVER:
+        if found.node is None and op_of(self.system, op).joins == NEVER:
             listed = " and ".join(map(str, operands))
             raise NamespaceError(f"{listed} have no dtype in common to compute {op} in; cast them to one")
         return found
@@ -133,7 +133,7 @@ class RecipeMaker:
         """Make the recipe that casts the operands of an operation before the library computes."""
         assert p.op is not None
         native = self.library.native
-        if p.node is None and has_pair(op_of(self.system, p.op).apart, p.operands):
+        if p.node is None and has_pair(op_of(self.system, p.op).joins_never, p.operands):
             return self.comparing_apart(p)
         to = native(self.computed_in(p))
         as_is = self.exact(p)
@@ -192,7 +192,7 @@ class RecipeMaker:
         compares = operation(p.op).of_class in COMPARING
         if not (self.library.exact_comparisons and silent and compares and p.compute is not None):
             return False
-        return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.rank == 1 for o in p.operands)
+        return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.category == 1 for o in p.operands)
 
     def finish(self, result: Any) -> Callable[[Any], Any]:
         """Build a function that casts to the result's dtype if the library gave another."""

@@ -22,12 +22,14 @@ from typelattice.operands.operand import (
 NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
 # A library's own scalars count as 0-d arrays; recordings tell them apart, and write `int8:scalar`.
 TIERS: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
-WIDEST = 4096  # bits of an int: far beyond every dtype, and few enough to be computed with and written down
-LONGEST = 1300  # characters of a number: as many as such an int has digits, and a few more
+MAX_INT_BITS = (
+    4096  # bits of an int: far beyond every dtype, and few enough to be computed with and written down
+)
+MAX_NUMBER_CHARS = 1300  # characters of a number: as many as such an int has digits, and a few more
 
 
 def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
-    """The operand that a string describes; `own` are dtypes that a system file defines.
+    """Return the operand that a string describes; `own` are dtypes that a system file defines.
 
     Raises OperandError for a text that describes none, DTypeError for an unknown dtype.
 
@@ -53,14 +55,14 @@ def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
     held = literal(value)
     if tier == "array":
         raise OperandError(f"an array has many values; write {name}:0d={short_number(held)}")
-    if SCALARS[type(held)].rank > found.kind.rank or not represent(held, found)[0]:
+    if SCALARS[type(held)].category > found.kind.category or not represent(held, found)[0]:
         cannot = f"{found} cannot hold {short_number(held)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
     return replace(operand_of(found, weak, tier, held), foreign=foreign)
 
 
 def read_dtype(name: str, own: Mapping[str, DType] = {}) -> DType:
-    """The dtype that a name means; `own` are dtypes that a system file defines. Raise DTypeError.
+    """Return the dtype that a name means; `own` are dtypes that a system file defines. Raise DTypeError.
 
     >>> read_dtype("int8")
     int8
@@ -82,9 +84,11 @@ def _is_foreign(mark: str) -> bool:
 
 
 def number(value: Value) -> Operand:
-    """The operand that a Python number is. Raises OperandError for an int of more than WIDEST bits."""
-    if isinstance(value, int) and value.bit_length() > WIDEST:
-        raise OperandError(f"an int of {value.bit_length():,} bits; no dtype holds more than {WIDEST:,}")
+    """The operand that a Python number is. Raises OperandError for an int of more than MAX_INT_BITS bits."""
+    if isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
+        raise OperandError(
+            f"an int of {value.bit_length():,} bits; no dtype holds more than {MAX_INT_BITS:,}"
+        )
     return scalar(SCALARS[type(value)], value)
 
 
@@ -92,7 +96,7 @@ def literal(text: str) -> Value:
     """The Python number that a text is. Raises OperandError."""
     if text in ("True", "False"):
         return text == "True"
-    for read in (int, float, complex) if len(text) <= LONGEST else ():
+    for read in (int, float, complex) if len(text) <= MAX_NUMBER_CHARS else ():
         try:
             return read(text)
         except ValueError:
@@ -101,5 +105,5 @@ def literal(text: str) -> Value:
 
 
 def short_number(value: Value) -> str:
-    """A number for an error message, cut at 40 characters."""
+    """Return a number for an error message, cut at 40 characters."""
     return str(value)[:40]

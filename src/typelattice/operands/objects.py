@@ -62,7 +62,7 @@ def operand(x: object) -> Operand:
 
 
 def _read(x: object) -> Operand | None:
-    """The operand that the first reader of an object's class finds; None if none does."""
+    """Return the operand that the first reader of an object's class finds; None if none does."""
     for reader in _readers(type(x)):
         found = reader.read(x)
         if found is not None:
@@ -135,7 +135,7 @@ def _readers(cls: type) -> tuple[ObjectReader, ...]:
 
 
 def _of_frameworks(cls: type) -> list[ObjectReader]:
-    """The readers of the frameworks that a class, or one of its ancestors, comes from."""
+    """Return the readers of the frameworks that a class, or one of its ancestors, comes from."""
     roots = dict.fromkeys(ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__)
     return _find_readers(root for root in roots if root != "builtins")
 

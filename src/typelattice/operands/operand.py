@@ -47,7 +47,7 @@ class Operand:
         return self.dtype or weak(self.kind)
 
     def __str__(self) -> str:
-        """The operand string that reads back as this operand."""
+        """Return the operand string that reads back as this operand."""
         value = str(self.value).strip("()")
         if self.tier == "scalar":
             return value if self.value is not None else self.kind.word
@@ -58,12 +58,12 @@ class Operand:
 
 
 def operand_of(dtype: DType, weak: bool = False, tier: Tier = "array", value: Value | None = None) -> Operand:
-    """An operand that has a dtype."""
+    """Return an operand that has a dtype."""
     return Operand(dtype, dtype.kind, weak, tier, value)
 
 
 def scalar(kind: Kind, value: Value | None = None) -> Operand:
-    """A Python scalar. A bool has a dtype and is not weak; one of unknown value stands as True.
+    """Return a Python scalar. A bool has a dtype and is not weak; one of unknown value stands as True.
 
     No rule depends on which bool it is, and `bool` alone is the string of an array.
     """

@@ -50,7 +50,7 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
         raise ProgramError(f"{file} is a file; say which function of it is meant: {file}:name")
     if in_file:
         path = Path(in_file[1])
-        text = _text(path)
+        text = _read_text_file(path)
         builder, results = read(text, bound, own, path.name, in_file[2])
         return Program(tuple(builder.steps), tuple(results), what)
     builder, results = read(what, bound, own)
@@ -58,7 +58,7 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
 
 
 def own_operations(systems: Iterable[System]) -> dict[str, Operation]:
-    """The operations that the files of systems define. Raise ProgramError if two differ in one."""
+    """Return the operations that the files of systems define. Raise ProgramError if two differ in one."""
     found: dict[str, Operation] = {}
     for system in systems:
         for name, op in system.operations.items():
@@ -81,22 +81,22 @@ def program_of_function(
     except (TypeError, ValueError):
         names = []
     names += [f"x{i}" for i in range(len(names), len(taken))]
-    args = [_symbol(xp, name, x) for name, x in zip(names, taken, strict=False)]
-    found = function(*args, **{name: _symbol(xp, name, x) for name, x in named.items()})
+    args = [_make_symbol(xp, name, x) for name, x in zip(names, taken, strict=False)]
+    found = function(*args, **{name: _make_symbol(xp, name, x) for name, x in named.items()})
     results = found if isinstance(found, (tuple, list)) else (found,)
     if not results or any(x is None for x in results):
         raise ProgramError(f"{getattr(function, '__name__', 'it')} returns nothing; end it with return")
     return xp.output(*results)
 
 
-def _symbol(xp: Symbols, name: str, x: object) -> object:
+def _make_symbol(xp: Symbols, name: str, x: object) -> object:
     """Return the symbol of an operand for the call of a function; return a plain value as it is."""
     plain = x is None or (isinstance(x, (bool, int, float, complex, tuple)) and not hasattr(x, "dtype"))
     return x if plain else xp.input(name, x)
 
 
 def file_of(text: str) -> str | None:
-    """The file of a program that is a function in one; None of any other text.
+    """Return the file of a program that is a function in one; None of any other text.
 
     >>> file_of("models/f.py:softmax"), file_of("x + y")
     ('models/f.py', None)
@@ -128,8 +128,8 @@ def is_program(text: str) -> bool:
     )
 
 
-def _text(path: Path) -> str:
-    """The text of a file. Raises FileError, ProgramError."""
+def _read_text_file(path: Path) -> str:
+    """Return the text of a file. Raises FileError, ProgramError."""
     data = read_bytes(path, LONGEST_SOURCE + 1)
     if len(data) > LONGEST_SOURCE:
         raise ProgramError(f"{path.name}: larger than {LONGEST_SOURCE:,} bytes; take the function out of it")

@@ -213,26 +213,26 @@ class Program(Viewed):
         return found[0] if len(found) == 1 else found
 
     def to_onnx(self, system: AnySystem) -> Any:
-        """The program under a system as an ONNX model (an onnx.ModelProto), with every cast written.
+        """Return the program under a system as an ONNX model (an onnx.ModelProto), with every cast written.
 
         Inputs need shapes, `float32[?,4]` where a length is open. Raises ProgramError for a step that the
         system refuses, for what ONNX lacks, and without ndonnx.
         """
         chosen, typed = find_system(system), self.explicit(system)
-        return _target("onnx", "ndonnx").model(typed.steps, typed.results, chosen)
+        return _find_target("onnx", "ndonnx").model(typed.steps, typed.results, chosen)
 
     def to_stablehlo(self, system: AnySystem) -> str:
-        """The program under a system as StableHLO text, with every cast written.
+        """Return the program under a system as StableHLO text, with every cast written.
 
         Inputs need shapes. Raises ProgramError for a step that the system refuses, for what JAX lacks, and
         without JAX.
         """
         chosen, typed = find_system(system), self.explicit(system)
-        found: str = _target("stablehlo", "jax").module(typed.steps, typed.results, chosen)
+        found: str = _find_target("stablehlo", "jax").module(typed.steps, typed.results, chosen)
         return found
 
     def to_json(self) -> str:
-        """The program as JSON, which `Program.from_json` reads."""
+        """Return the program as JSON, which `Program.from_json` reads."""
         return write_program(self.steps, self.results, self.source)
 
     @classmethod
@@ -251,11 +251,11 @@ class Program(Viewed):
         file = isinstance(model, (str, os.PathLike))
         name = Path(model).name if file else "it"
         data = read_bytes(Path(model), LARGEST_MODEL) if file else model
-        steps, results = _target("onnx_reading", "onnx").read(data, name)
+        steps, results = _find_target("onnx_reading", "onnx").read(data, name)
         return cls(steps, results, name if file else "")
 
     def step(self, text: str) -> int:
-        """The number of the last step of a text. Raises ProgramError."""
+        """Return the number of the last step of a text. Raises ProgramError."""
         for i in reversed(range(len(self.steps))):
             if self.steps[i].text == text:
                 return i
@@ -263,8 +263,8 @@ class Program(Viewed):
         raise ProgramError(f"no step {text[:60]!r}{nearest(text, texts)}")
 
 
-def _target(name: str, library: str) -> Any:
-    """The module that writes or reads graphs of a target. Raises ProgramError without its library."""
+def _find_target(name: str, library: str) -> Any:
+    """Return the module that writes or reads graphs of a target. Raises ProgramError without its library."""
     try:
         return import_module(f"typelattice.programs.targets.{name}")
     except ModuleNotFoundError as e:

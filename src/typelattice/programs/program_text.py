@@ -33,7 +33,7 @@ from typelattice.operands.operand import Operand
 
 
 def text(steps: Sequence[Step], results: Sequence[int]) -> str:
-    """A function of the inputs, each with its operand as annotation."""
+    """Return a function of the inputs, each with its operand as annotation."""
     names: list[str] = []
     lines: list[str] = []
     for i, step in enumerate(steps):
@@ -43,14 +43,14 @@ def text(steps: Sequence[Step], results: Sequence[int]) -> str:
             names.append(number(step.value))
         else:
             names.append(f"t{i}")
-            lines.extend(f"    {line}" for line in _lines(step, f"t{i}", names))
-    inputs = ", ".join(_parameter(step) for step in steps if isinstance(step, Input))
+            lines.extend(f"    {line}" for line in _write_lines(step, f"t{i}", names))
+    inputs = ", ".join(_write_parameter(step) for step in steps if isinstance(step, Input))
     given = ", ".join(names[i] for i in results)
     return "\n".join([f"def program({inputs}):", *lines, f"    return {given}"])
 
 
 def input_text(given: Operand | str, shape: Shape | None) -> str:
-    """An input as an operand string with its shape: what `typelattice.program` takes for it."""
+    """Return an input as an operand string with its shape: what `typelattice.program` takes for it."""
     plain = str(given)
     if not shape or plain.partition(":")[0] != plain.removesuffix(":weak"):
         return plain
@@ -68,34 +68,36 @@ def number(value: Value) -> str:
     return f"(-xp.{-value})" if value < 0 else f"xp.{value}"
 
 
-def _parameter(step: Input) -> str:
+def _write_parameter(step: Input) -> str:
     return f'{step.text}: "{input_text(step.given, step.shape)}"'
 
 
-def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
+def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
     match step:
         case Call(name="setitem", args=(x, value), operator=False):
-            key = _index(dict(step.keywords)["key"], names)
+            key = _write_index(dict(step.keywords)["key"], names)
             mark = ", {}={!r}".format(*KIND_KEPT) if KIND_KEPT in step.keywords else ""
-            yield f"{name} = {_argument(x, names)}.at[{key}].set({_argument(value, names)}{mark})"
+            yield f"{name} = {_write_argument(x, names)}.at[{key}].set({_write_argument(value, names)}{mark})"
         case Call(name="setitem", args=(x, value)):
-            yield f"{name} = {_argument(x, names)}"
-            yield f"{name}[{_index(dict(step.keywords)['key'], names)}] = {_argument(value, names)}"
+            yield f"{name} = {_write_argument(x, names)}"
+            place = _write_index(dict(step.keywords)["key"], names)
+            yield f"{name}[{place}] = {_write_argument(value, names)}"
         case Call(name=op, args=(x, y)) if op in WRITES:
-            yield f"{name} = {_argument(x, names)}"
-            yield f"{name} {OPERATIONS[WRITES[op]].operator}= {_argument(y, names)}"
+            yield f"{name} = {_write_argument(x, names)}"
+            yield f"{name} {OPERATIONS[WRITES[op]].operator}= {_write_argument(y, names)}"
         case Call():
-            yield f"{name}{_annotation(step, names)} = {_call_text(step, names)}"
+            yield f"{name}{_write_annotation(step, names)} = {_call_text(step, names)}"
         case Cast(source=source, to=to):
-            yield f"{name} = astype({names[source]}, {_argument(to, names)})"
+            yield f"{name} = astype({names[source]}, {_write_argument(to, names)})"
         case Index(source=source, key=key, lists=lists):
-            yield f"{name} = {names[source]}[{_lists(key, lists, names) if lists else _index(key, names)}]"
+            place = _write_lists(key, lists, names) if lists else _write_index(key, names)
+            yield f"{name} = {names[source]}[{place}]"
         case Item(source=source):
             yield f"{name} = {names[source]}.item()"
         case Created(dtype=dtype):
-            given = [_argument(x, names) for x in step.args]
-            given += [f"{key}={_argument(x, names)}" for key, x in step.keywords]
-            given += [f"dtype={_argument(dtype, names)}"] if dtype else []
+            given = [_write_argument(x, names) for x in step.args]
+            given += [f"{key}={_write_argument(x, names)}" for key, x in step.keywords]
+            given += [f"dtype={_write_argument(dtype, names)}"] if dtype else []
             yield f"{name} = xp.{step.name}({', '.join(given)})"
         case Opaque(name=function, made_of=parts) if function in PYTHONS or function.startswith("math."):
             yield f"{name} = {function}({', '.join(names[part] for part in parts)})"
@@ -104,29 +106,31 @@ def _lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             yield f"{name} = opaque({', '.join([repr(said), *(names[part] for part in parts)])})"
 
 
-def _annotation(step: Call, names: Sequence[str]) -> str:
-    """The dtype of a call that its function does not take: an annotation, as an input has it."""
+def _write_annotation(step: Call, names: Sequence[str]) -> str:
+    """Return the dtype of a call that its function does not take: an annotation, as an input has it."""
     if step.dtype is None or step.operation.takes_dtype:
         return ""
-    said = step.dtype.name if isinstance(step.dtype, NamedDType) else _argument(step.dtype, names)
+    said = step.dtype.name if isinstance(step.dtype, NamedDType) else _write_argument(step.dtype, names)
     return f': "{said}"'
 
 
 def _call_text(step: Call, names: Sequence[str]) -> str:
-    """A call of an operation, by Python's operator if it was so written."""
+    """Return a call of an operation, by Python's operator if it was so written."""
     op = step.operation
     taken, keywords, number = arguments(step)
-    args = [_argument(x, names) for x in taken]
+    args = [_write_argument(x, names) for x in taken]
     if step.operator and op.operator and len(args) == 2:
         return f"{args[0]} {op.operator} {args[1]}"
     if step.operator and op.operator:
         return f"{op.operator.removesuffix('x')}{args[0]}"
-    args += [f"{key}={_argument(x, names)}" for key, x in keywords.items()]
-    args += [f"dtype={_argument(step.dtype, names)}"] if step.dtype is not None and op.takes_dtype else []
+    args += [f"{key}={_write_argument(x, names)}" for key, x in keywords.items()]
+    args += (
+        [f"dtype={_write_argument(step.dtype, names)}"] if step.dtype is not None and op.takes_dtype else []
+    )
     return f"xp.{step.name}({', '.join(args)}){'' if number is None else f'[{number}]'}"
 
 
-def _argument(x: Argument, names: Sequence[str]) -> str:
+def _write_argument(x: Argument, names: Sequence[str]) -> str:
     match x:
         case Ref(step):
             return names[step]
@@ -135,29 +139,30 @@ def _argument(x: Argument, names: Sequence[str]) -> str:
         case NamedDType(name):
             return name if name.replace(".", "").isidentifier() else repr(name)  # decimal(10,2)
         case tuple():
-            return f"({', '.join(_argument(each, names) for each in x)}{',' * (len(x) == 1)})"
+            return f"({', '.join(_write_argument(each, names) for each in x)}{',' * (len(x) == 1)})"
         case bool() | int() | float() | complex():
             return number(x)
     return "..." if x is ... else repr(x)
 
 
-def _lists(key: Argument, lists: str, names: Sequence[str]) -> str:
+def _write_lists(key: Argument, lists: str, names: Sequence[str]) -> str:
     """Return the text between the brackets of an index with lists, which are tuples in a step."""
     keys = key if isinstance(key, tuple) else (key,)
-    texts = [_list(k, names) if isinstance(k, tuple) else _index(k, names) for k in keys]
+    texts = [_write_list(k, names) if isinstance(k, tuple) else _write_index(k, names) for k in keys]
     return ", ".join(texts) + "," * (len(texts) == 1 and lists != INDICES[0])
 
 
-def _list(items: tuple[Argument, ...], names: Sequence[str]) -> str:
-    return f"[{', '.join(_list(x, names) if isinstance(x, tuple) else _argument(x, names) for x in items)}]"
+def _write_list(items: tuple[Argument, ...], names: Sequence[str]) -> str:
+    texts = (_write_list(x, names) if isinstance(x, tuple) else _write_argument(x, names) for x in items)
+    return f"[{', '.join(texts)}]"
 
 
-def _index(key: Argument, names: Sequence[str]) -> str:
+def _write_index(key: Argument, names: Sequence[str]) -> str:
     """Return the text between the brackets of an index."""
     if isinstance(key, tuple) and key:
-        return ", ".join(_index(each, names) for each in key) + "," * (len(key) == 1)
+        return ", ".join(_write_index(each, names) for each in key) + "," * (len(key) == 1)
     if isinstance(key, Slice):
         bounds = [key.start, key.stop, key.step]
-        texts = ["" if bound is None else _argument(bound, names) for bound in bounds]
+        texts = ["" if bound is None else _write_argument(bound, names) for bound in bounds]
         return ":".join(texts if texts[2] else texts[:2])
-    return _argument(key, names)
+    return _write_argument(key, names)

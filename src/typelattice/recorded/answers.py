@@ -38,7 +38,7 @@ NO_NUMBERS = (EXCEPTION, OF_PYTHON, OF_OBJECTS)
 SEPARATOR = "#"
 """The character between the class of an exception and the number of its message: `!TypeError#2`."""
 
-MOST = 1_000
+MAX_MESSAGES = 1_000
 """Messages in a recording; beyond them it keeps the class of an exception alone."""
 
 VARYING = (
@@ -56,7 +56,7 @@ ALIKE = r"…('?, '?…)+"
 """Several such parts in a row, which one `…` replaces."""
 
 
-@lru_cache(MOST)  # a comparison reads a recording call by call, and most say one of a few messages
+@lru_cache(MAX_MESSAGES)  # a comparison reads a recording call by call, and most say one of a few messages
 def outline(message: str) -> str:
     """Replace the parts of a message that vary with the operands.
 
@@ -104,7 +104,7 @@ class Messages:
             return answer
         text = outline(message)
         if (answer, text) not in self._names:
-            if len(self.errors) >= MOST:
+            if len(self.errors) >= MAX_MESSAGES:
                 return answer
             self._names[answer, text] = f"{answer}{SEPARATOR}{self.first + len(self.errors)}"
             self.errors[self._names[answer, text]] = text

@@ -47,7 +47,7 @@ def departures(
 def _of_recording(
     recording: str, file: str, values: Mapping[str, object], own: Mapping[str, DType]
 ) -> Iterator[Departure]:
-    """The departures of one recording among those in a list. Raises DepartureError."""
+    """Yield the departures of one recording among those in a list. Raises DepartureError."""
     for key in values:
         if key not in KEYS:
             near = nearest(key, KEYS) or "; write [sets] and tables [[departure]]"
@@ -55,15 +55,15 @@ def _of_recording(
     listed = values.get("departure", [])
     if not isinstance(listed, list):
         raise DepartureError(f"{file}: departure is no list; write tables [[departure]]")
-    entries = DepartureEntries(file, _words(file, values.get("sets", {}), own))
+    entries = DepartureEntries(file, _read_words(file, values.get("sets", {}), own))
     for number, entry in enumerate(listed, 1):
         found = entries.departure(number, entry, recording)
         if found:
             yield found
 
 
-def _words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
-    """The words of a list, its named sets of dtypes included. Raises DepartureError."""
+def _read_words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
+    """Return the words of a list, its named sets of dtypes included. Raises DepartureError."""
     words = Words(own)
     try:
         for name, members in items(sets):

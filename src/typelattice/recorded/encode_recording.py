@@ -26,21 +26,21 @@ NEAREST = 3  # operations that are tried as the one that another answers like
 
 
 def encode_recording(
-    head: Mapping[str, Any], errors: Mapping[str, str], found: Mapping[str, Mapping[Operands, str]]
+    head: Mapping[str, Any], errors: Mapping[str, str], answers: Mapping[str, Mapping[Operands, str]]
 ) -> Recording:
     """Make a recording of answers by their operations and operands."""
     lines: list[str] = []
     pairs: dict[str, Mapping[Operands, str]] = {}  # of two operands, by operation
     chain = Counter[str]()
-    for op in sorted(found, key=_is_operator):  # a function stands above its operators
-        best, of = _rows(op, found[op], rest=True), ""
-        pairs[op] = {o: kept for o, kept in found[op].items() if len(o) == 2}
+    for op in sorted(answers, key=_is_operator):  # a function stands above its operators
+        best, of = _write_rows(op, answers[op], rest=True), ""
+        pairs[op] = {o: kept for o, kept in answers[op].items() if len(o) == 2}
         among = [o for o in head["operands"] if (o, o) in pairs[op]]
         if among and pairs[op].keys() == {*product(among, among)}:
-            for like in _nearest(op, pairs, chain):
-                changed = {o: k for o, k in found[op].items() if len(o) != 2 or pairs[like][o] != k}
+            for like in _find_nearest(op, pairs, chain):
+                changed = {o: k for o, k in answers[op].items() if len(o) != 2 or pairs[like][o] != k}
                 every = len(pairs[op]) == len(pairs[like])
-                form = [json_line([op, like, REST if every else " ".join(among)]), *_rows(op, changed)]
+                form = [json_line([op, like, REST if every else " ".join(among)]), *_write_rows(op, changed)]
                 if sum(map(len, form)) < sum(map(len, best)):
                     best, of = form, like
         chain[op] = chain[of] + 1
@@ -58,7 +58,7 @@ def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
 def rest_on_base(recording: Recording, name: str) -> Recording:
     """Return a recording as its differences from one that comes along. Raise RecordingError."""
     base = load_recording(name)
-    operations, operands = _absent(recording)
+    operations, operands = _collect_absent(recording)
     reworded = _find_reworded(recording, base)
     words = {**base.errors, **reworded}
     known = {split_message(kept, words): kept for kept in reversed(words)}
@@ -70,14 +70,14 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
         for o, before in theirs.items():
             lacked = op in operations or not operands.isdisjoint(o)
             now = split_message(ours[o], recording.errors)
-            if not _differ(now, LACKED if lacked else split_message(before, words)):
+            if not _differs(now, LACKED if lacked else split_message(before, words)):
                 continue
             if now not in known:
                 number = len(base.errors) + len(errors) + 1
                 known[now] = f"{now[0]}{SEPARATOR}{number}" if now[1] else now[0]
                 errors |= {known[now]: now[1]} if now[1] else {}
             changed[o] = known[now]
-        lines += _rows(op, changed)
+        lines += _write_rows(op, changed)
     head = {key: recording.head[key] for key in HEAD if key in HEAD_ON_BASE}
     head |= {"base": name, "digest": base.digest, "reworded": reworded}
     head["lacks"] = {
@@ -86,7 +86,9 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
     return Recording(head, errors, "\n" + "".join(lines), name, base)
 
 
-def _nearest(op: str, pairs: Mapping[str, Mapping[Operands, str]], chain: Mapping[str, int]) -> list[str]:
+def _find_nearest(
+    op: str, pairs: Mapping[str, Mapping[Operands, str]], chain: Mapping[str, int]
+) -> list[str]:
     """List the operations above whose calls of two operands answer most like those of an operation."""
     ours = pairs[op]
     differing = {
@@ -101,14 +103,14 @@ def _is_operator(op: str) -> bool:
     return op in NAMES and NAMES[op].is_operator
 
 
-def _rows(op: str, found: Mapping[Operands, str], rest: bool = False) -> list[str]:
+def _write_rows(op: str, answered: Mapping[Operands, str], rest: bool = False) -> list[str]:
     """Write answers as JSON lines, in which operands with equal answers share a line.
 
     With `rest`, `*` replaces the longest list of operands in a line that has all of them.
     """
     rows: dict[Operands, dict[str, str]] = {}
-    for operands in sorted(found, key=len):
-        rows.setdefault(operands[:-1], {})[operands[-1]] = found[operands]
+    for operands in sorted(answered, key=len):
+        rows.setdefault(operands[:-1], {})[operands[-1]] = answered[operands]
     firsts = {before[0] for before in rows if len(before) == 1}
     alike: dict[tuple[object, ...], list[Operands]] = {}
     for before, answers in rows.items():
@@ -118,18 +120,18 @@ def _rows(op: str, found: Mapping[Operands, str], rest: bool = False) -> list[st
     for members in alike.values():
         answers = rows[members[0]]
         last: dict[str, list[str]] = {}
-        for operand, kept in answers.items():
-            last.setdefault(kept, []).append(operand)
-        texts = {kept: " ".join(operands) for kept, operands in last.items()}
+        for operand, answer in answers.items():
+            last.setdefault(answer, []).append(operand)
+        texts = {answer: " ".join(operands) for answer, operands in last.items()}
         if rest and len(members[0]) == 1 and answers.keys() == firsts:
-            most = max(texts, key=lambda kept: len(texts[kept]))
-            texts = {kept: text for kept, text in texts.items() if kept != most} | {most: REST}
+            most = max(texts, key=lambda answer: len(texts[answer]))
+            texts = {answer: text for answer, text in texts.items() if answer != most} | {most: REST}
         before = members[0] if len(members) == 1 else (" ".join(m[0] for m in members),)
         lines.append(json_line([op, *before, texts]))
     return lines
 
 
-def _absent(of: Recording) -> tuple[set[str], set[str]]:
+def _collect_absent(of: Recording) -> tuple[set[str], set[str]]:
     """Collect the operations and operands that a release lacks, so it was not asked about them."""
     planned: tuple[set[str], set[str]] = set(), set()
     asked: tuple[set[str], set[str]] = set(), set()
@@ -142,7 +144,7 @@ def _absent(of: Recording) -> tuple[set[str], set[str]]:
     return planned[0] - asked[0], planned[1] - asked[1]
 
 
-def _differ(now: tuple[str, str], before: tuple[str, str]) -> bool:
+def _differs(now: tuple[str, str], before: tuple[str, str]) -> bool:
     """Compare an answer and its message with those of the base.
 
     A message that only one of them kept is no change. Nor is one that leaves out more of what varies.
@@ -165,5 +167,5 @@ def _find_reworded(of: Recording, base: Recording) -> dict[str, str]:
                 said.setdefault(before, Counter())[now[1]] += 1
     found = {kept: words.most_common(1)[0][0] for kept, words in said.items()}
     return {
-        kept: words for kept, words in found.items() if _differ((kept, words), (kept, base.errors[kept]))
+        kept: words for kept, words in found.items() if _differs((kept, words), (kept, base.errors[kept]))
     }

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import product
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import gives_number
+from typelattice.engine.operate import may_give_python_number
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
@@ -137,10 +137,10 @@ def observed(p: Promotion) -> Observed | None:
         name = f"{FOREIGN}/{name}"
     asked = p.system.operation(p.op or PROMOTION)
     is_power = asked.function == "pow"
-    call = _recorded_call(name, asked.name, p.promoting, is_power)
+    call = _find_recorded_call(name, asked.name, p.promoting, is_power)
     if call is None and asked.is_operator and not asked.in_place:
         # Operators were asked of some of the many operands.
-        call = _recorded_call(name, asked.function, p.promoting, is_power)
+        call = _find_recorded_call(name, asked.function, p.promoting, is_power)
     if call is None or call.answer == NOT_ASKED:
         return None
     page = open_recording(name)
@@ -150,7 +150,7 @@ def observed(p: Promotion) -> Observed | None:
     rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
     ours = OF_PYTHON + rule.number.word if rule.number else ours
-    number = p.op is not None and gives_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
+    number = p.op is not None and may_give_python_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
     refused = call.answer.startswith(NO_NUMBERS) and not number
     departs = ours != (EXCEPTION if refused else call.answer)
     return Observed(call, page.versions, asked_of(p.system), departs, name, p.system.own_dtypes)
@@ -159,7 +159,7 @@ def observed(p: Promotion) -> Observed | None:
 def listed_departure(p: Promotion) -> Departure | None:
     """Return the first listed departure that covers the call of a promotion, asked or not; None if none does.
 
-    Of the calls that an entry covers, some may follow the rule.
+    Some of the calls that an entry covers may follow the rule.
 
     >>> from typelattice import system
     >>> listed_departure(system("torch").explain("uint16", 0, op="pow")).reason.partition(",")[0]
@@ -179,13 +179,13 @@ def listed_departure(p: Promotion) -> Departure | None:
 def recording_of(system: Rules) -> str | None:
     """The name of the recording of a system's library; None if nothing was recorded for that system."""
     entry = recordings().get(system.name)
-    of_library = entry is not None and _packages(system)[:1] == [entry.library]
+    of_library = entry is not None and _list_packages(system)[:1] == [entry.library]
     return system.name if of_library and open_recording(system.name) else None
 
 
 @lru_cache(128)
 def asked_of(system: Rules) -> str:
-    """The library that was asked, in the version of the recording: `torch 2.13.0`.
+    """Return the library that was asked, in the version of the recording: `torch 2.13.0`.
 
     >>> from typelattice import system
     >>> asked_of(system("keras-jax")).split(" ")[0]
@@ -195,20 +195,20 @@ def asked_of(system: Rules) -> str:
     versions = page.versions if page else {}
     named = {
         package: version.partition("+")[0]
-        for package in _packages(system)
+        for package in _list_packages(system)
         for key, version in versions.items()
         if key == package or key.startswith(f"{package}-")
     }
     return ", ".join(f"{package} {version}" for package, version in named.items()) or system.library
 
 
-def _packages(system: Rules) -> list[str]:
-    """The names that a system's file gives in `library`: of `keras 3.15, jax 0.10` keras and jax."""
+def _list_packages(system: Rules) -> list[str]:
+    """Return the names that a system's file gives in `library`: of `keras 3.15, jax 0.10` keras and jax."""
     return [words[0] for words in map(str.split, system.library.split(",")) if words]
 
 
-def _recorded_call(name: str, op: str, operands: Sequence[Operand], is_power: bool) -> Call | None:
-    """The recorded call, of the very operands if these were asked; None where Python alone was."""
+def _find_recorded_call(name: str, op: str, operands: Sequence[Operand], is_power: bool) -> Call | None:
+    """Return the recorded call, of the very operands if these were asked; None where Python alone was."""
     page = open_recording(name)
     if page is None:
         return None
@@ -226,14 +226,14 @@ def _known_texts(name: str, o: Operand, value: str, is_power: bool) -> Sequence[
     is given for the cache: 0, 0.0 and -0.0 are equal, and are written otherwise.
     """
     page = open_recording(name)
-    return [text for text in _texts(o, is_power) if page and text in page.known]
+    return [text for text in _write_texts(o, is_power) if page and text in page.known]
 
 
-def _texts(o: Operand, is_power: bool) -> Iterator[str]:
+def _write_texts(o: Operand, is_power: bool) -> Iterator[str]:
     """Yield an operand as recordings write it: first itself, then others that every library treats alike."""
     yield str(o)
     yield str(o).replace("e+", "e")  # Python writes 1e39 so
-    if o.value is not None and not _ordinary(o.value, is_power):
+    if o.value is not None and not _is_ordinary(o.value, is_power):
         return
     if o.tier == "scalar":
         yield "True" if isinstance(o.value, bool) else o.kind.word
@@ -243,7 +243,7 @@ def _texts(o: Operand, is_power: bool) -> Iterator[str]:
             yield f"{o.dtype}:scalar"
 
 
-def _ordinary(value: Value, is_power: bool) -> bool:
+def _is_ordinary(value: Value, is_power: bool) -> bool:
     """Return True if a number counts like any other of its kind in an operation."""
     if isinstance(value, bool):
         return True

@@ -29,18 +29,18 @@ class AskedOperand:
 
     @classmethod
     def of_call(cls, texts: Sequence[str], operands: Sequence[Operand]) -> tuple[AskedOperand, ...]:
-        """The operands of a call: as a recording writes them, and as they were read."""
+        """Return the operands of a call: as a recording writes them, and as they were read."""
         dtypes = [o.dtype if o.tier != "scalar" else None for o in operands]
-        found = []
+        asked = []
         for n, (text, o) in enumerate(zip(texts, operands, strict=True)):
             others = frozenset(d for d in (*dtypes[:n], *dtypes[n + 1 :]) if d)
             if o.tier == "scalar":
                 value = UNKNOWN[o.kind.word] if o.value is None else o.value
-                found.append(cls(None, o.kind, "", value, others))
+                asked.append(cls(None, o.kind, "", value, others))
             else:
                 marks = text.partition("=")[0].split(":")[1:]
-                found.append(cls(o.dtype, o.kind, "weak" if o.weak else (*marks, "array")[0], None, others))
-        return tuple(found)
+                asked.append(cls(o.dtype, o.kind, "weak" if o.weak else (*marks, "array")[0], None, others))
+        return tuple(asked)
 
 
 @frozen()

@@ -49,7 +49,7 @@ class DepartureEntries:
     words: Words
 
     def departure(self, number: int, entry: object, recording: str) -> Departure | None:
-        """The departure that an entry states; None if it is one of other recordings."""
+        """Return the departure that an entry states; None if it is one of other recordings."""
         at = f"{self.where}, departure {number}"
         if not isinstance(entry, dict):
             raise DepartureError(f"{at}: no table; write [[departure]] above it")
@@ -68,47 +68,47 @@ class DepartureEntries:
             except (ValueError, OperandError) as e:
                 raise DepartureError(f"{at}, {key}: {printable(clip_text(str(e), LIMIT_CAUSE))}") from None
 
-        counts = read("count", _counts, NOT_COUNTED)
+        counts = read("count", _read_counts, NOT_COUNTED)
         found = Departure(
-            ops=read("ops", _operations, Operations()),
-            operands=read("operands", self._patterns, ()),
+            ops=read("ops", _read_operations, Operations()),
+            operands=read("operands", self._read_patterns, ()),
             reason=read("reason", text, ""),
             source=read("source", text, ""),
             count=counts.get("", counts.get(recording, 0)),
-            varies=read("varies", _truth, False),
+            varies=read("varies", _read_truth, False),
         )
         return found if {"", recording} & {*counts} else None
 
-    def _patterns(self, listed: object) -> tuple[OperandPattern, ...]:
+    def _read_patterns(self, listed: object) -> tuple[OperandPattern, ...]:
         """`["bool + i*", "int then negative i*"]`: the operands of the calls, in one way or another."""
         if not isinstance(listed, list) or not listed:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
-        return tuple(map(self._pattern, once(map(text, listed))))
+        return tuple(map(self._read_pattern, once(map(text, listed))))
 
-    def _pattern(self, said: str) -> OperandPattern:
+    def _read_pattern(self, said: str) -> OperandPattern:
         """`bool + int` in any order, `int then bool` in this one; `bool + any...` with one or more of any."""
         ordered = THEN in said
         if ordered and "+" in said:
             raise ValueError(f"{short(said)} has both `+` and `then`; write two texts")
         further = said.endswith(FURTHER)
         sides = [side.strip() for side in said.removesuffix(FURTHER).split(THEN if ordered else "+")]
-        return OperandPattern(tuple(map(self._class, sides)), ordered, further)
+        return OperandPattern(tuple(map(self._read_class, sides)), ordered, further)
 
-    def _class(self, said: str) -> OperandClass:
+    def _read_class(self, said: str) -> OperandClass:
         """`any but complex, c*`: sorts of operands, and those that are left out."""
         listed, *but = said.split(BUT)
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
-        left_out = self._sorts(but[0]) if but else ()
-        return OperandClass(() if listed == ANY else self._sorts(listed), left_out)
+        left_out = self._read_sorts(but[0]) if but else ()
+        return OperandClass(() if listed == ANY else self._read_sorts(listed), left_out)
 
-    def _sorts(self, said: str) -> tuple[Sort, ...]:
+    def _read_sorts(self, said: str) -> tuple[Sort, ...]:
         """Read comma-separated sorts of operands, as in `int8, f*`; a lone `*` means all Python scalars."""
         words = once(map(str.strip, said.split(",")))
         each = (every for word in words for every in (SCALARS if word == EVERY_SCALAR else (word,)))
-        return tuple(map(self._sort, each))
+        return tuple(map(self._read_sort, each))
 
-    def _sort(self, word: str) -> Sort:
+    def _read_sort(self, word: str) -> Sort:
         """`int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `i* zero in u8`, `256`."""
         if word == ANY:
             raise ValueError("`any` stands alone, or before `but`")
@@ -138,16 +138,16 @@ class DepartureEntries:
             raise ValueError(f"{e}{near}{scalars}") from None
 
 
-def _operations(said: object) -> Operations:
+def _read_operations(said: object) -> Operations:
     """`all but where, concat`: operations, classes and groups of them, and those that are left out."""
     listed, *but = text(said).split(BUT)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")
-    return Operations(_entries(listed), _entries(but[0]) if but else frozenset())
+    return Operations(_find_entries(listed), _find_entries(but[0]) if but else frozenset())
 
 
-def _entries(said: str) -> frozenset[str]:
-    """The entries of `ops` that a list names; `all` are the groups."""
+def _find_entries(said: str) -> frozenset[str]:
+    """Return the entries of `ops` that a list names; `all` are the groups."""
     words = once(word.strip() for word in said.split(","))
     if words == (ALL,):
         return frozenset(GROUPS.values())
@@ -156,23 +156,23 @@ def _entries(said: str) -> frozenset[str]:
     return frozenset(words)
 
 
-def _counts(said: object) -> Mapping[str, int]:
+def _read_counts(said: object) -> Mapping[str, int]:
     """Read the numbers of recorded calls: of one recording (under an empty name), or of each by its name."""
     if not isinstance(said, dict):
-        return {"": _count(said)}
+        return {"": _read_count(said)}
     for name, _ in items(said):
         if name not in recordings():
             raise ValueError(f"no recording is called {short(name)}{nearest(name, recordings())}")
-    return {name: _count(number) for name, number in items(said)}
+    return {name: _read_count(number) for name, number in items(said)}
 
 
-def _truth(said: object) -> bool:
+def _read_truth(said: object) -> bool:
     if not isinstance(said, bool):
         raise ValueError(f"should be true or false, is {article(type(said))}")
     return said
 
 
-def _count(said: object) -> int:
+def _read_count(said: object) -> int:
     if type(said) is not int or said < 0:
         given = said if type(said) is int else article(type(said))
         raise ValueError(f"should be how many calls there are, is {given}")

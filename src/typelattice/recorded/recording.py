@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 LACKED_NAME = f"{LACKED[0]}{SEPARATOR}lacked"
-MANY = 3  # operands, beyond pairs, of calls drawn at random
+RANDOM_CALL_OPERANDS = 3  # operands, beyond pairs, of calls drawn at random
 KEPT_OPERATIONS = 512  # operations kept decoded
 
 
@@ -92,7 +92,7 @@ class Recording:
 
     @cached_property
     def operations(self) -> tuple[str, ...]:
-        """The operations in the order of the file. Raises RecordingError where one stands in two places."""
+        """The operations in the order of the file. Raises RecordingError if one stands in two places."""
         if self.base:
             return self.base.operations
         return tuple(self.sections_own())
@@ -118,7 +118,7 @@ class Recording:
         return frozenset(lacks.get("operations", ())), frozenset(lacks.get("operands", ()))
 
     def is_lacking(self, op: str, operands: Operands) -> bool:
-        """Tell whether this release lacks the operation or an operand of a call."""
+        """Return True if this release lacks the operation or an operand of a call."""
         operations, of_operands = self.lacks
         return op in operations or not of_operands.isdisjoint(operands)
 
@@ -126,7 +126,7 @@ class Recording:
         """Find the answer to a call, with the name of its message; None if nobody asked."""
         if self.base and self.is_lacking(op, operands):
             return None if self.base.find_answer(op, operands) is None else LACKED_NAME
-        section = decode_section(self, op, min(len(operands), MANY))
+        section = decode_section(self, op, min(len(operands), RANDOM_CALL_OPERANDS))
         found = section.find(operands)
         if found is not None:
             return found
@@ -137,7 +137,7 @@ class Recording:
 
     def answers(self, op: str) -> Mapping[Operands, str]:
         """Map the operands of every call of an operation to its answer, as `kept` gives it."""
-        return _answers(self, op)
+        return _decode_answers(self, op)
 
     def call(self, op: str, operands: Operands) -> Call | None:
         """Find a call with its answer and message; None if nobody asked it."""
@@ -177,7 +177,7 @@ class Recording:
 
 
 @lru_cache(KEPT_OPERATIONS)
-def decode_section(recording: Recording, op: str, most: int = MANY) -> Section:
+def decode_section(recording: Recording, op: str, most: int = RANDOM_CALL_OPERANDS) -> Section:
     """Decode the lines of one operation, those for calls of up to `most` operands. Raises RecordingError."""
     lines, start = recording.lines, f"[{json.dumps(op)}, "
     first = end = lines.find("\n" + start)
@@ -194,7 +194,7 @@ def decode_section(recording: Recording, op: str, most: int = MANY) -> Section:
             continue
         if not isinstance(answers, dict):
             refuse_line(recording, number, "does not end in an object of answers")
-        if len(before) >= most < MANY:
+        if len(before) >= most < RANDOM_CALL_OPERANDS:
             break
         for text in (*before, *answers.values()):
             if not isinstance(text, str):
@@ -207,18 +207,18 @@ def decode_section(recording: Recording, op: str, most: int = MANY) -> Section:
 
 
 @lru_cache(32)  # most operations answer like another, which answers like a third
-def _answers(recording: Recording, op: str) -> Mapping[Operands, str]:
+def _decode_answers(recording: Recording, op: str) -> Mapping[Operands, str]:
     """Decode the answers to every call of an operation."""
-    section, found = decode_section(recording, op), Answers()
+    section, answers = decode_section(recording, op), Answers()
     if recording.base:
-        theirs = _answers(recording.base, op).items()
-        found = {o: LACKED_NAME if recording.is_lacking(op, o) else kept for o, kept in theirs}
+        theirs = _decode_answers(recording.base, op).items()
+        answers = {o: LACKED_NAME if recording.is_lacking(op, o) else kept for o, kept in theirs}
     if section.like:
         among = frozenset(section.among)
-        theirs = _answers(recording, section.like).items()
-        found |= {o: kept for o, kept in theirs if len(o) == 2 and (not among or among.issuperset(o))}
-    found |= {operands: kept for _, operands, kept in section.calls()}
-    return found
+        theirs = _decode_answers(recording, section.like).items()
+        answers |= {o: kept for o, kept in theirs if len(o) == 2 and (not among or among.issuperset(o))}
+    answers |= {operands: kept for _, operands, kept in section.calls()}
+    return answers
 
 
 def parse_line(line: str, of: Recording, number: int) -> Any:

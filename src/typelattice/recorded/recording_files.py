@@ -56,7 +56,7 @@ def open_recording(name: str) -> Recording | None:
     """Open a recording that comes along; None if there is none of that name. Raises RecordingError."""
     path = os.path.join(RECORDINGS, f"{name}{ENDING}")
     advice = f"install typelattice again, or record {name} again"
-    return _read(path, advice) if os.path.isfile(path) else None
+    return _read_head(path, advice) if os.path.isfile(path) else None
 
 
 def load_recording(name: str | os.PathLike[str]) -> Recording:
@@ -69,8 +69,8 @@ def load_recording(name: str | os.PathLike[str]) -> Recording:
             what = f"there is no recording {short(path)}{there}"
             raise RecordingError(f"{what}; a path ends in {ENDING}")
         path = os.path.join(RECORDINGS, f"{name}{ENDING}")
-    found = _read(path, "record it again")
-    _check(found)
+    found = _read_head(path, "record it again")
+    _check_lines(found)
     return found
 
 
@@ -78,7 +78,7 @@ def json_line(value: object) -> str:
     return json.dumps(value) + "\n"
 
 
-def _read(path: str, advice: str) -> Recording:
+def _read_head(path: str, advice: str) -> Recording:
     """Read the head and the messages of a file; the rows stay text. Raises RecordingError."""
     try:
         data = read_bytes(path, LIMIT_BYTES + 1)
@@ -157,7 +157,7 @@ def _check_message(message: object, of: Recording, number: int) -> None:
         refuse_line(of, number, 'is neither {"error": …, "message": …} nor a row')
 
 
-def _check(of: Recording) -> None:
+def _check_lines(of: Recording) -> None:
     """Check every line. Raises RecordingError for the first that is wrong."""
     if of.base:
         _check_head_on_base(of, of.base)

@@ -12,7 +12,7 @@ UNASKED_NOTE = f"{UNASKED} predicted by the rule; the library was never asked"
 
 
 def is_unasked(p: Promotion) -> bool:
-    """Tell whether the answer is a rule's alone, though the system's library could have been asked."""
+    """Return True if the answer is a rule's alone, though the system's library could have been asked."""
     return observed(p) is None and bool(p.system.library) and not is_absent(p) and not lacking_of(p)
 
 

@@ -11,7 +11,7 @@ FORMULA = re.compile(r"(?!-?[0-9.]+\Z|-\Z|-\|\w+\*?\Z)\s*[-=+@]")
 
 
 def csv(grid: Grid) -> str:
-    """A grid's labels and cells; no title, no notes."""
+    """Return a grid's labels and cells; no title, no notes."""
     head = [grid.corner, *(c.text for c in grid.columns)]
     body = [[label.text, *(c.text for c in row)] for label, row in zip(grid.rows, grid.cells, strict=True)]
     return "\n".join(",".join(map(_field, row)) for row in [head, *body])

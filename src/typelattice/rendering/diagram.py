@@ -79,7 +79,7 @@ class Diagram:
 
 
 def boxes(diagram: Diagram) -> list[tuple[str, ...]]:
-    """The vertices by twos and threes and more that may share a box; most stand alone.
+    """Return the vertices by twos and threes and more that may share a box; most stand alone.
 
     Those share one that have the same row, kind, marks, and arrows to and from the same vertices.
 

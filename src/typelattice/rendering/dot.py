@@ -16,7 +16,7 @@ STYLES = {  # mark -> attributes
 
 
 def dot(diagram: Diagram) -> str:
-    """A diagram as a directed graph; the links are dotted lines that take no part in the layout."""
+    """Return a diagram as a directed graph; the links are dotted lines that take no part in the layout."""
     lines = [
         "digraph {",
         f"  graph [rankdir=LR, labelloc=t, label={quote_text(diagram.title)}]",
@@ -47,7 +47,7 @@ def _arrow(a: Arrow) -> str:
 
 
 def quote_text(text: str) -> str:
-    """A string of DOT: a backslash and a quote stand for themselves, a line break stays one.
+    """Return a string of DOT: a backslash and a quote stand for themselves, a line break stays one.
 
     >>> print(quote_text('a"b\\\\N'))
     "a\\"b\\\\N"

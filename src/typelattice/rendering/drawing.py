@@ -34,7 +34,7 @@ class Drawing:
         return svg(self.placed)
 
     def to(self, format: str) -> str:
-        """The drawing as text in a format: text, svg, dot, mermaid or json. Raises DrawingError."""
+        """Return the drawing as text in a format: text, svg, dot, mermaid or json. Raises DrawingError."""
         match format:
             case "text":
                 return sketch(self.placed)
@@ -52,7 +52,7 @@ class Drawing:
         raise DrawingError(f"unknown format {short(str(format))}{near}; these are {', '.join(FORMATS)}")
 
     def to_png(self, scale: float = 2.0) -> bytes:
-        """The drawing as a PNG of so many pixels for each of its own.
+        """Return the drawing as a PNG of so many pixels for each of its own.
 
         Raises DrawingError without the libraries that it needs.
         """

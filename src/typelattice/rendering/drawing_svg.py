@@ -87,7 +87,7 @@ def _node(node: Node) -> str:
 
 
 def _corner(at: Rect) -> str:
-    """A small cross at the upper right, of a node that something is refused with."""
+    """Return a small cross at the upper right, of a node that something is refused with."""
     x, y = at.right, at.y - at.height / 2
     cross = f"M {x - 2:g} {y - 2:g} l 4 4 m -4 0 l 4 -4"
     return f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="4.5"/><path class="tl-cross" d="{cross}"/>'

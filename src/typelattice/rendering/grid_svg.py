@@ -26,7 +26,7 @@ STYLE += f".tl-sheet .tl-differs {{ fill: {ACCENT}; fill-opacity: 0.35; }}\n"
 
 
 def grid_svg(grid: Grid) -> str:
-    """A grid as an SVG file by itself, the title above and the notes below."""
+    """Return a grid as an SVG file by itself, the title above and the notes below."""
     stub = [Cell(grid.corner), *grid.rows]
     across = list(zip(*grid.cells, strict=True)) or [()] * len(grid.columns)
     columns = [stub, *([head, *cells] for head, cells in zip(grid.columns, across, strict=True))]

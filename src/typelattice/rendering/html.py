@@ -28,7 +28,7 @@ PROSE = 40  # characters; a cell of more is a sentence, and its whole column may
 
 
 def html(grid: Grid) -> str:
-    """A grid as a table within a div; every class begins with `tl-`."""
+    """Return a grid as a table within a div; every class begins with `tl-`."""
     prose = {j for row in grid.cells for j, c in enumerate(row) if len(c.text) > PROSE}
     head = "".join(_cell("th", c, j in prose, ' scope="col"') for j, c in enumerate(grid.columns))
     caption = f"<caption>{_text(grid.title)}</caption>\n" if grid.title else ""
@@ -40,7 +40,7 @@ def html(grid: Grid) -> str:
 
 
 def _line(label: Cell, row: tuple[Cell, ...], prose: set[int]) -> str:
-    """A row; `prose` are the columns of sentences."""
+    """Return a row; `prose` are the columns of sentences."""
     cells = "".join(_cell("td", c, j in prose) for j, c in enumerate(row))
     return "<tr>" + _cell("th", label, len(label.text) > PROSE, ' scope="row"') + cells + "</tr>"
 

@@ -10,7 +10,7 @@ VERSION = 1  # of the documents
 
 
 def json(grid: Grid) -> str:
-    """A grid's texts row by row, and of each mark the [row, column] places that bear it."""
+    """Return a grid's texts row by row, and of each mark the [row, column] places that bear it."""
     marks: dict[str, list[list[int]]] = {}
     for i, row in enumerate(grid.cells):
         for j, cell in enumerate(row):
@@ -47,5 +47,5 @@ def document(kind: str, data: Mapping[str, object]) -> str:
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> str:
-    """A list of lists, a row on each line."""
+    """Return a list of lists, a row on each line."""
     return "[\n" + ",\n".join(f"    {dumps(row)}" for row in rows) + "\n  ]"

@@ -114,7 +114,7 @@ class Placed:
 
 
 def lay_out(diagram: Diagram) -> Placed:
-    """A diagram with coordinates.
+    """Return a diagram with coordinates.
 
     >>> drawn = lay_out(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
     >>> [(n.vertex.id, n.at.x, n.at.y) for n in drawn.nodes], drawn.crossings
@@ -161,7 +161,7 @@ def lay_out(diagram: Diagram) -> Placed:
 
 
 def _apart(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]:
-    """The columns, with one before them for what has no arrow at all."""
+    """Return the columns, with one before them for what has no arrow at all."""
     joined = {v for edge in edges for v in edge}
     if not joined or len(joined) == len(column):
         return list(column)

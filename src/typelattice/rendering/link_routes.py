@@ -32,7 +32,7 @@ def route_links(drawn: Placed) -> Iterator[tuple[Link, list[str], Point]]:
 
 
 def _between(a: Rect, b: Rect, others: list[Rect]) -> tuple[str, Point]:
-    """A way from the one above to the one below, and its middle."""
+    """Return a way from the one above to the one below, and its middle."""
     if abs(a.y - b.y) < 1:  # side by side: an arc above
         above_a, above_b = a.y - a.height / 2, b.y - b.height / 2
         top = min(above_a, above_b)
@@ -57,6 +57,6 @@ def _stubs(a: Rect, b: Rect, below: bool) -> tuple[str, Point]:
 
 
 def _ring(at: Rect) -> str:
-    """A frame around the node that wins."""
+    """Return a frame around the node that wins."""
     left, top, wide, high = at.left - 4, at.y - at.height / 2 - 4, at.width + 8, at.height + 8
     return f"M {left:g} {top:g} h {wide:g} v {high:g} h {-wide:g} z"

@@ -11,7 +11,7 @@ GITHUB = re.compile(r"[$@]")  # formulas, people, addresses; a backslash would n
 
 
 def markdown(grid: Grid) -> str:
-    """A grid as a table; cells marked `same` are dots."""
+    """Return a grid as a table; cells marked `same` are dots."""
     cells = [["." if "same" in c.marks else _plain(c.text) for c in row] for row in grid.cells]
     head = [_plain(grid.corner), *(_plain(c.text) for c in grid.columns)]
     body = [[f"**{_plain(label.text)}**", *row] for label, row in zip(grid.rows, cells, strict=True)]

@@ -19,7 +19,7 @@ LINES = {"dropped": "-.->", "added": "==>", "way": "==>", "cast": "-.->"}
 
 
 def mermaid(diagram: Diagram) -> str:
-    """A diagram as a flowchart from left to right."""
+    """Return a diagram as a flowchart from left to right."""
     number = {v.id: f"n{i}" for i, v in enumerate(diagram.vertices)}
     lines = [f"%% {_comment(diagram.title)}", "flowchart LR"]
     for v in diagram.vertices:

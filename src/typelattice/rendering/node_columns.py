@@ -23,7 +23,7 @@ def without_circles(count: int, edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
-    """The edges, those of them turned round that a search in depth meets going back."""
+    """Return the edges, those of them turned round that a search in depth meets going back."""
     after: list[list[int]] = [[] for _ in range(count)]
     for a, b in edges:
         after[a].append(b)
@@ -48,7 +48,7 @@ def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
 
 
 def ranks(count: int, edges: Sequence[Edge]) -> list[int]:
-    """The column of each node, counted from 0; `edges` lead in no circle.
+    """Return the column of each node, counted from 0; `edges` lead in no circle.
 
     A node with more arrows out than in stands as far right as it can, so that a lone way in is not long.
 

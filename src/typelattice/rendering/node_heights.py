@@ -9,7 +9,7 @@ from typelattice.rendering.node_order import Columns
 
 APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, beside a bend, between bends
 ROWS = 58.0  # from row to row at least
-ROUNDS = 24  # in which every node moves towards its neighbours
+HEIGHT_ROUNDS = 24  # in which every node moves towards its neighbours
 FAR = 10_000.0  # rows so far apart that nothing in them touches
 
 
@@ -57,7 +57,7 @@ def _weight(columns: Columns, v: int) -> float:
 
 
 def _end(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | None:
-    """The row that an arrow ends in, which passes a bend or more."""
+    """Return the row that an arrow ends in, which passes a bend or more."""
     while columns.row[v] is None:
         v = side[v][0]
     return columns.row[v]
@@ -66,7 +66,7 @@ def _end(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | Non
 def _baselines(
     columns: Columns, high: Sequence[float], rows: Sequence[float], apart: Sequence[float]
 ) -> dict[float, float]:
-    """The middle of each row, where nodes of different rows and bends between them have space."""
+    """Return the middle of each row, where nodes of different rows and bends between them have space."""
     base = dict.fromkeys(rows, 0.0)
     need: dict[tuple[float, float], float] = {}
     for order in columns.order:
@@ -96,7 +96,7 @@ def _relax_heights(
     high: Sequence[float],
     base: dict[float, float],
     weights: Sequence[float],
-    rounds: int = ROUNDS,
+    rounds: int = HEIGHT_ROUNDS,
 ) -> list[float]:
     """Return the levels after some rounds.
 
@@ -151,7 +151,7 @@ def _place(
 
 
 def _space(columns: Columns, high: Sequence[float], upper: int, lower: int) -> float:
-    """The distance between the middles of two nodes that lie below each other."""
+    """Return the distance between the middles of two nodes that lie below each other."""
     nodes = (columns.row[upper] is not None) + (columns.row[lower] is not None)
     return (high[upper] + high[lower]) / 2 + (BENDS, PASSING, APART)[nodes]
 

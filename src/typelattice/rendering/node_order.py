@@ -40,7 +40,7 @@ class Columns:
 def bent(
     column: Sequence[int], rows: Sequence[float], edges: Sequence[Edge]
 ) -> tuple[Columns, list[list[int]]]:
-    """The nodes in their columns, with the bends of long edges, and the way of each edge.
+    """Return the nodes in their columns, with the bends of long edges, and the way of each edge.
 
     The edges lead to the right.
     """
@@ -76,7 +76,7 @@ def bent(
 
 
 def untangle(columns: Columns) -> Columns:
-    """The same columns in orders with few crossings; nodes stay in the order of their rows.
+    """Return the same columns in orders with few crossings; nodes stay in the order of their rows.
 
     The best of a few starts, which are the same each time.
     """

@@ -19,15 +19,15 @@ class Layout:
     coloured: bool = False
 
     def bold(self, line: str) -> str:
-        """A line folded to the width, in bold."""
+        """Return a line folded to the width, in bold."""
         return self._paint_lines(self.fold_line(line), "1")
 
     def dim(self, line: str) -> str:
-        """A line folded to the width, in a weak colour."""
+        """Return a line folded to the width, in a weak colour."""
         return self._paint_lines(self.fold_line(line), "2")
 
     def fold_line(self, line: str, margin: int = 0) -> str:
-        """A line folded to the width that a margin leaves."""
+        """Return a line folded to the width that a margin leaves."""
         return "\n".join(" " * margin + row for row in _fold_line(line, self.width - margin))
 
     def beside(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
@@ -43,7 +43,7 @@ class Layout:
         return "\n".join([first, *(" " * stub + row for row in rows[1:])])
 
     def grid(self, grid: Grid) -> str:
-        """A grid; one that is wider goes on below."""
+        """Return a grid; one that is wider goes on below."""
         return text(grid, self.width, self.coloured)
 
     def _paint_lines(self, lines: str, style: str) -> str:
@@ -54,5 +54,5 @@ PLAIN = Layout()  # where there is no terminal
 
 
 def _fold_line(line: str, room: int, indent: str = "") -> list[str]:
-    """A line as lines of the room there is, the further ones indented."""
+    """Return a line as lines of the room there is, the further ones indented."""
     return wrap(printable(line), room, subsequent_indent=indent, break_on_hyphens=False) or [""]

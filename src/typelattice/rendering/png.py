@@ -12,7 +12,7 @@ NEEDED = {"resvg_py": "resvg-py", "matplotlib": "matplotlib"}  # module -> what 
 
 
 def png(svg: str, scale: float) -> bytes:
-    """An SVG text as a PNG of so many pixels for each of its own. Raises DrawingError."""
+    """Return an SVG text as a PNG of so many pixels for each of its own. Raises DrawingError."""
     resvg, matplotlib = (_import_module(name) for name in NEEDED)
     fonts = Path(matplotlib.get_data_path(), "fonts", "ttf")
     found = resvg.svg_to_bytes(

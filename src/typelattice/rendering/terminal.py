@@ -22,7 +22,7 @@ def layout() -> Layout:
 
 
 def _width() -> int:
-    """The columns of the terminal; COLUMNS where that is set, 80 where there is no terminal."""
+    """Return the columns of the terminal; COLUMNS where that is set, 80 where there is no terminal."""
     try:
         columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
         return max(NARROWEST, columns or 80)

@@ -9,7 +9,7 @@ from typelattice.rendering.layered import Node, Placed
 
 
 def sketch(drawn: Placed, width: int = 80) -> str:
-    """A drawing in lines of text; a wider one goes on below.
+    """Return a drawing in lines of text; a wider one goes on below.
 
     >>> from typelattice.rendering.diagram import Arrow, Diagram, Vertex
     >>> from typelattice.rendering.layered import lay_out
@@ -76,7 +76,7 @@ def _label(node: Node) -> str:
 
 
 def _blocks(rows: list[str], width: int, stub: int) -> str:
-    """The rows, in as many pieces below each other as the width asks for."""
+    """Return the rows, in as many pieces below each other as the width asks for."""
     longest, room = max(map(len, rows), default=0), max(width - stub, 20)
     blocks = []
     for start in range(stub, max(longest, stub + 1), room):

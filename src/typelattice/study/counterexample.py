@@ -39,7 +39,7 @@ class Counterexample:
         return ", ".join([*said, *filter(None, [self.note])])
 
     def data(self) -> dict[str, object]:
-        """The counterexample as what JSON can hold."""
+        """Return the counterexample as what JSON can hold."""
         return {
             "operands": [str(o) for o in self.operands],
             "terms": [plain(t) for t in self.terms],
@@ -51,7 +51,7 @@ class Counterexample:
 
 
 def written_out(over: Closure, case: Case) -> Counterexample:
-    """A case written out in operands."""
+    """Return a case written out in operands."""
     operands: Sequence[Term] = over.operands(*case.numbers)
     two = case.sides(_term, operands, lambda a, b: True)
     assert two
@@ -61,5 +61,5 @@ def written_out(over: Closure, case: Case) -> Counterexample:
 
 
 def _term(*terms: Term) -> Term:
-    """The term that promotes some terms, all at once."""
+    """Return the term that promotes some terms, all at once."""
     return terms

@@ -14,7 +14,7 @@ from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.study.study_scope import BeyondReachError
 
-MOST = 64  # nodes; the time grows with their fourth power
+MAX_NODES = 64  # nodes; the time grows with their fourth power
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ def uneven(
     A case is a pair with a join, and a third node below that join, all three among the nodes asked about.
     `joined` is False for a pair that does not promote to its join. Raises BeyondReachError.
     """
-    if len(order.nodes) > MOST:
-        raise BeyondReachError(f"{len(order.nodes)} nodes are more than the {MOST} that are tried")
+    if len(order.nodes) > MAX_NODES:
+        raise BeyondReachError(f"{len(order.nodes)} nodes are more than the {MAX_NODES} that are tried")
     below = {a: [x for x in order.nodes if order.le(x, a)] for a in order.nodes}
     joins = {(a, b): order.join(a, b) for a in order.nodes for b in order.nodes}
     found, cases = [], 0

@@ -141,7 +141,7 @@ def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
 
 
 def _rule(system: System, operation: Operation) -> str:
-    """All that an answer to an operation depends on, apart from its name."""
+    """Return all that an answer to an operation depends on, apart from its name."""
     rule = find(operation, system.ops)
     facts = [getattr(rule, name) for name in rule.__match_args__ if name != "name"]
     shape = operation.form, operation.least, operation.most, operation.least_dimensions, operation.in_place

@@ -45,7 +45,9 @@ class CastChains(Sequence[CastChain]):
     @cached_property
     def rounded_twice(self) -> tuple[CastChain, ...]:
         """Chains that end in two roundings, and differ though b holds every value of c; fewest bits first."""
-        floats = (c for c in self.chains if c.target.kind.rank >= Kind.FLOAT.rank <= c.through.kind.rank)
+        floats = (
+            c for c in self.chains if c.target.kind.category >= Kind.FLOAT.category <= c.through.kind.category
+        )
         found = [c for c in floats if c.exact is False and not c.obstacle and not loss(c.target, c.through)]
         return tuple(sorted(found, key=lambda c: sum(d.bits or 0 for d in (c.source, c.through, c.target))))
 

@@ -14,7 +14,7 @@ from typelattice.operands.operand import Operand, operand_of
 
 TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
 SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind
-MOST = 300  # operands, as many as an order may have nodes; a table of more takes minutes
+MAX_OPERANDS = 300  # operands, as many as an order may have nodes; a table of more takes minutes
 
 
 class BeyondReachError(TypelatticeError, ValueError):
@@ -60,8 +60,10 @@ def read(x: object, systems: Sequence[System]) -> Operand:
 
 def check_size(operands: int, of_what: str) -> None:
     """Raise BeyondReachError for more operands than can be asked in seconds."""
-    if operands > MOST:
-        too_many = f"{of_what} is asked of {operands:,} operands, and at most {MOST} are taken together"
+    if operands > MAX_OPERANDS:
+        too_many = (
+            f"{of_what} is asked of {operands:,} operands, and at most {MAX_OPERANDS} are taken together"
+        )
         raise BeyondReachError(f"{too_many}; name fewer with dtypes= or --dtypes")
 
 

@@ -22,7 +22,7 @@ from typelattice.tracing.run_data.run import Run
 
 Trace = Callable[[FrameType, str, Any], Any]
 
-LONGEST = 100  # characters of a line's text
+MAX_LINE_CHARS = 100  # characters of a line's text
 NARROW_BITS = 32
 MOST_CALLERS = 6
 COPIED = re.compile(r"/_?(extern|vendor|third_party)")
@@ -112,7 +112,7 @@ def _file_in_package(file: str, root: str) -> str | None:
 
 
 def _shorten(text: str) -> str:
-    return clip_text(" ".join(text.split()), LONGEST)
+    return clip_text(" ".join(text.split()), MAX_LINE_CHARS)
 
 
 def _naming_caller(repeat: Callable[[], Any], found: WideLine, root: str) -> WideLine | None:

@@ -20,7 +20,7 @@ PLAIN = (
 )  # fmt: skip
 ASKS_WIDE = (float, complex, np.float64, np.complex128)
 ASKS_WIDE_BY_NAME = (WIDE, "complex128", "float", "complex", "double", "d", "f8")
-DEEPEST = 4
+MAX_DEPTH = 4
 MOST_ITEMS = 50
 """Levels and items of containers that are read."""
 
@@ -64,7 +64,7 @@ class Conversion:
             return self._frame(x)
         if hasattr(x, "dtype") and hasattr(x, "astype"):
             return self._array(x)
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise UnconvertibleError
         if isinstance(x, (list, tuple)):
             return self._sequence(x, depth)
@@ -180,7 +180,7 @@ class Conversion:
                 with suppress(Exception):  # an attribute may be computed
                     each = getattr(x, name)
                     if hasattr(each, "dtype") or isinstance(each, (list, tuple, dict)):
-                        inner.convert(each, DEEPEST)
+                        inner.convert(each, MAX_DEPTH)
         if inner.arrays:
             raise UnconvertibleError
         return x
@@ -201,7 +201,7 @@ def read_floats(x: Any, name: str = "result", depth: int = 0) -> Iterator[tuple[
     is_scalar = isinstance(x, np.generic)
     if (isinstance(x, PLAIN) and not is_scalar) or inspect.isroutine(x) or isinstance(x, type):
         return
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return
     dtypes = None if is_scalar else getattr(x, "dtypes", None)
     if dtypes is not None and hasattr(dtypes, "items"):
@@ -249,7 +249,7 @@ def is_wide(dtype: str) -> bool:
 
 
 def has_numbers(value: Any) -> bool:
-    """Tell whether an array has any finite number; True for a value that cannot be read."""
+    """Return True if an array has any finite number; True for a value that cannot be read."""
     try:
         values = np.asarray(value)
         return values.dtype.kind not in "fc" or bool(np.isfinite(values).any())

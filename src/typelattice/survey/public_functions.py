@@ -31,7 +31,7 @@ class SurveyError(TypelatticeError, ValueError):
 
 
 def check_system() -> None:
-    """Raise SurveyError where no survey can be made: without NumPy, and where processes cannot fork."""
+    """Raise SurveyError if no survey can be made: without NumPy, and where processes cannot fork."""
     if not hasattr(os, "fork"):
         raise SurveyError("a survey forks processes, which this system cannot do; use Linux or macOS")
     if find_spec("numpy") is None:

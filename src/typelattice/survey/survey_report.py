@@ -16,7 +16,7 @@ from typelattice.survey.wide_by_design import reason_of_design
 
 VERSION = 1
 VERDICTS = ("kept", "wide", "mixed", "wide by design", "refused", "no floats", "not reached")
-LONGEST = 60  # characters of a call, or a reason
+MAX_CALL_CHARS = 60  # characters of a call, or a reason
 KEYS = ("name", "verdict", "call", "source", "wide", "cause", "no_cause", "design", "why", "did")
 
 
@@ -46,7 +46,7 @@ def _function_data(name: str, row: Row) -> dict[str, Any]:
         if row["verdict"] == "no floats":
             data.pop(key, None)
         elif key in row:
-            data[key] = clip_text(row[key].removeprefix(NO_VALID_CALL), LONGEST)
+            data[key] = clip_text(row[key].removeprefix(NO_VALID_CALL), MAX_CALL_CHARS)
     reason = reason_of_design(name) if row["verdict"] in ("wide", "mixed") else None
     if reason:
         data |= {"verdict": "wide by design", "design": reason}

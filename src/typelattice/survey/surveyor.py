@@ -37,7 +37,7 @@ from typelattice.survey.surveyor_process import Row
 from typelattice.survey.time_limit import SlowError, time_limit
 
 SOURCES = ("examples", "recipes", "tests")
-ENOUGH = 3  # judged calls with floats in their results
+ENOUGH_CALLS = 3  # judged calls with floats in their results
 SHARE = 0.3  # of the limit: what one source of arguments may take, so that the next have time
 ONE_CALL = 0.25  # of the limit: what one call may take
 NOT_REACHED = "not reached"
@@ -207,7 +207,7 @@ def _survey(
                     why = _better_reason(why, found)
                     continue
                 judged.append(found)
-                if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH:
+                if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH_CALLS:
                     break
         if any(each.kept or each.wide for each in judged):
             break

@@ -16,7 +16,8 @@ def numpy_follows_kinds() -> Found:
     """In NumPy the result is of the higher kind: complex over float over integer over bool."""
     wrong = [
         f"{a} + {b}: {found}" for a, b in pairs("numpy")
-        if (found := tl.system("numpy").result_type(a, b)).kind.rank != max(a.kind.rank, b.kind.rank)
+        if (found := tl.system("numpy").result_type(a, b)).kind.category
+        != max(a.kind.category, b.kind.category)
     ]  # fmt: skip
     return verdict(not wrong), f"pairs that do not: {some(wrong)}"
 

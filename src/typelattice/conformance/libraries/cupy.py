@@ -63,7 +63,7 @@ class CuPy(Library):
 
 
 def _array(shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array of memory that does not exist: its own would have to lie on a GPU."""
+    """Return an array of memory that does not exist: its own would have to lie on a GPU."""
     return cp.ndarray(shape, dtype, cp.cuda.MemoryPointer(cp.cuda.UnownedMemory(1, 64, None, 0), 0))
 
 

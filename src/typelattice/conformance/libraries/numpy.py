@@ -51,7 +51,7 @@ class NumPy(Library):
         return DTYPES
 
     def dtype(self, name: str) -> np.dtype[Any]:
-        """The dtype of that name, byte order and size included."""
+        """Return the dtype of that name, byte order and size included."""
         if name not in self.dtypes():
             raise NoSuchOperandError(name)
         return np.dtype(name)
@@ -122,7 +122,7 @@ class NumPy1(NumPy):
 
 
 def _boundary_values(dtype: np.dtype[Any]) -> list[str]:
-    """The values about which a 0-d array of this dtype counts as a narrower one."""
+    """Return the values about which a 0-d array of this dtype counts as a narrower one."""
     if dtype.kind == "b":
         return ["False"]
     if dtype.kind in "fc":

@@ -179,7 +179,7 @@ def _numpy(dtype: Any) -> Any:
 
 
 def afresh(function: Callable[..., object]) -> Callable[..., object]:
-    """A function that does not find a scalar that an earlier call failed to convert.
+    """Return a function that does not find a scalar that an earlier call failed to convert.
 
     Such a scalar stays in TensorFlow's cache, and the next call with it succeeds.
     """

@@ -70,7 +70,7 @@ class Torch(Framework):
 
 
 def _matrix(array: torch.Tensor) -> torch.Tensor:
-    """A diagonal matrix, which has an inverse; one of ones if the dtype has no kernel to copy it."""
+    """Return a diagonal matrix, which has an inverse; one of ones if the dtype has no kernel to copy it."""
     try:
         return torch.diag(array) if array.ndim else torch.broadcast_to(array, (2, 2))
     except NotImplementedError:
@@ -78,7 +78,7 @@ def _matrix(array: torch.Tensor) -> torch.Tensor:
 
 
 def _full(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar) -> torch.Tensor:
-    """A tensor of a value; the bytes of one where the dtype has no kernel to fill it."""
+    """Return a tensor of a value; the bytes of one where the dtype has no kernel to fill it."""
     try:
         return torch.full(shape, value, dtype=dtype)
     except NotImplementedError:

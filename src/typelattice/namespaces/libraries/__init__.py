@@ -34,7 +34,7 @@ def library(module: ModuleType) -> ComputingLibrary:
 
 
 def _class(package: str) -> type[ComputingLibrary]:
-    """The class for a library: its own, in the file of its name, or that of any other library."""
+    """Return the class for a library: its own, in the file of its name, or that of any other library."""
     path = f"{__name__}.{file_of(library_of(package) or package)}"
     if find_spec(path) is None:
         return ComputingLibrary
@@ -42,7 +42,7 @@ def _class(package: str) -> type[ComputingLibrary]:
 
 
 def module_of(arrays: Sequence[object]) -> ModuleType:
-    """The module with the functions for some arrays. Raises NamespaceError for several libraries."""
+    """Return the module with the functions for some arrays. Raises NamespaceError for several libraries."""
     try:
         found: ModuleType = _array_api_compat().array_namespace(*arrays)
     except (TypeError, AttributeError) as e:  # the second of what only says that it is an array

@@ -16,7 +16,7 @@ class Dask(ComputingLibrary):
         super().__init__(module, xp, package, mutable=False)  # an assignment would be another graph
 
     def function(self, name: str) -> Callable[..., Any]:
-        """A function of the standard. Dask's own `clip` and `sign` are NumPy's."""
+        """Return a function of the standard. Dask's own `clip` and `sign` are NumPy's."""
         return getattr(self.module, name) if name in ("clip", "sign") else super().function(name)
 
     def scalar(self, x: object) -> Any:
@@ -28,7 +28,7 @@ class Dask(ComputingLibrary):
         return self.xp.asarray(x) if numpy_scalar and not hasattr(x, "__setitem__") else None
 
     def put(self, data: Any, key: Any, value: Any) -> Any:
-        """A changed copy: the graph of the array as it was stays that of whoever else has it."""
+        """Return a changed copy: the graph of the array as it was stays that of whoever else has it."""
         changed = data.copy()
         changed[key] = value
         return changed

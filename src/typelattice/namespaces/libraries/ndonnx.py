@@ -39,7 +39,7 @@ class NDONNX(ComputingLibrary):
         arrays: Sequence[Any],
         settings: Mapping[str, Any],
     ) -> Any:
-        """A node of the operator `name` in the system's domain, whose attributes are the settings."""
+        """Return a node of the operator `name` in the system's domain, whose attributes are the settings."""
         import spox
         from onnx import helper
 
@@ -53,7 +53,7 @@ class NDONNX(ComputingLibrary):
 
 
 def _describe(name: str, dtype: Any, shape: Sequence[int | str | None]) -> Any:
-    """A value of an ONNX graph with its dtype, as NumPy's, and its shape."""
+    """Return a value of an ONNX graph with its dtype, as NumPy's, and its shape."""
     from onnx import helper
 
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape)

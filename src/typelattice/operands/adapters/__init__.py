@@ -55,9 +55,9 @@ def adapter(root: str) -> ModuleType | None:
 
 
 def native(d: object, namespace: ModuleType | str) -> object:
-    """The dtype as a framework's own: `native("bfloat16", torch)` is torch.bfloat16.
+    """Return the dtype as a framework's own: `native("bfloat16", torch)` is torch.bfloat16.
 
-    Raises DTypeError where the framework has no such dtype, NotImportedError where the program names it by a
+    Raises DTypeError if the framework has no such dtype, NotImportedError where the program names it by a
     string and has not imported it, TypeError where it is no array namespace.
 
     >>> import numpy
@@ -82,14 +82,14 @@ def native(d: object, namespace: ModuleType | str) -> object:
 
 
 def find_module(module: str) -> Any:
-    """A framework's module, which the program has imported. Raises NotImportedError if it has not."""
+    """Return a framework's module, which the program has imported. Raises NotImportedError if it has not."""
     if module not in sys.modules:
         raise NotImportedError(f"{module} is not imported: import it, or give a module that is")
     return sys.modules[module]
 
 
 def attribute(d: DType, module: object) -> object:
-    """The dtype as the attribute of that name."""
+    """Return the dtype as the attribute of that name."""
     try:
         return getattr(module, d.name)
     except AttributeError:
@@ -107,7 +107,7 @@ def read_by_dtype(x: Any, framework: str) -> Operand | None:
 
 
 def dtype_named(name: str, framework: str) -> DType:
-    """The DType of a framework's dtype of that name."""
+    """Return the DType of a framework's dtype of that name."""
     try:
         return dtype(name)
     except DTypeError:

@@ -17,7 +17,7 @@ def read(x: Any) -> Operand | None:
 
 
 def name_dtype(xp: Any, own: Any) -> DType:
-    """The DType of a dtype of a namespace's."""
+    """Return the DType of a dtype of a namespace's."""
     try:
         return _find_dtype(xp, own)
     except TypeError:  # the standard does not ask for dtypes that have a hash

@@ -10,7 +10,7 @@ from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """A dtype; an array is read as any array of the standard."""
+    """Return a dtype; an array is read as any array of the standard."""
     xp = sys.modules["array_api_strict"]
     return operand_of(array_api.name_dtype(xp, x)) if isinstance(x, type(xp.bool)) else None
 
@@ -26,5 +26,5 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """The dtype of that name."""
+    """Return the dtype of that name."""
     return attribute(d, find_module("array_api_strict"))

@@ -10,7 +10,7 @@ from typelattice.operands.operand import Operand
 
 
 def read(x: Any) -> Operand | None:
-    """A Dask array, never computed."""
+    """Return a Dask array, never computed."""
     return read_by_dtype(x, "Dask")
 
 

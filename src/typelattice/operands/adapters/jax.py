@@ -17,7 +17,7 @@ def _find_dtype(d: Any) -> DType:
 
 
 def read(x: Any) -> Operand | None:
-    """An array, a tracer, an abstract value or a scalar type such as jnp.int8."""
+    """Return an array, a tracer, an abstract value or a scalar type such as jnp.int8."""
     d = getattr(x, "dtype", None)
     if d is None or isinstance(d, property):  # as of a class of arrays
         return None

@@ -23,7 +23,7 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """The name that Keras takes. Raises DTypeError for one that it does not."""
+    """Return the name that Keras takes. Raises DTypeError for one that it does not."""
     keras = find_module("keras")
     try:
         return keras.backend.standardize_dtype(d.name)

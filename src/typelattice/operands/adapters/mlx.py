@@ -12,7 +12,7 @@ from typelattice.operands.operand import BOOL, Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """An array or an mlx.core.Dtype."""
+    """Return an array or an mlx.core.Dtype."""
     mx = sys.modules["mlx.core"]
     if isinstance(x, mx.Dtype):
         return operand_of(_find_dtype(x))
@@ -32,7 +32,7 @@ def _find_dtype(d: Any) -> DType:
 
 
 def native(d: DType) -> Any:
-    """The mlx.core.Dtype. Raises DTypeError for one that MLX lacks."""
+    """Return the mlx.core.Dtype. Raises DTypeError for one that MLX lacks."""
     mx = find_module("mlx.core")
     found = mx.bool_ if d is BOOL else attribute(d, mx)
     if not isinstance(found, mx.Dtype):

@@ -11,7 +11,7 @@ from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """A dtype; an array, symbolic or not, is read as any array of the standard."""
+    """Return a dtype; an array, symbolic or not, is read as any array of the standard."""
     ndx = sys.modules["ndonnx"]
     return operand_of(array_api.name_dtype(ndx, x)) if isinstance(x, ndx.DType) else None
 
@@ -22,5 +22,5 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """The dtype of that name."""
+    """Return the dtype of that name."""
     return attribute(d, find_module("ndonnx"))

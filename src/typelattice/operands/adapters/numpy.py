@@ -17,7 +17,7 @@ OWN_SCALARS = (np.generic,)  # which other libraries may take for Python's numbe
 
 
 def read(x: Any) -> Operand | None:
-    """A dtype, a scalar type, an array or a scalar of NumPy; its scalars count as 0-d arrays."""
+    """Return a dtype, a scalar type, an array or a scalar of NumPy; its scalars count as 0-d arrays."""
     if isinstance(x, type):
         return operand_of(_of_type(x)) if issubclass(x, np.generic) else None
     if isinstance(x, np.dtype):
@@ -53,13 +53,13 @@ def _of_type(x: Any) -> DType:
 
 
 def value(x: Any) -> bool | int | float | complex | None:
-    """The Python number in a 0-d array."""
+    """Return the Python number in a 0-d array."""
     item = x.item()
     return item if isinstance(item, (bool, int, float, complex)) else None
 
 
 def native(d: DType) -> Any:
-    """The NumPy dtype; ml_dtypes gives those that NumPy lacks."""
+    """Return the NumPy dtype; ml_dtypes gives those that NumPy lacks."""
     if hasattr(np, d.name) and d.name not in ("float128", "complex256"):
         return np.dtype(d.name)
     try:

@@ -30,7 +30,7 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """The NumPy dtype, pandas' default for numbers.
+    """Return the NumPy dtype, pandas' default for numbers.
 
     Raises DTypeError for one that pandas does not keep.
     """

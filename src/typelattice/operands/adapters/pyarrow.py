@@ -13,7 +13,7 @@ NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # wha
 
 
 def read(x: Any) -> Operand | None:
-    """An array, a scalar or a data type; a scalar counts as a 0-d array."""
+    """Return an array, a scalar or a data type; a scalar counts as a 0-d array."""
     pa = sys.modules["pyarrow"]
     if isinstance(x, pa.DataType):
         return operand_of(_find_dtype(x))
@@ -38,7 +38,7 @@ def _find_dtype(d: Any) -> DType:
 
 
 def native(d: DType) -> Any:
-    """The pyarrow.DataType. Raises DTypeError for one that Arrow lacks."""
+    """Return the pyarrow.DataType. Raises DTypeError for one that Arrow lacks."""
     pa: Any = find_module("pyarrow")
     make = getattr(pa, "bool_" if d is BOOL else d.name, None)
     if make is None:

@@ -9,7 +9,7 @@ from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """A tf.DType, or whatever has one."""
+    """Return a tf.DType, or whatever has one."""
     own = x if type(x).__name__ == "DType" else getattr(x, "dtype", None)
     name = getattr(own, "name", None)
     if not isinstance(name, str):
@@ -28,5 +28,5 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """The tf.DType."""
+    """Return the tf.DType."""
     return attribute(d, find_module("tensorflow").dtypes)

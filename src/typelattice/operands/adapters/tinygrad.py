@@ -13,7 +13,7 @@ OWN = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}  # the name of one is that
 
 
 def read(x: Any) -> Operand | None:
-    """A tensor or a dtype; a weak one stands for the default dtype of its kind."""
+    """Return a tensor or a dtype; a weak one stands for the default dtype of its kind."""
     tinygrad = sys.modules["tinygrad"]
     if isinstance(x, tinygrad.Tensor):
         return _of(x.dtype, "0d" if x.ndim == 0 else "array")
@@ -40,7 +40,7 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """The dtype of tinygrad. Raises DTypeError for one that it lacks."""
+    """Return the dtype of tinygrad. Raises DTypeError for one that it lacks."""
     dtypes = find_module("tinygrad").dtypes
     found = getattr(dtypes, _own_name(d.name), None)
     if not isinstance(found, type(dtypes.bool)):

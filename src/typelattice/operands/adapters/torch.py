@@ -12,7 +12,7 @@ from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """A tensor or a torch.dtype."""
+    """Return a tensor or a torch.dtype."""
     torch = sys.modules["torch"]
     if isinstance(x, torch.dtype):
         return operand_of(dtype_named(str(x).removeprefix("torch."), "PyTorch"))
@@ -42,5 +42,5 @@ def own_attribute(base: type, name: str) -> Any:
 
 
 def native(d: DType) -> Any:
-    """The torch.dtype."""
+    """Return the torch.dtype."""
     return attribute(d, find_module("torch"))

@@ -7,11 +7,11 @@ from dataclasses import MISSING, fields
 from json import loads
 from typing import Any
 
-from typelattice.calls.program_builder import MOST
+from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import MOST_AXES, read_input
 from typelattice.calls.step import (
     IN_PLACE,
-    LONGEST,
+    MAX_STEP_CHARS,
     WRITES,
     Call,
     Cast,
@@ -33,13 +33,13 @@ from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import OPERATIONS, Operation, OpError, own_operation
 from typelattice.facts.suggestions import clip_text, nearest, short
-from typelattice.operands.notation import WIDEST, parse
+from typelattice.operands.notation import MAX_INT_BITS, parse
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.write import VERSION
 
 LONGEST_JSON = 400_000_000  # characters
 LONGEST_NAME = 1_000  # characters of a file's name, a function's, an operand's
-DEEPEST = 32  # lists within one another
+MAX_LIST_DEPTH = 32  # lists within one another
 KINDS: Mapping[str, type[Step]] = {
     cls.__name__.lower(): cls for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque)
 }
@@ -59,11 +59,11 @@ def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
         raise whole.wrong('no program; give what to_json made, with "typelattice": "program"')
     if data.get("version") != VERSION:
         raise whole.at("version").wrong(f"no version that is known; it should be {VERSION}")
-    listed = whole.at("steps").read_list(MOST)
+    listed = whole.at("steps").read_list(MAX_STEPS)
     steps: list[Step] = []
     for i, step in enumerate(listed):
         steps.append(_step(_Reader(f"steps[{i}]", step, i)))
-    chosen = enumerate(whole.at("results").read_list(MOST))
+    chosen = enumerate(whole.at("results").read_list(MAX_STEPS))
     results = tuple(_Reader(f"results[{i}]", x, len(steps)).earlier() for i, x in chosen)
     if not results:
         raise whole.at("results").wrong("empty; give the number of a step")
@@ -80,7 +80,7 @@ class _Reader:
         return ProgramError(f"{self.path or 'the whole'}: {why}")
 
     def at(self, key: str, default: Any = ...) -> _Reader:
-        """The value under a key."""
+        """Return the value under a key."""
         if not isinstance(self.data, dict):
             raise self.wrong("no object; give one with keys")
         if key not in self.data and default is ...:
@@ -114,17 +114,17 @@ class _Reader:
         return self.data
 
     def earlier(self) -> int:
-        """The number of an earlier step."""
+        """Return the number of an earlier step."""
         if self.before == 0:
             raise self.wrong("there is no earlier step; give an input first")
         return self.integer(0, self.before - 1, "earlier step")
 
     def argument(self, depth: int = 0) -> Any:
         x = self.data
-        if depth > DEEPEST:
-            raise self.wrong(f"lists within more than {DEEPEST} lists; take it apart")
+        if depth > MAX_LIST_DEPTH:
+            raise self.wrong(f"lists within more than {MAX_LIST_DEPTH} lists; take it apart")
         if isinstance(x, list):
-            return tuple(item.argument(depth + 1) for item in self.items(MOST))
+            return tuple(item.argument(depth + 1) for item in self.items(MAX_STEPS))
         if isinstance(x, dict):
             if len(x) != 1:
                 raise self.wrong(f"an object of {len(x)} keys; give one of {', '.join(OBJECTS)}")
@@ -134,8 +134,8 @@ class _Reader:
                     f"unknown key {short(key)}{nearest(key, OBJECTS)}; give one of {', '.join(OBJECTS)}"
                 )
             return OBJECTS[key](self.at(key), depth)
-        if isinstance(x, int) and x.bit_length() > WIDEST:
-            raise self.wrong(f"a number of more than {WIDEST:,} bits; no dtype holds it")
+        if isinstance(x, int) and x.bit_length() > MAX_INT_BITS:
+            raise self.wrong(f"a number of more than {MAX_INT_BITS:,} bits; no dtype holds it")
         return x
 
     def number(self) -> Any:
@@ -192,7 +192,7 @@ def _step(x: _Reader) -> Step:
         SourceLocation(x.at("file").text(), x.at("line").integer(0, 10**9, "line")) if x.has("file") else None
     )
     common: dict[str, Any] = {
-        "text": clip_text(x.at("text").text(None), LONGEST),
+        "text": clip_text(x.at("text").text(None), MAX_STEP_CHARS),
         "location": location,
         "shape": _shape(x.at("shape")) if x.has("shape") else None,
         "owner": x.at("owner").text() if x.has("owner") else None,
@@ -202,18 +202,20 @@ def _step(x: _Reader) -> Step:
             f"unknown step {short(kind)}{nearest(kind, KINDS)}; a step is one of {', '.join(KINDS)}"
         )
     cls = KINDS[kind]
-    given: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
-    for name, default in given.items():
+    read_fields: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
+    for name, default in read_fields.items():
         if default is MISSING or x.has(name):
-            given[name] = FIELDS.get((kind, name), FIELDS["", name])(
+            read_fields[name] = FIELDS.get((kind, name), FIELDS["", name])(
                 x.at(name, {} if name == "keywords" else ...)
             )
     if cls is Call:
-        given["own"] = _own_operation(x.at("own"), given["name"]) if x.has("own") else None
-        _check_operation(x, given["name"], len(given["operands"]), given["own"])
-        writes = given["name"] in WRITES or (given["operator"] and given["name"] in IN_PLACE)
-        given["rebinds"] = writes and given["rebinds"]
-    return cls(**given, **common)
+        read_fields["own"] = _own_operation(x.at("own"), read_fields["name"]) if x.has("own") else None
+        _check_operation(x, read_fields["name"], len(read_fields["operands"]), read_fields["own"])
+        writes = read_fields["name"] in WRITES or (
+            read_fields["operator"] and read_fields["name"] in IN_PLACE
+        )
+        read_fields["rebinds"] = writes and read_fields["rebinds"]
+    return cls(**read_fields, **common)
 
 
 def _args(x: _Reader) -> tuple[Any, ...]:
@@ -230,7 +232,7 @@ def _keywords(x: _Reader) -> tuple[tuple[str, Any], ...]:
 
 
 def _earlier_steps(x: _Reader) -> tuple[int, ...]:
-    return tuple(part.earlier() for part in x.items(MOST))
+    return tuple(part.earlier() for part in x.items(MAX_STEPS))
 
 
 def _target(x: _Reader) -> NamedDType | DTypeOf:
@@ -248,7 +250,7 @@ def _lists_in_index(x: _Reader) -> str:
 
 
 def _own_operation(x: _Reader, name: str) -> Operation:
-    """An operation that a system's file defined. Raises ProgramError."""
+    """Return an operation that a system's file defined. Raises ProgramError."""
     listed = [[y.text() for y in x.at(key).items(MOST_AXES)] for key in ("operands", "parameters")]
     try:
         return own_operation(name, x.at("like").text(), *listed)
@@ -257,7 +259,7 @@ def _own_operation(x: _Reader, name: str) -> Operation:
 
 
 def _check_operation(x: _Reader, name: str, operands: int, own: Operation | None) -> None:
-    """Raises ProgramError of an operation that no table knows, or that does not take so many operands."""
+    """Raises ProgramError for an operation that no table knows, or that does not take so many operands."""
     known = own or OPERATIONS.get(WRITES.get(name, name))
     if known is None:
         raise x.at("name").wrong(

@@ -18,7 +18,7 @@ AT_A_TIME = 100  # steps
 
 
 def write_program(steps: Sequence[Step], results: Sequence[int], source: str) -> str:
-    """A program as a JSON text.
+    """Return a program as a JSON text.
 
     Steps are written some at a time: the objects of all of them at once would be most of the memory it takes.
     """
@@ -29,24 +29,24 @@ def write_program(steps: Sequence[Step], results: Sequence[int], source: str) ->
 
 
 def step_data(step: Step) -> dict[str, object]:
-    found: dict[str, object] = {"is": type(step).__name__.lower(), "text": step.text}
+    data: dict[str, object] = {"is": type(step).__name__.lower(), "text": step.text}
     if step.location:
-        found["file"], found["line"] = step.location.file, step.location.line
+        data["file"], data["line"] = step.location.file, step.location.line
     if step.shape is not None:
-        found["shape"] = list(step.shape)
+        data["shape"] = list(step.shape)
     if step.owner:
-        found["owner"] = step.owner
+        data["owner"] = step.owner
     cls: Any = type(step)
     for name, default in _own_fields(cls):
         value = getattr(step, name)
         if value != default:
-            found[name] = _field_data(name, value)
-    return found
+            data[name] = _field_data(name, value)
+    return data
 
 
 @cache
 def _own_fields(cls: Any) -> tuple[tuple[str, object], ...]:
-    """The fields of a class of steps that not every step has, each with the value that is left out."""
+    """Return the fields of a class of steps that not every step has, each with the value that is left out."""
     common = {field.name for field in fields(Step)}
     left_out = {"keywords": ()}
     return tuple((f.name, left_out.get(f.name, f.default)) for f in fields(cls) if f.name not in common)
@@ -62,7 +62,7 @@ def _field_data(name: str, x: Any) -> object:
 
 
 def argument_data(x: Argument) -> object:
-    """An argument: JSON's own values and lists as they are, an object with one key for all others."""
+    """Return an argument: JSON's own values and lists as they are, an object with one key for all others."""
     if isinstance(x, Ref):  # as nearly always
         return {"step": x.step}
     match x:
@@ -71,9 +71,9 @@ def argument_data(x: Argument) -> object:
         case NamedDType(name):
             return {"dtype": name}
         case Slice(start, stop, step):
-            return {"slice": _list((start, stop, step))}
+            return {"slice": _encode_list((start, stop, step))}
         case tuple():
-            return _list(x)
+            return _encode_list(x)
         case complex():
             return {"complex": [argument_data(x.real), argument_data(x.imag)]}
         case float() if not math.isfinite(x):
@@ -81,5 +81,5 @@ def argument_data(x: Argument) -> object:
     return {"ellipsis": True} if x is ... else x
 
 
-def _list(x: Sequence[Argument]) -> list[object]:
+def _encode_list(x: Sequence[Argument]) -> list[object]:
     return [argument_data(each) for each in x]

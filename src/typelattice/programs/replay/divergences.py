@@ -73,7 +73,7 @@ def find_divergences(
     steps: Sequence[Step], names: Sequence[str], replays: Sequence[Sequence[Outcome]]
 ) -> Divergences:
     """Return the steps with different outcomes under the systems of these names."""
-    found: list[Difference] = []
+    divergences: list[Difference] = []
     differing: set[int] = set()
     for i, step in enumerate(steps):
         outcomes = tuple(made[i] for made in replays)
@@ -82,5 +82,5 @@ def find_divergences(
             continue
         inherited = tuple(part for part in step.inputs if part in differing)
         differing.add(i)
-        found.append(Difference(i, step, outcomes, inherited))
-    return Divergences(tuple(names), tuple(found))
+        divergences.append(Difference(i, step, outcomes, inherited))
+    return Divergences(tuple(names), tuple(divergences))

@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.program_builder import RESULT
 from typelattice.calls.step import (
-    LONGEST,
+    MAX_STEP_CHARS,
     WRITES,
     Argument,
     Call,
@@ -34,9 +34,9 @@ from typelattice.facts.operations import ACCUMULATOR, COMPARING
 from typelattice.facts.range_checks import Value, represent
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
+from typelattice.programs.replay.casts_as_plain_steps import PlainStepWriter
 from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.programs.replay.written_casts import CastWriter
 
 
 def explicit(
@@ -88,7 +88,7 @@ class _Writer:
         return found
 
     def rename_steps(self, x: Argument) -> Argument:
-        """A single argument that speaks of the new steps, and names the dtype of an earlier one."""
+        """Return a single argument that speaks of the new steps, and names the dtype of an earlier one."""
         if isinstance(x, Ref):
             return self.refs[self.new[x.step]]
         return self.dtype(self.operand(x.step).dtype) if isinstance(x, DTypeOf) else x
@@ -101,7 +101,7 @@ class _Writer:
             return
         cast = self.outcomes[i].cast
         if isinstance(step, Cast) and cast is not None:
-            source = CastWriter(self.add, step, cast).write(self.new[step.source])
+            source = PlainStepWriter(self.add, step, cast).write(self.new[step.source])
             self.new[i] = self.add(replace(step, source=source, to=self.dtype(given.dtype)))
             return
         made = step.map_refs(self.new.__getitem__, self.rename_steps)
@@ -118,7 +118,7 @@ class _Writer:
         moved = self.cast_operands(step, p, given.dtype)
         accumulator = p.accumulator if p is not None else None
         states_it = accumulator is not None and step.own is None  # a call of one's own has it as an argument
-        narrows = step.own is None and _narrows(step, p, result)
+        narrows = step.own is None and _narrows_result(step, p, result)
         cast_after = states_it or narrows or _writes_into_operand(step, p)
         computed = accumulator if states_it else p.compute if cast_after and p else result
         stated = ((ACCUMULATOR, self.dtype(accumulator)),) if accumulator and not states_it else ()
@@ -185,12 +185,14 @@ class _Writer:
         if key not in self.casts:
             source = self.new[part]
             if value is not None and value is not o.value:
-                source = self.add(Number(value, text=str(value)[:LONGEST], location=step.location, shape=()))
+                source = self.add(
+                    Number(value, text=str(value)[:MAX_STEP_CHARS], location=step.location, shape=())
+                )
             self.casts[key] = self.add(self.cast_step(self.steps[part], source, self.dtype(to)))
         return self.casts[key]
 
     def becomes(self, step: Call, o: Operand, to: DType, p: Promotion | None) -> Value | None:
-        """The number that a Python number counts as. Raises ProgramError where the system does not say."""
+        """The number that a Python number counts as. Raises ProgramError if the system does not say."""
         if o.tier != "scalar" or o.value is None or represent(o.value, to)[0]:
             return o.value if o.tier == "scalar" else None
         fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]
@@ -204,7 +206,7 @@ class _Writer:
     def cast_step(self, of: Step, source: int, to: NamedDType) -> Cast:
         cast = f"{of.text if of.text.isidentifier() else f'({of.text})'}.astype({to.name})"
         shape = self.made[source].shape
-        return Cast(source, to, text=clip_text(cast, LONGEST), location=of.location, shape=shape)
+        return Cast(source, to, text=clip_text(cast, MAX_STEP_CHARS), location=of.location, shape=shape)
 
 
 def _keeps_operands(step: Call) -> bool:
@@ -219,7 +221,7 @@ def _writes_into_operand(step: Call, p: Promotion | None) -> bool:
     return step.name in WRITES or (step.rebinds and in_place)
 
 
-def _narrows(step: Call, p: Promotion | None, result: DType | None) -> bool:
+def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bool:
     """Return True if an operation casts its own result: a bfloat16 sum may add in float32 and then cast.
 
     Indices and counts are not cast: `argmax`, and the second result of `sort`, have a dtype of their own.
@@ -247,11 +249,11 @@ def check(steps: Sequence[Step]) -> None:
             case Call():
                 dtypes.append(_check_operands(step, [dtypes[part] for part in step.operands]))
             case _:
-                dtypes.append(_requested_text(step))
+                dtypes.append(_write_requested(step))
 
 
 def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
-    """The dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
+    """Return the dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
     if step.operator and all(d is None for d in operands):
         return None
     if step.name in WRITES:
@@ -259,23 +261,23 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     joined = operands[step.operation.promoting]
     if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:  # an exponent may take no part
         joined = joined[:1]
-    accumulates = step.operation.adds_up and _requested_text(step) not in joined
+    accumulates = step.operation.adds_up and _write_requested(step) not in joined
     keep_their_own = step.own is not None or accumulates
     families = {d.partition("(")[0] for d in joined if d}  # decimals of other lengths may stand side by side
     if None in joined or (len(families) > 1 and not keep_their_own):
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
-    return _requested_text(step)
+    return _write_requested(step)
 
 
-def _requested_text(step: Step) -> str:
+def _write_requested(step: Step) -> str:
     if not isinstance(step.asked_dtype, NamedDType):
         raise ProgramError(f"{_step_text(step)} does not say its dtype; take .explicit(system)")
     return step.asked_dtype.name
 
 
 def _dtype_of(given: Operand | str) -> str | None:
-    """The dtype of an input, by name; None of a Python number."""
+    """Return the dtype of an input, by name; None of a Python number."""
     if isinstance(given, str):
         return given.partition(":")[0].partition("=")[0]
     if given.tier == "scalar" and given.kind is not Kind.BOOL:
@@ -284,6 +286,6 @@ def _dtype_of(given: Operand | str) -> str | None:
 
 
 def _step_text(step: Step) -> str:
-    """A step as an error names it: its operation, text and place."""
+    """Return a step as an error names it: its operation, text and place."""
     where = f" ({step.location})" if step.location else ""
     return f"{step.op or 'input'} {step.text!r}{where}"

@@ -9,7 +9,7 @@ from typelattice.calls.program_builder import RESULT
 from typelattice.calls.shapes import size
 from typelattice.calls.step import Call, Step
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import ignores_right, op_of
+from typelattice.engine.operate import ignores_exponent, op_of
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.operands.operand import Operand
@@ -35,7 +35,7 @@ class ImplicitCast:
 
 
 def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterator[ImplicitCast]:
-    """The implicit casts of a program under a system, step by step."""
+    """Yield the implicit casts of a program under a system, step by step."""
     cast: set[object] = set()
     for i, (step, outcome) in enumerate(zip(steps, outcomes, strict=True)):
         p = outcome.promotion
@@ -49,23 +49,25 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
         for part, o in promoting_inputs(step, p):
             to = p.cast_target(o)
             if to is not None and o.dtype is not to:
-                yield _cast(i, steps, part, o.dtype or o.kind, to)
+                yield _make_cast(i, steps, part, o.dtype or o.kind, to)
         given = outcome.operand.dtype
         computed = p.compute if p.op and p.system.operation(p.op).in_place else p.dtype
         if any(key == RESULT for key, _ in step.keywords):
             continue  # which of several results it is decides of its dtype, and casts nothing
         if computed is not None and given is not None and given is not computed:  # written into what is there
-            yield _cast(i, steps, i, computed, given)
+            yield _make_cast(i, steps, i, computed, given)
 
 
 def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
     """The steps whose results promote, with what they are: no conditions, indices, ignored exponents."""
     assert p.op is not None
     chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
-    return chosen[:1] if ignores_right(op_of(p.system, p.op), p.promoting) else chosen
+    return chosen[:1] if ignores_exponent(op_of(p.system, p.op), p.promoting) else chosen
 
 
-def _cast(number: int, steps: Sequence[Step], part: int, source: DType | Kind, target: DType) -> ImplicitCast:
+def _make_cast(
+    number: int, steps: Sequence[Step], part: int, source: DType | Kind, target: DType
+) -> ImplicitCast:
     count, bits = size(steps[part].shape), target.storage_bits
     made = None if count is None or bits is None else count * bits // 8
     lost = loss(source, target) if isinstance(source, DType) else None

@@ -34,7 +34,7 @@ from typelattice.engine.decisions import RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operand_checks import check_held, dtype_of_pair
-from typelattice.engine.operate import op_of, written_into
+from typelattice.engine.operate import op_of, write_into_left
 from typelattice.engine.operations import COPY_CAST, OF_LAST, SAME_DTYPE
 from typelattice.engine.system import System
 from typelattice.facts.cast_rules import PLAIN
@@ -95,7 +95,7 @@ def evaluators_of(system: System | Systems, steps: Sequence[Step]) -> FindEvalua
     scalars. For example `np.float64(2.5)` beside a tensor is no tensor.
     """
     if isinstance(system, System):
-        constants = _constants(steps) if YIELDING_LIBRARY in system.foreign else ()
+        constants = _find_constants(steps) if YIELDING_LIBRARY in system.foreign else ()
         if not constants:
             one = _Evaluator(system)
             return _find_evaluator_by_module(lambda step: one, steps)
@@ -105,7 +105,7 @@ def evaluators_of(system: System | Systems, steps: Sequence[Step]) -> FindEvalua
         return _find_evaluator_by_module(lambda step: numpy if id(step) in kept else one, steps)
     owners = [None if isinstance(step, Created) else _foreign_mark(step) for step in steps]
     evaluators = {name: _Evaluator(s, owners) for name, s in system.items()}
-    return _find_evaluator_by_module(lambda step: _owner(evaluators, step), steps)
+    return _find_evaluator_by_module(lambda step: _find_owner_evaluator(evaluators, step), steps)
 
 
 def _find_evaluator_by_module(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
@@ -157,7 +157,7 @@ def _foreign_mark(step: Step) -> str | None:
     return step.owner and step.owner + ("" if isinstance(step, Created) else SCALAR)
 
 
-def _constants(steps: Sequence[Step]) -> frozenset[int]:
+def _find_constants(steps: Sequence[Step]) -> frozenset[int]:
     """Return NumPy's steps that are computed from constants; none if the program has no other library."""
     owners = {step.owner for step in steps}
     if YIELDING_LIBRARY not in owners or not owners - {YIELDING_LIBRARY, None}:
@@ -170,7 +170,7 @@ def _constants(steps: Sequence[Step]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _owner(evaluators: Mapping[str, _Evaluator], step: Step) -> _Evaluator:
+def _find_owner_evaluator(evaluators: Mapping[str, _Evaluator], step: Step) -> _Evaluator:
     """Return the evaluator for the system of a step's owner. Raises ProgramError."""
     if step.owner is not None and step.owner in evaluators:
         return evaluators[step.owner]
@@ -192,25 +192,25 @@ class _Evaluator:
         self.system, self.owners = system, owners
         self.outcomes_of_calls: dict[object, Outcome] = {}
 
-    def outcome(self, step: Step, found: EarlierOutcomes) -> Outcome:
+    def outcome(self, step: Step, earlier: EarlierOutcomes) -> Outcome:
         for i in step.inputs:
-            if found[i].operand is None:
+            if earlier[i].operand is None:
                 return NOT_REACHED
         match step:
             case Call(rebinds=True, operator=True) if self.system.library.partition(" ")[0] != step.owner:
                 written = replace(step, name=IN_PLACE[step.name], operator=False, rebinds=False)
-                return self.outcome(written, found)
+                return self.outcome(written, earlier)
             case Call(name, _, _, operands):
-                made = tuple([o for i in operands if (o := found[i].operand)])
+                made = tuple([o for i in operands if (o := earlier[i].operand)])
                 foreign_arrays = self.foreign_arrays(step, made)
                 if foreign_arrays:
                     pairs = zip(operands, made, strict=True)
                     made = tuple([replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in pairs])
-                if beside := self.outcome_beside(step, found):
+                if beside := self.outcome_beside(step, earlier):
                     return beside
-                asked = None if step.dtype is None else self.dtype(step.dtype, found)
+                asked = None if step.dtype is None else self.dtype(step.dtype, earlier)
                 number = step.keywords[-1] if step.keywords else step.rebinds
-                key = name, made, step.operator, asked, number, _tier(step, made)
+                key = name, made, step.operator, asked, number, _find_tier(step, made)
                 known = self.outcomes_of_calls.get(key)
                 if known is None:
                     known = self.outcomes_of_calls[key] = self.outcome_of_call(step, made, asked)
@@ -222,22 +222,22 @@ class _Evaluator:
             case Input(given=given) | Opaque(given=given):
                 return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
             case Index(source=source, lists=lists):
-                o = found[source].operand
+                o = earlier[source].operand
                 assert o is not None
-                if why := self.refused_index(step.key, lists, found):
+                if why := self.refused_index(step.key, lists, earlier):
                     return Outcome(None, None, why)
-                return Outcome(replace(o, tier=_tier(step, (o,)), value=None))
+                return Outcome(replace(o, tier=_find_tier(step, (o,)), value=None))
             case Cast(source=source, to=to):
-                o = found[source].operand
+                o = earlier[source].operand
                 assert o is not None
                 alone = self.made_of_foreign(o, source) if to == DTypeOf(source) else None
-                return self.explicit_cast(o, alone or self.dtype(to, found), _tier(step, (o,)))
+                return self.explicit_cast(o, alone or self.dtype(to, earlier), _find_tier(step, (o,)))
             case Item(source=source):
-                o = found[source].operand
+                o = earlier[source].operand
                 assert o is not None
                 return Outcome(scalar(WORDS.get(o.kind.word, o.kind)))
             case Created():
-                return self.outcome_of_creation(step, found)
+                return self.outcome_of_creation(step, earlier)
         raise TypeError(f"a {type(step).__name__} is no step")
 
     def made_of_foreign(self, o: Operand, source: int) -> DType | None:
@@ -251,7 +251,7 @@ class _Evaluator:
         made = made_dtype(self.system, library, o.dtype) if o.dtype else None
         return dtype(made) if made else self.system.explain(o).dtype
 
-    def outcome_beside(self, step: Call, found: EarlierOutcomes) -> Outcome | None:
+    def outcome_beside(self, step: Call, earlier: EarlierOutcomes) -> Outcome | None:
         """Return the outcome of one of several arrays in whose dtypes the others have a say, else None.
 
         PyTorch's meshgrid takes one dtype only. TensorFlow's takes a bool array beside any other: each result
@@ -261,10 +261,10 @@ class _Evaluator:
         if step.name in WRITES or step.operation.form != "separate":
             return None
         op = op_of(self.system, step.name)
-        if op.gives != OF_LAST and op.meet != SAME_DTYPE:
+        if op.gives != OF_LAST and op.joins != SAME_DTYPE:
             return None
         args, _, number = arguments(step)
-        operands = [o for x in args if isinstance(x, Ref) and (o := found[x.step].operand)]
+        operands = [o for x in args if isinstance(x, Ref) and (o := earlier[x.step].operand)]
         if (number or 0) >= len(operands):  # a run knows each array without the others
             return None
         own = operands[number or 0]
@@ -282,12 +282,12 @@ class _Evaluator:
         writes, into = op_of(self.system, "+="), result.dtype
         try:
             if into is not None:
-                written_into(self.system, writes, into, output, [])
+                write_into_left(self.system, writes, into, output, [])
         except RefusalError as e:
             return e.reason
         return None
 
-    def refused_index(self, key: Argument, lists: str, found: EarlierOutcomes) -> str | None:
+    def refused_index(self, key: Argument, lists: str, earlier: EarlierOutcomes) -> str | None:
         """Return the reason why the system's library refuses a list, or bools, in an index."""
         keys = key if isinstance(key, tuple) else (key,)
         if lists:
@@ -297,7 +297,7 @@ class _Evaluator:
         instead = meaning("unmasked", "index", self.system.library.partition(" ")[0])
         if instead is None:
             return None
-        of_keys = (found[x.step].operand for x in keys if isinstance(x, Ref))
+        of_keys = (earlier[x.step].operand for x in keys if isinstance(x, Ref))
         is_mask = any(o is not None and o.kind is Kind.BOOL for o in of_keys)
         return f"{self.system.name} takes no bools as an index; write {instead}" if is_mask else None
 
@@ -319,10 +319,10 @@ class _Evaluator:
                     found[i] = owner
         return found
 
-    def dtype(self, asked: AnyDType, found: EarlierOutcomes) -> DType | Operand:
+    def dtype(self, asked: AnyDType, earlier: EarlierOutcomes) -> DType | Operand:
         """The dtype that is asked for; a Python scalar where one stands for its kind's default dtype."""
         if isinstance(asked, DTypeOf):
-            o = found[asked.step].operand
+            o = earlier[asked.step].operand
             assert o is not None
             return o.dtype or o
         if asked.name == "bool":
@@ -341,7 +341,10 @@ class _Evaluator:
             to = asked
         to = self.system.dtype_of_new_array(to)
         kept = (
-            tier == "0d" and o.value is not None and o.kind.rank <= to.kind.rank and represent(o.value, to)[0]
+            tier == "0d"
+            and o.value is not None
+            and o.kind.category <= to.kind.category
+            and represent(o.value, to)[0]
         )
         return Outcome(operand_of(to, tier=tier, value=o.value if kept else None))
 
@@ -382,16 +385,16 @@ class _Evaluator:
         fits = check_values(self.system, [operand_of(to), *checked], to, op)
         return next((f"{fit.value} is out of range for {to}" for fit in fits if fit.outcome == "raise"), None)
 
-    def outcome_of_creation(self, step: Created, found: EarlierOutcomes) -> Outcome:
+    def outcome_of_creation(self, step: Created, earlier: EarlierOutcomes) -> Outcome:
         """Return the outcome of making an array: of the requested dtype, or of a default one.
 
         `full`, and `asarray` of a lone Python number, keep the weakness of the number.
         """
-        like = found[step.like].operand if isinstance(step.like, int) else step.like
+        like = earlier[step.like].operand if isinstance(step.like, int) else step.like
         tier: Tier = "0d" if step.shape == () else "array"
         assert like is not None
         if step.dtype is not None:
-            made = self.cast(like, self.dtype(step.dtype, found), tier)
+            made = self.cast(like, self.dtype(step.dtype, earlier), tier)
             listed = leaves(step.args[0]) if step.name == "asarray" and step.args else ()
             numbers = [self.system.operand(x) for x in listed if isinstance(x, int)]
             why = self.refused_number(step.name, (like, *numbers), made)
@@ -430,8 +433,8 @@ class _Evaluator:
         if step.operator and all(o.tier == "scalar" for o in operands):
             made = python_result(step.name, operands)
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
-        tier = _tier(step, operands)
-        if step.name == "setitem" and step.operator and op_of(self.system, "setitem").into == COPY_CAST:
+        tier = _find_tier(step, operands)
+        if step.name == "setitem" and step.operator and op_of(self.system, "setitem").gives_into == COPY_CAST:
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
         if KIND_KEPT in step.keywords and (why := self.out_refusal(*operands)):
@@ -483,7 +486,7 @@ class _Evaluator:
 FindEvaluator = Callable[[Step], _Evaluator]  # finds the evaluator of a step
 
 
-def _tier(step: Step, operands: Sequence[Operand]) -> Tier:
+def _find_tier(step: Step, operands: Sequence[Operand]) -> Tier:
     """Return the tier of a result: by its shape if known, else an array if any operand is one."""
     if step.shape is not None:
         return "array" if step.shape else "0d"

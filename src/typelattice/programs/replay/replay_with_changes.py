@@ -14,18 +14,18 @@ from typelattice.programs.replay.replay import FindEvaluator
 def replay_with_changes(
     steps: Sequence[Step],
     find_evaluator: FindEvaluator,
-    found: Sequence[Outcome],
+    outcomes: Sequence[Outcome],
     instead: Mapping[int, Outcome],
     made_into: Sequence[Sequence[int]],
     taken: Mapping[int, Mapping[int, Outcome]],
 ) -> dict[int, Outcome]:
     """Return the outcomes that change if some steps had other outcomes: of these steps and of later ones.
 
-    `found` has the outcomes as they are, `instead` the other ones, `made_into` the later steps that use each
-    step. `taken` has, for a step, other outcomes of its operands that count for that step alone.
+    `outcomes` has the outcomes as they are, `instead` the other ones, `made_into` the later steps that use
+    each step. `taken` has, for a step, other outcomes of its operands that count for that step alone.
     Raises as `replay` does.
     """
-    now = _Changed(found, instead)
+    now = _Changed(outcomes, instead)
     waiting = [*taken, *(later for i in instead for later in made_into[i])]
     heapify(waiting)
     last = -1
@@ -35,7 +35,7 @@ def replay_with_changes(
             continue
         last = i
         outcome = find_evaluator(steps[i]).outcome(steps[i], _Changed(now, taken[i]) if i in taken else now)
-        if outcome.operand != found[i].operand:
+        if outcome.operand != outcomes[i].operand:
             now.changes[i] = outcome
             for later in made_into[i]:
                 heappush(waiting, later)

@@ -41,7 +41,7 @@ EXTENSIONS = ("linalg", "fft")  # where a namespace has functions, too
 
 
 def run(steps: Sequence[Step], results: Sequence[int], xp: Any, given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The results of a program, computed by a namespace from what its inputs are given.
+    """Return the results of a program, computed by a namespace from what its inputs are given.
 
     Raises ProgramError for an input that is not given, and for a step that cannot be carried out there. What
     the namespace raises has a note that names the step.
@@ -141,7 +141,7 @@ class _Runner:
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
             return self.accumulate(op, args, named, self.dtype(step.dtype))
         if step.operator and op.method:
-            found = getattr(operator, op.method)(*args)
+            result = getattr(operator, op.method)(*args)
         else:
             if step.dtype is not None and op.takes_dtype:
                 named["dtype"] = self.dtype(step.dtype)
@@ -149,15 +149,15 @@ class _Runner:
                 args[0] = [*args[0]]
             else:
                 args = self.arrays(op, step, taken, args)
-            found = self.function(step, step.name)(*args, **named)
-            found = found if number is None else found[number]
-        if step.dtype is None or not hasattr(found, "dtype"):
-            return found
+            result = self.function(step, step.name)(*args, **named)
+            result = result if number is None else result[number]
+        if step.dtype is None or not hasattr(result, "dtype"):
+            return result
         to = self.dtype(step.dtype)
-        return found if not getattr(found, "weak", False) and found.dtype == to else self.cast(found, to)
+        return result if not getattr(result, "weak", False) and result.dtype == to else self.cast(result, to)
 
     def call_own(self, op: Operation, step: Call, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """A call in a graph of an operation that the system defines. Raises ProgramError."""
+        """Return a call in a graph of an operation that the system defines. Raises ProgramError."""
         if step.dtype is None or step.shape is None or None in step.shape:
             how = f"state it in the call: {op.name}(..., {SHAPE}=(3, 4))"
             raise ProgramError(f"{step.text!r}: the shape of its result is not known; {how}")
@@ -175,7 +175,7 @@ class _Runner:
         return op.adds_up and all(getattr(self.values[i], "dtype", to) != to for i in step.operands)
 
     def accumulate(self, op: Operation, args: Sequence[Any], named: Mapping[str, Any], to: Any) -> Any:
-        """An operation that adds up in a dtype that its operands do not have."""
+        """Return an operation that adds up in a dtype that its operands do not have."""
         if isinstance(self.xp, Namespace):
             return self.xp._context.accumulate(op.name, to, args, **named)
         cast = [self.cast(x, to) if hasattr(x, "dtype") else x for x in args]
@@ -193,7 +193,7 @@ class _Runner:
         return [self.xp.asarray(x) if i in numbers else x for i, x in enumerate(args)]
 
     def function(self, step: Step, name: str) -> Callable[..., Any]:
-        """A function of the namespace or of its extensions."""
+        """Return a function of the namespace or of its extensions."""
         for place in (self.xp, *(getattr(self.xp, extension, None) for extension in EXTENSIONS)):
             found = getattr(place, name, None)
             if callable(found):
@@ -202,7 +202,7 @@ class _Runner:
         raise ProgramError(f"{step.text!r}: {self.xp!r} has no function {name}; write it with others")
 
     def cast(self, x: Any, to: Any) -> Any:
-        """An array, or a Python number, as an array of a dtype."""
+        """Return an array, or a Python number, as an array of a dtype."""
         if isinstance(x, (bool, int, float, complex)) and not hasattr(x, "dtype"):
             return self.xp.asarray(x, dtype=to)
         return self.xp.astype(x, to)
@@ -220,11 +220,11 @@ class _Runner:
 
     def lists(self, key: Argument, form: str) -> Any:
         """An index with lists in it, which are tuples in a step."""
-        found = [_list(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
+        found = [_convert_to_lists(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
         return found[0] if form == INDICES[0] else tuple(found)
 
     def argument(self, x: Argument) -> Any:
-        """An argument with the values of earlier steps."""
+        """Return an argument with the values of earlier steps."""
         match x:
             case Ref(step):
                 return self.values[step]
@@ -237,6 +237,6 @@ class _Runner:
         return x
 
 
-def _list(x: Any) -> Any:
+def _convert_to_lists(x: Any) -> Any:
     """Tuples within each other as lists."""
-    return [_list(each) for each in x] if type(x) is tuple else x
+    return [_convert_to_lists(each) for each in x] if type(x) is tuple else x

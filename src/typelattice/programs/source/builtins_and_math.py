@@ -49,7 +49,7 @@ def of_python(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Seque
         raise excerpt.refuse(f"Python refuses it: {e}; give other values") from None
 
 
-def _len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     if len(known) != 1 or not isinstance(known[0], Ref):
         return PLAIN
     shape = builder.shape(known[0])
@@ -61,31 +61,31 @@ def _len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[A
     return length
 
 
-def _abs(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+def _call_abs(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     is_scalar = len(known) == 1 and builder.is_scalar(known[0])
     return builder.operator(excerpt, name, known) if is_scalar else PLAIN
 
 
-def _isinstance(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+def _call_isinstance(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     return _is_instance(builder, excerpt, *known) if len(known) == 2 else PLAIN
 
 
-def _extreme(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+def _call_extreme(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     if (len(known) > 1 or isinstance(known[0], tuple)) and _has_array(known):
         raise excerpt.refuse(f"it asks which is the {name}; write {name}imum(x, y)")
     return PLAIN
 
 
-def _total(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+def _call_total(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     is_list = known and isinstance(known[0], tuple) and _has_array(known)
-    return _sum(builder, excerpt, *known) if is_list else PLAIN
+    return _call_sum(builder, excerpt, *known) if is_list else PLAIN
 
 
 def _of_truth_values(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     return UNKNOWN if _has_array(known) else PLAIN
 
 
-def _loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+def _call_loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     if any(isinstance(x, Ref) for x in known):
         raise excerpt.refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
     return PLAIN
@@ -93,9 +93,10 @@ def _loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[
 
 # The builtins that take arrays. Each returns PLAIN if Python itself is to compute the result.
 OF_ARRAYS: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], Any]] = {
-    "len": _len, "abs": _abs, "isinstance": _isinstance, "max": _extreme, "min": _extreme, "sum": _total,
+    "len": _call_len, "abs": _call_abs, "isinstance": _call_isinstance,
+    "max": _call_extreme, "min": _call_extreme, "sum": _call_total,
     "all": _of_truth_values, "any": _of_truth_values, "sorted": _of_truth_values,
-    **dict.fromkeys(LOOPED, _loop),
+    **dict.fromkeys(LOOPED, _call_loop),
 }  # fmt: skip
 
 
@@ -104,7 +105,7 @@ def _has_array(known: Sequence[Any]) -> bool:
     return any(isinstance(x, Ref) for x in leaves(tuple(known)))
 
 
-def _sum(
+def _call_sum(
     builder: ProgramBuilder, excerpt: Excerpt, items: Sequence[Argument], start: Argument = 0
 ) -> Argument:
     """Return the sum of a list, computed as in Python: add each item in turn to `start`."""
@@ -115,7 +116,7 @@ def _sum(
 
 def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any) -> bool:
     """Return True if a value is of one of these Python classes. Raises ProgramError for an array's class."""
-    names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flat(classes)]
+    names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flatten_classes(classes)]
     asked = tuple(PYTHONS.get(name) or CLASSES.get(name) for name in names)
     if isinstance(x, (Function, Dotted, Method)) or None in asked:
         raise excerpt.refuse("it asks for a class that libraries have of their own; leave it out")
@@ -129,8 +130,8 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
     return False
 
 
-def _flat(classes: Any) -> Sequence[Any]:
-    """The classes of isinstance, of which there may be several."""
+def _flatten_classes(classes: Any) -> Sequence[Any]:
+    """Return the classes of isinstance, of which there may be several."""
     return classes if isinstance(classes, tuple) else (classes,)
 
 

@@ -12,7 +12,7 @@ METHODS = ("get", "items", "keys", "values")
 
 
 def key_of(excerpt: Excerpt, x: Any) -> Any:
-    """A key: a text, a number, None, or a tuple of these. Raises ProgramError of anything else."""
+    """Return a key: a text, a number, None, or a tuple of these. Raises ProgramError for anything else."""
     for each in x if isinstance(x, tuple) else (x,):
         if isinstance(each, (Ref, DTypeOf)):
             raise excerpt.refuse("it looks up the value of an array; give a key that is known")
@@ -22,7 +22,7 @@ def key_of(excerpt: Excerpt, x: Any) -> Any:
 
 
 def looked_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
-    """The value of a key. Raises ProgramError."""
+    """Return the value of a key. Raises ProgramError."""
     if key_of(excerpt, key) not in dictionary:
         has = clip_text(", ".join(map(repr, dictionary)) or "none", 80)
         raise excerpt.refuse(f"the dictionary has no key {clip_text(repr(key), 40)}; it has {has}")

@@ -59,7 +59,7 @@ class Limits:
 
 
 def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType:
-    """A dtype, or that of an array, where no system decides it. Raises ProgramError of any other."""
+    """Return a dtype, or that of an array, where no system decides it. Raises ProgramError for any other."""
     found = None
     if isinstance(x, (NamedDType, DTypeOf, Ref)):
         found = builder.dtype(x)
@@ -145,7 +145,7 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str)
 
 
 def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: AnyDType, name: str) -> Argument:
-    """An attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
+    """Return an attribute of a dtype: `x.dtype.itemsize`, `x.dtype.is_floating_point`."""
     if name == "type":  # `x.dtype.type(2)` is a cast
         return x
     if name in OF_KINDS:

@@ -88,7 +88,7 @@ def library_named(lines: Sequence[ast.stmt]) -> str | None:
     >>> library_named(ast.parse("torch.relu(x) * np.float64(2)").body)
     'torch'
     """
-    found: set[str] = set()
+    owners: set[str] = set()
     for line in lines:
         for node in ast.walk(line):
             match node:
@@ -100,9 +100,9 @@ def library_named(lines: Sequence[ast.stmt]) -> str | None:
                     names = [module.partition(".")[0]]
                 case _:
                     continue
-            found |= {owner for name in names if (owner := Dotted((name,)).owner)}
-    others = found - {"numpy"}
-    return (others or found).pop() if len(others or found) == 1 else None
+            owners |= {owner for name in names if (owner := Dotted((name,)).owner)}
+    others = owners - {"numpy"}
+    return (others or owners).pop() if len(others or owners) == 1 else None
 
 
 Read: TypeAlias = (

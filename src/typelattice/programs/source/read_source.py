@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
-from typelattice.calls.step import LONGEST, Argument, Excerpt, ProgramError, SourceLocation
+from typelattice.calls.step import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
@@ -27,7 +27,7 @@ def read(
     file: str = "",
     function: str | None = None,
 ) -> tuple[ProgramBuilder, list[int]]:
-    """The steps of a source, and those that are its results. Raises ProgramError.
+    """Return the steps of a source, and those that are its results. Raises ProgramError.
 
     `own` are the operations that systems define. `function` names the function of a file that is meant.
     """
@@ -40,23 +40,23 @@ def read(
     source.library = library_named(lines)
     scope: Scope = {}
     if function is not None or _is_function(lines):
-        found = run(_function(source, lines, scope, function))
+        found = run(_read_function(source, lines, scope, function))
     else:
-        found = run(_script(source, lines, scope))
-    excerpt = Excerpt(clip_text(clean, LONGEST))
+        found = run(_read_script(source, lines, scope))
+    excerpt = Excerpt(clip_text(clean, MAX_STEP_CHARS))
     results = found if isinstance(found, tuple) and not _is_list(lines) else (found,)
     return source.builder, [source.builder.ref(excerpt, x).step for x in results]
 
 
 def _parse_lines(source: Reader) -> list[ast.stmt]:
-    """The lines of a source. Raises ProgramError where Python cannot parse it."""
+    """Return the lines of a source. Raises ProgramError if Python cannot parse it."""
     try:
         lines = parse(source.text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
         why = getattr(e, "msg", None) or "nested too deep; give parts of it names on lines of their own"
         line = getattr(e, "lineno", None) or 1
         where = f"{SourceLocation(source.file or '<source>', line)}: " if source.several else ""
-        why += _at(e)
+        why += _point_at(e)
         raise ProgramError(f"{where}{short(source.text)} is no program: {why}; give {POSSIBLE}") from None
     if not lines:
         what = source.file or short(source.text)
@@ -64,8 +64,8 @@ def _parse_lines(source: Reader) -> list[ast.stmt]:
     return lines
 
 
-def _at(e: BaseException) -> str:
-    """The column of a syntax error and the text there; nothing where Python does not say."""
+def _point_at(e: BaseException) -> str:
+    """Return the column of a syntax error and the text there; nothing where Python does not say."""
     offset, text = getattr(e, "offset", None), getattr(e, "text", None)
     if not offset or not text or offset > len(text.rstrip()):
         return " at its end" if offset else ""
@@ -106,15 +106,15 @@ def _read_input(source: Reader, name: str) -> Argument:
     return source.builder.input(Excerpt(name, owner=source.library), given)
 
 
-def _script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
+def _read_script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """Lines, the last of which is the result: an expression, or what is assigned."""
     scope.update(_bind_names(source, [*source.bound]))
-    found = yield _lines(source, lines, scope)
+    found = yield _read_lines(source, lines, scope)
     _check_used(source, lines)
     return found
 
 
-def _lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
+def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
     """Read lines and return what they return, or the value of the last line."""
     *before, last = lines
     found = yield source.block(before, scope)
@@ -132,7 +132,7 @@ def _lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
 
 
 def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
-    """Raises ProgramError of a name that is bound and does not occur, not even where nothing is read."""
+    """Raises ProgramError for a name that is bound and does not occur, not even where nothing is read."""
     unread = [name for name in source.bound if name not in source.used]
     if not unread:
         return
@@ -143,7 +143,7 @@ def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
 
 
 def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
-    """The lines of a file that a function needs: imports, and those that give the names in it."""
+    """Return the lines of a file that a function needs: imports, and those that give the names in it."""
     giving: dict[str, list[ast.stmt]] = {}
     for line in lines:
         match line:
@@ -163,8 +163,8 @@ def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
     return [line for line in lines if line in needed]
 
 
-def _function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name: str | None) -> Reading:
-    """The function of a name, or the last one, called with what its parameters are bound to."""
+def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name: str | None) -> Reading:
+    """Return the function of a name, or the last one, called with what its parameters are bound to."""
     defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
     if name is not None and name not in defined:
         near = nearest(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"

@@ -27,7 +27,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import names_dtype
 from typelattice.calls.step import (
     KIND_KEPT,
-    LONGEST,
+    MAX_STEP_CHARS,
     WRITES,
     Argument,
     Call,
@@ -43,7 +43,7 @@ from typelattice.calls.ufunc_methods import changes_array, is_ufunc_method, ufun
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.suggestions import clip_text, nearest, short
-from typelattice.operands.notation import WIDEST
+from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.programs.source.builtins_and_math import OF_PYTHON, UNKNOWN, of_math, of_python
 from typelattice.programs.source.dictionary_literals import key_of, looked_up, of_dictionary
 from typelattice.programs.source.dtype_questions import (
@@ -71,7 +71,7 @@ from typelattice.programs.source.name_meanings import (
 )
 
 
-def _syntax(sign: str) -> type[ast.AST] | None:
+def _find_syntax(sign: str) -> type[ast.AST] | None:
     """Return the syntax class of an operator: `Add` for `+`, `USub` for `-x`; None for `+=`, a statement."""
     for text in (sign, f"x {sign} x", f"{sign} x"):
         try:
@@ -85,7 +85,7 @@ def _syntax(sign: str) -> type[ast.AST] | None:
 
 
 OPERATORS: dict[type[ast.AST], str] = {
-    syntax: op.name for op in OPERATIONS.values() if op.operator and (syntax := _syntax(op.operator))
+    syntax: op.name for op in OPERATIONS.values() if op.operator and (syntax := _find_syntax(op.operator))
 }
 PLAIN_TESTS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
     ast.Is: operator.is_, ast.IsNot: operator.is_not, ast.Eq: operator.eq, ast.NotEq: operator.ne,
@@ -108,7 +108,7 @@ APPLYING = "apply_along_axis"  # applies a function to the slices of an array
 NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # they return an array's namespace
 
 
-DEEPEST = 200  # calls of functions within one another
+MAX_CALL_DEPTH = 200  # calls of functions within one another
 UNRETURNED: Any = object()  # the result of a block of lines that returns nothing
 NAMELESS = "elements of what has no name; give it one first"
 ELEMENTS: Mapping[type[ast.expr], str] = {
@@ -303,7 +303,9 @@ class Reader:
                 raise self.excerpt(node).refuse(f"Python refuses it: {e}; give another index") from None
         if not isinstance(x, Ref):
             raise self.excerpt(node).refuse("a number has no elements; index an array")
-        return self.builder.index(self.excerpt(node), x, self.as_argument(node, at), _lists_in(node.slice))
+        return self.builder.index(
+            self.excerpt(node), x, self.as_argument(node, at), _find_lists_form(node.slice)
+        )
 
     def refuse_unclear_result(self, call: ast.Call, x: Ref) -> None:
         """Raises ProgramError for `x.max(1)[1]` where the library of x is unknown: a row, or the indices."""
@@ -589,7 +591,7 @@ class Reader:
         return [
             CLASSES[x.path[-1]]
             if isinstance(x, Dotted) and x.path[-1] in CLASSES
-            else self.as_argument(node, _named_dtype(x))
+            else self.as_argument(node, _read_named_dtype(x))
             for x in given
         ]
 
@@ -598,11 +600,12 @@ class Reader:
     ) -> tuple[list[Argument], dict[str, Argument]]:
         """Return the arguments of a call as steps take them; an unbound name may be the name of a dtype."""
         taken = [
-            self.as_argument(node, _named_dtype(x) if self.may_be_dtype(name, i) else x)
+            self.as_argument(node, _read_named_dtype(x) if self.may_be_dtype(name, i) else x)
             for i, x in enumerate(args)
         ]
         said = {
-            key: self.as_argument(node, _named_dtype(x) if key == "dtype" else x) for key, x in named.items()
+            key: self.as_argument(node, _read_named_dtype(x) if key == "dtype" else x)
+            for key, x in named.items()
         }
         return taken, said
 
@@ -622,10 +625,12 @@ class Reader:
         return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
 
     def constant(self, node: ast.Constant) -> Read:
-        """The value that is written out. Raises ProgramError of one that no dtype holds, and of bytes."""
+        """The value that is written out. Raises ProgramError for one that no dtype holds, and of bytes."""
         match node.value:
-            case int() as value if value.bit_length() > WIDEST:
-                raise self.excerpt(node).refuse(f"a number of more than {WIDEST:,} bits; no dtype holds it")
+            case int() as value if value.bit_length() > MAX_INT_BITS:
+                raise self.excerpt(node).refuse(
+                    f"a number of more than {MAX_INT_BITS:,} bits; no dtype holds it"
+                )
             case int() | float() | complex() | str() | None | EllipsisType() as value:
                 return value
         raise self.refusal_of(node)
@@ -751,7 +756,7 @@ class Reader:
         line: int = getattr(node, "lineno", 1)
         start: int = getattr(node, "col_offset", 0)
         end = getattr(node, "end_col_offset", start) if getattr(node, "end_lineno", line) == line else None
-        most = start + 4 * LONGEST
+        most = start + 4 * MAX_STEP_CHARS
         text = self.lines[line - 1][start : most if end is None else min(end, most)].decode(
             "utf-8", "replace"
         )
@@ -900,8 +905,10 @@ class Reader:
         self, function: Function, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
     ) -> Reading:
         """Read a call of a function that the source defines: its lines, with the arguments of the call."""
-        if self.calls >= DEEPEST:
-            raise self.excerpt(node).refuse(f"more than {DEEPEST} calls within one another; write a loop out")
+        if self.calls >= MAX_CALL_DEPTH:
+            raise self.excerpt(node).refuse(
+                f"more than {MAX_CALL_DEPTH} calls within one another; write a loop out"
+            )
         known = parameters(function.node)
         given: dict[str, Any] = dict(zip(known, args, strict=False))
         if function.node.args.vararg or function.node.args.kwarg:
@@ -952,7 +959,7 @@ EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = 
 }
 
 
-def _lists_in(index: ast.expr) -> str:
+def _find_lists_form(index: ast.expr) -> str:
     """Return the form of the lists in an index, as a step has it: one of INDICES; empty without lists."""
     if isinstance(index, ast.List):
         return INDICES[0]
@@ -960,7 +967,7 @@ def _lists_in(index: ast.expr) -> str:
     return INDICES[1] if several else ""
 
 
-def _named_dtype(x: Read) -> Read:
+def _read_named_dtype(x: Read) -> Read:
     """Return an unbound name as the name of a dtype, which a system's own file may define."""
     return NamedDType(x.path[-1]) if isinstance(x, Dotted) else x
 

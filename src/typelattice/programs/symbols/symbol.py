@@ -166,7 +166,7 @@ def argument(xp: Any, x: Any) -> Argument:
     return found_ref
 
 
-def _operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
+def _make_operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any], Any]:
 
     def method(self: Symbol, other: Any) -> Any:
         try:
@@ -191,7 +191,7 @@ def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
     return method
 
 
-def _unary(name: str) -> Callable[[Symbol], Any]:
+def _make_unary(name: str) -> Callable[[Symbol], Any]:
     def method(self: Symbol) -> Any:
         found = self._xp.builder.operator(here(), name, (self._ref,))
         return Symbol(self._xp, found) if isinstance(found, Ref) else found
@@ -199,18 +199,18 @@ def _unary(name: str) -> Callable[[Symbol], Any]:
     return method
 
 
-def _attribute(name: str) -> property:
+def _make_attribute(name: str) -> property:
     return property(lambda self: self._xp._attribute(self, name))
 
 
 for _name in ATTRIBUTES:
-    setattr(Symbol, _name, _attribute(_name))
+    setattr(Symbol, _name, _make_attribute(_name))
 for _op in OPERATIONS.values():
     if _op.method and (_op.operator or _op.name == "abs") and _op.of_class not in ("in-place", "assignment"):
         if _op.most == 1:
-            setattr(Symbol, _op.method, _unary(_op.name))
+            setattr(Symbol, _op.method, _make_unary(_op.name))
         else:
-            setattr(Symbol, _op.method, _operator(_op.name))
+            setattr(Symbol, _op.method, _make_operator(_op.name))
             if _op.of_class not in ("comparison", "ordering"):
-                setattr(Symbol, _op.method.replace("__", "__r", 1), _operator(_op.name, reflected=True))
+                setattr(Symbol, _op.method.replace("__", "__r", 1), _make_operator(_op.name, reflected=True))
                 setattr(Symbol, _op.method.replace("__", "__i", 1), _in_place(_op.name))

@@ -56,7 +56,7 @@ class Symbols:
         return Symbol(self, self.builder.input(Excerpt(name), given))
 
     def output(self, *results: object) -> Program:
-        """The program that gives these results. Raises ProgramError for what is none."""
+        """Return the program that gives these results. Raises ProgramError for what is none."""
         refs = [self.builder.ref(here(), argument(self, x)) for x in results]
         return Program(tuple(self.builder.steps), tuple(ref.step for ref in refs))
 
@@ -65,11 +65,11 @@ class Symbols:
         return is_kind(self.builder, here(), argument(self, d), argument(self, kind))
 
     def finfo(self, d: object) -> SymbolLimits:
-        """The limits of a float dtype, or of an array's: Python floats."""
+        """Return the limits of a float dtype, or of an array's: Python floats."""
         return SymbolLimits(self, "finfo", argument(self, d))
 
     def iinfo(self, d: object) -> SymbolLimits:
-        """The limits of an integer dtype, or of an array's: Python ints."""
+        """Return the limits of an integer dtype, or of an array's: Python ints."""
         return SymbolLimits(self, "iinfo", argument(self, d))
 
     def __getattr__(self, name: str) -> Any:
@@ -137,7 +137,7 @@ class Symbols:
         return Symbol(self, found) if isinstance(found, Ref) else found
 
     def _each(self, excerpt: Excerpt, several: MultipleResults) -> Any:
-        """A tuple of symbols, whose fields have names where the standard names them."""
+        """Return a tuple of symbols, whose fields have names where the standard names them."""
         if several.count is None:
             why = f"it is not known how many arrays {several.name} gives"
             raise excerpt.refuse(f"{why}; give its operand a shape, e.g. float32[3,4]")

@@ -12,7 +12,7 @@ from onnx import numpy_helper
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import result_shape
 from typelattice.calls.step import (
-    LONGEST,
+    MAX_STEP_CHARS,
     Argument,
     Call,
     Created,
@@ -49,7 +49,7 @@ class Graph:
     # -- what is stated
 
     def dtype(self, where: str, number: int) -> str:
-        """A dtype by ONNX's number."""
+        """Return a dtype by ONNX's number."""
         try:
             found = str(onnx.TensorProto.DataType.Name(number)).lower()
         except ValueError:
@@ -60,7 +60,7 @@ class Graph:
         return name
 
     def type_of(self, where: str, name: str) -> tuple[str, Shape | None]:
-        """The dtype and the shape that the model states of a value, or that ONNX infers."""
+        """Return the dtype and the shape that the model states of a value, or that ONNX infers."""
         stated = self.types.get(name)
         if stated is None or not stated.HasField("tensor_type") or not stated.tensor_type.elem_type:
             raise ProgramError(f"{where}: the dtype of {short(name)} is not stated; run onnx.shape_inference")
@@ -75,7 +75,7 @@ class Graph:
     # -- values and their steps
 
     def dtype_of(self, where: str, name: str) -> str:
-        """The dtype of a value. Raises ProgramError of one that nothing before has made."""
+        """Return the dtype of a value. Raises ProgramError for one that nothing before has made."""
         if name in self.constants:
             return self.constants[name][1]
         if name not in self.known:
@@ -83,7 +83,7 @@ class Graph:
         return self.known[name][1]
 
     def part(self, where: str, name: str) -> int:
-        """The step that a value is."""
+        """Return the step that a value is."""
         self.dtype_of(where, name)
         if name in self.constants:
             step, dtype = self.constants.pop(name)
@@ -91,13 +91,13 @@ class Graph:
         return self.known[name][0]
 
     def text(self, where: str, name: str) -> str:
-        """The text of the step that a value is, or would be."""
+        """Return the text of the step that a value is, or would be."""
         if name in self.constants:
             return self.constants[name][0].text
         return self.steps[self.part(where, name)].text
 
     def add(self, step: Step) -> int:
-        """The number of a step that is added."""
+        """Return the number of a step that is added."""
         self.steps.append(step)
         return len(self.steps) - 1
 
@@ -109,7 +109,7 @@ class Graph:
 
     def input(self, where: str, name: str, dtype: str, shape: Shape | None) -> None:
         """Add an input of the graph; its name is changed to a valid Python name that is still free."""
-        plain = clip_text(re.sub(r"\W", "_", name), LONGEST).replace(".", "_") or "x"
+        plain = clip_text(re.sub(r"\W", "_", name), MAX_STEP_CHARS).replace(".", "_") or "x"
         plain = plain if plain.isidentifier() else f"x_{plain}"
         while plain in self.names:
             plain += "_"
@@ -135,21 +135,21 @@ class Graph:
         if count > WRITTEN_OUT:
             self.input(where, name, dtype, shape)
             return
-        made = create_constant(value.tolist(), dtype, clip_text(name, LONGEST), shape)
+        made = create_constant(value.tolist(), dtype, clip_text(name, MAX_STEP_CHARS), shape)
         if name in self.known or name in self.constants:
             self.name(where, name, dtype, -1)  # which refuses it
         self.constants[name] = made, dtype
 
 
 def create_constant(value: Any, dtype: str, text: str, shape: Shape) -> Created:
-    """An array of numbers that are written out."""
+    """Return an array of numbers that are written out."""
     like, _ = read_input(DTYPES[dtype].kind.word)
     assert not isinstance(like, str)
-    return Created("asarray", (_tuple(value),), (), like, NamedDType(dtype), text=text, shape=shape)
+    return Created("asarray", (_read_tuple(value),), (), like, NamedDType(dtype), text=text, shape=shape)
 
 
-def _tuple(x: Any) -> Argument:
-    return tuple(map(_tuple, x)) if isinstance(x, list) else x
+def _read_tuple(x: Any) -> Argument:
+    return tuple(map(_read_tuple, x)) if isinstance(x, list) else x
 
 
 class Node:
@@ -170,7 +170,7 @@ class Node:
         return position < len(self.dtypes) and self.dtypes[position] is not None
 
     def operand(self, position: int) -> int:
-        """The step of the operand at a position, which is given."""
+        """Return the step of the operand at a position, which is given."""
         return self.graph.part(self.where, self.node.input[position])
 
     def operands(self) -> list[int]:
@@ -183,14 +183,14 @@ class Node:
         return name in self.attributes
 
     def integer(self, name: str, default: int) -> int:
-        """An attribute that is a whole number."""
+        """Return an attribute that is a whole number."""
         return int(self._attribute(name, "INT").i) if self.has(name) else default
 
     def number(self, name: str, default: float) -> float:
         return float(self._attribute(name, "FLOAT").f) if self.has(name) else default
 
     def word(self, name: str) -> str:
-        """An attribute that is a text; an empty one if it is not given, or damaged."""
+        """Return an attribute that is a text; an empty one if it is not given, or damaged."""
         return bytes(self._attribute(name, "STRING").s).decode("ascii", "replace") if self.has(name) else ""
 
     def setting(self, position: int | None, name: str) -> tuple[int, ...] | None:
@@ -236,11 +236,11 @@ class Node:
         return self.graph.add(step)
 
     def index(self, key: tuple[Argument, ...]) -> int:
-        """The step of elements of the first operand."""
+        """Return the step of elements of the first operand."""
         return self.graph.add(Index(self.operand(0), key, text=self.text, shape=self.shape))
 
     def constant(self, value: float) -> int:
-        """The step of a number of the dtype of the first operand."""
+        """Return the step of a number of the dtype of the first operand."""
         dtype = self.dtypes[0] or self.dtype
         number = int(value) if DTYPES[dtype].kind.word == "int" else value
         return self.graph.add(create_constant(number, dtype, str(value), ()))

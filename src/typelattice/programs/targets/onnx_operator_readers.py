@@ -18,7 +18,7 @@ MOST_LENGTH = 2**31 - 1  # from here on a bound of Slice means the end
 Reader = Callable[[Node], int | None]
 
 
-def _reduction(name: str) -> Reader:
+def _reduction_reader(name: str) -> Reader:
     """A reduction, of all axes if none is named; axes are an attribute, or in newer models a constant."""
 
     def read(node: Node) -> int | None:
@@ -55,7 +55,7 @@ def _operation_reader(
 
 
 def _read_folded(name: str) -> Reader:
-    """An operator of any number of operands: each with what those before it have come to."""
+    """Return an operator of any number of operands: each with what those before it have come to."""
 
     def read(node: Node) -> int | None:
         first, *others = node.operands()
@@ -66,7 +66,7 @@ def _read_folded(name: str) -> Reader:
     return read
 
 
-def _product(node: Node) -> int | None:
+def _read_gemm(node: Node) -> int | None:
     """`Gemm`: alpha times the product of two matrices, which may be transposed, plus beta times a third."""
     a, b, c = node.operand(0), node.operand(1), node.operand(2) if node.has_operand(2) else None
     if node.integer("transA", 0):
@@ -136,7 +136,7 @@ def _read_div(node: Node) -> int | None:
     return node.call("divide", node.operands()) if real else None
 
 
-def _remainder(node: Node) -> int | None:
+def _read_remainder(node: Node) -> int | None:
     return node.call("fmod" if node.integer("fmod", 0) else "remainder", node.operands())
 
 
@@ -171,7 +171,7 @@ def _read_slice(node: Node) -> int | None:
     return node.index(tuple(key))
 
 
-def _triangle(node: Node) -> int | None:
+def _read_triangle(node: Node) -> int | None:
     diagonal = node.setting(1, "k") if node.has_operand(1) else (0,)
     if diagonal is None:
         return None
@@ -189,7 +189,7 @@ def _read_bit_shift(node: Node) -> int | None:
     return node.call(f"bitwise_{side}_shift", node.operands()) if side in ("left", "right") else None
 
 
-def _infinite(node: Node) -> int | None:
+def _read_infinite(node: Node) -> int | None:
     both = node.integer("detect_negative", 1) and node.integer("detect_positive", 1)
     return node.call("isinf", [node.operand(0)]) if both else None
 
@@ -208,18 +208,18 @@ READERS: Mapping[str, Reader] = {
     "Gather": _read_gather,
     "GatherElements": _operation_reader("take_along_axis", 2, axis=0),
     "Gelu": _operation_reader("gelu"),
-    "Gemm": _product,
-    "IsInf": _infinite,
+    "Gemm": _read_gemm,
+    "IsInf": _read_infinite,
     "LogSoftmax": _operation_reader("log_softmax", since=13, axis=-1),
     "Max": _read_folded("maximum"),
     "Min": _read_folded("minimum"),
-    "Mod": _remainder,
-    "ReduceLogSumExp": _reduction("logsumexp"),
-    "ReduceMax": _reduction("max"),
-    "ReduceMean": _reduction("mean"),
-    "ReduceMin": _reduction("min"),
-    "ReduceProd": _reduction("prod"),
-    "ReduceSum": _reduction("sum"),
+    "Mod": _read_remainder,
+    "ReduceLogSumExp": _reduction_reader("logsumexp"),
+    "ReduceMax": _reduction_reader("max"),
+    "ReduceMean": _reduction_reader("mean"),
+    "ReduceMin": _reduction_reader("min"),
+    "ReduceProd": _reduction_reader("prod"),
+    "ReduceSum": _reduction_reader("sum"),
     "Reshape": _of_shape("reshape"),
     "Slice": _read_slice,
     "Softmax": _operation_reader("softmax", since=13, axis=-1),
@@ -227,6 +227,6 @@ READERS: Mapping[str, Reader] = {
     "Sum": _read_folded("add"),
     "Tile": _read_tile,
     "Transpose": _read_transpose,
-    "Trilu": _triangle,
+    "Trilu": _read_triangle,
     "Unsqueeze": _of_shape("reshape"),
 }

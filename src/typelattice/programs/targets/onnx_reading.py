@@ -9,9 +9,9 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from typelattice.calls.call_signatures import CAST, FUNCTIONS, graph_names, graph_operation
-from typelattice.calls.program_builder import MOST
+from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.step import LONGEST, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
+from typelattice.calls.step import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
 from typelattice.facts.suggestions import clip_text, short
 from typelattice.programs.targets.onnx_graph import Graph, Node
 from typelattice.programs.targets.onnx_operator_readers import READERS
@@ -30,8 +30,8 @@ def read(data: bytes | Any, name: str) -> tuple[tuple[Step, ...], tuple[int, ...
         raise ProgramError(f"{name} is no ONNX model: {clip_text(' '.join(str(e).split()), 200)}") from None
     if not graph.output:
         raise ProgramError(f"{name} is no ONNX model: its graph gives nothing")
-    if len(graph.node) + len(graph.initializer) + len(graph.input) > MOST:
-        raise ProgramError(f"{name} has more than {MOST:,} nodes; take it apart")
+    if len(graph.node) + len(graph.initializer) + len(graph.input) > MAX_STEPS:
+        raise ProgramError(f"{name} has more than {MAX_STEPS:,} nodes; take it apart")
     return _Reader(graph, {each.domain: each.version for each in model.opset_import}).read()
 
 
@@ -80,12 +80,12 @@ class _Reader:
         for output in outputs:
             dtype, shape = made.type_of(where, output)
             given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
-            name = clip_text(node.op_type, LONGEST)
+            name = clip_text(node.op_type, MAX_STEP_CHARS)
             opaque = Opaque(name, given, parts, text=self.text(where, node), shape=shape)
             made.name(where, output, dtype, made.add(opaque))
 
     def operation(self, where: str, node: Any) -> int | None:
-        """The step of an operator that some operation is; None of any other."""
+        """Return the step of an operator that some operation is; None of any other."""
         made, kind = self.made, node.op_type
         if kind in READERS:
             version = self.version(node)
@@ -102,12 +102,12 @@ class _Reader:
         return made.add(Call(ours, refs, (), parts, False, NamedDType(dtype), text=text, shape=shape))
 
     def text(self, where: str, node: Any) -> str:
-        """A node as a call of its operator."""
+        """Return a node as a call of its operator."""
         parts = (self.made.text(where, name) for name in node.input if name)
-        return clip_text(f"{node.op_type}({', '.join(parts)})", LONGEST)
+        return clip_text(f"{node.op_type}({', '.join(parts)})", MAX_STEP_CHARS)
 
     def version(self, node: Any) -> int:
-        """The version of the operators of a node's domain."""
+        """Return the version of the operators of a node's domain."""
         domains = OWN if node.domain in OWN else (node.domain,)
         return next((self.versions[each] for each in domains if each in self.versions), 1)
 

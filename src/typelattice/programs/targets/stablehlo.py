@@ -50,10 +50,10 @@ class StableHLO(JAX):
     ) -> Any:
         """A custom call, whose attributes are the settings."""
         made = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(shape, to))
-        return made(*arrays, **{key: _attribute(x) for key, x in settings.items()})
+        return made(*arrays, **{key: _write_attribute(x) for key, x in settings.items()})
 
 
-def _attribute(x: Any) -> Any:
+def _write_attribute(x: Any) -> Any:
     """A setting as an attribute of a custom call: a number of 64 bits, a list of them, a bool or a text."""
     if isinstance(x, (bool, str)):
         return x

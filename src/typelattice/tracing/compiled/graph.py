@@ -12,7 +12,7 @@ from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import Operand
 
 Variable = Hashable  # the key of a value in a library's graph
-MOST = 20_000  # operations of a graph that are read
+MAX_GRAPH_OPERATIONS = 20_000  # operations of a graph that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class GraphReader:
 
     def graph(self, inputs: tuple[Variable | None, ...], outputs: tuple[Variable, ...]) -> Graph | None:
         """Return the graph; None if it is too long."""
-        if len(self.nodes) > MOST:
+        if len(self.nodes) > MAX_GRAPH_OPERATIONS:
             return None
         known = self.operands, self.sizes, self.numbers, self.constants, self.names
         return Graph(inputs, tuple(self.nodes), outputs, *known)

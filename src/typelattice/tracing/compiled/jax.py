@@ -15,7 +15,7 @@ from typelattice.calls.step import SourceLocation
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
 from typelattice.operands.operand import SCALARS
-from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable
+from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphReader, Node, Variable
 from typelattice.tracing.steps.arguments import parameters
 
 LIBRARY = "jax"
@@ -141,7 +141,7 @@ class _Reader(GraphReader):
             if own != given:
                 self.edges([given], [own])
         for eqn in jaxpr.eqns:
-            if len(self.nodes) > MOST:
+            if len(self.nodes) > MAX_GRAPH_OPERATIONS:
                 break
             location = (
                 None if own_file and outer is not None else _location(eqn)

@@ -27,7 +27,7 @@ class Chooser:
 
     def __init__(self, graph: Graph, library: str, system: str) -> None:
         self.graph, self.library, self.system = graph, library, system
-        self.said: dict[Hashable, Operand | None] = {}
+        self.known_results: dict[Hashable, Operand | None] = {}
         self.makers = {
             variable: node
             for node in graph.nodes
@@ -74,9 +74,9 @@ class Chooser:
             return False  # one is not an array of numbers
         given = [*self.inputs_of(takes, numbers)]
         key = op.name, tuple((type(x), x) for x in given)
-        if key not in self.said:
-            self.said[key] = self.compute_result(op, given)
-        found = self.said[key]
+        if key not in self.known_results:
+            self.known_results[key] = self.compute_result(op, given)
+        found = self.known_results[key]
         return found is not None and (found.dtype, found.weak)
 
     def inputs_of(self, takes: Sequence[Variable], numbers: bool) -> Iterator[Operand | Value]:

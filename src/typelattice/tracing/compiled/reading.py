@@ -11,7 +11,7 @@ from typing import Any
 from typelattice.calls.call_signatures import CAST, FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import (
-    LONGEST,
+    MAX_STEP_CHARS,
     Excerpt,
     Index,
     Input,
@@ -254,7 +254,7 @@ class Reading:
         )
         if not location.end_line:
             text = "".join(lines.lines[location.line - 1 : location.line]).strip()
-        return Excerpt(text[:LONGEST], SourceLocation(location.file, location.line), self.owner)
+        return Excerpt(text[:MAX_STEP_CHARS], SourceLocation(location.file, location.line), self.owner)
 
     def source(self, file: str) -> Source:
         """Return the source of a file, which need not be a followed one."""

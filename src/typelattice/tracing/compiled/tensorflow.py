@@ -11,7 +11,7 @@ from typelattice.calls.call_signatures import graph_operands
 from typelattice.calls.step import SourceLocation
 from typelattice.operands.adapters.tensorflow import read
 from typelattice.operands.operand import SCALARS
-from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable
+from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphReader, Node, Variable
 
 LIBRARY = "tensorflow"
 MODULE = "tensorflow.python.eager.polymorphic_function."
@@ -82,7 +82,7 @@ class _Reader(GraphReader):
 
     def read(self, graph: Any, number: int) -> None:
         for op in graph.get_operations():
-            if len(self.nodes) > MOST:
+            if len(self.nodes) > MAX_GRAPH_OPERATIONS:
                 break
             self.operation(graph, op, number)
 

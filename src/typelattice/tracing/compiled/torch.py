@@ -18,7 +18,7 @@ from typing import Any
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.torch import read
 from typelattice.operands.operand import SCALARS, scalar
-from typelattice.tracing.compiled.graph import MOST, Graph, GraphReader, Node, Variable
+from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphReader, Node, Variable
 from typelattice.tracing.libraries.torch import DEVICES, autocast_is_on
 
 LIBRARY = "torch"
@@ -169,7 +169,7 @@ class _Reader(GraphReader):
     def add_node(self, function: Any, args: Sequence[Any], made: Any) -> None:
         tensor = sys.modules["torch"].Tensor
         gives = [x for x in leaves(made) if isinstance(x, tensor)]
-        if not gives or len(self.nodes) > MOST:
+        if not gives or len(self.nodes) > MAX_GRAPH_OPERATIONS:
             return
         if _is_view(function, args, gives):
             self.variables |= {id(x): (x, self.variable_of(args[0])) for x in gives}

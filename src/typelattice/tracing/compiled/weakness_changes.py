@@ -12,7 +12,7 @@ from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.run_data.run import MadeWeak
 from typelattice.tracing.steps.arguments import UnknownCallError, arguments
 
-MOST = 1_000
+MAX_REMEMBERED_FUNCTIONS = 1_000
 """Functions with sorts of arguments that are remembered."""
 
 
@@ -41,7 +41,7 @@ class WeakArguments:
         leaves = library.leaves((args, named))
         types = [library.weak_type(x) for x in leaves]
         key = function, library.state(function), *(type_ for type_, _ in types)
-        if key not in self.calls and len(self.calls) >= MOST:
+        if key not in self.calls and len(self.calls) >= MAX_REMEMBERED_FUNCTIONS:
             return
         calls = self.calls.setdefault(key, {})
         weak = tuple(is_weak for _, is_weak in types)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typelattice.calls.step import WRITES, Call
 from typelattice.engine.operations import GROUPS, class_of
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.checked_run import CheckedRun, source_of, written_into
+from typelattice.tracing.findings.checked_run import CheckedRun, pair_writes, source_of
 from typelattice.tracing.run_data.float_widths import width_of
 
 
@@ -25,9 +25,9 @@ class CastBack:
 
 
 def cast_back(checked: CheckedRun) -> tuple[CastBack, ...]:
-    """The places in a run, each once, that compute in a wider float than they write."""
-    found: dict[object, CastBack] = {}
-    computing = dict(written_into(checked.run))
+    """Find the places in a run that compute in a wider float than they write."""
+    by_source: dict[object, CastBack] = {}
+    computing = dict(pair_writes(checked.run))
     computing |= {
         i: i for i, step in enumerate(checked.steps) if isinstance(step, Call) and step.op in WRITES
     }
@@ -35,11 +35,13 @@ def cast_back(checked: CheckedRun) -> tuple[CastBack, ...]:
         step = checked.steps[by]
         if isinstance(step, Call) and GROUPS[class_of(step.operation)] == "moving":
             continue  # it copies each value, such as concat(dtype=...)
-        p, into = checked.said[by].promotion, checked.observed(i)
-        computed, kept = p.compute if p else None, into.dtype if into else None
-        if computed is None or kept is None:
+        p, into = checked.replayed[by].promotion, checked.observed(i)
+        computed, written = p.compute if p else None, into.dtype if into else None
+        if computed is None or written is None:
             continue
-        wide, least = width_of(computed) or 0, width_of(kept) or 0
+        wide, least = width_of(computed) or 0, width_of(written) or 0
         if wide > least > 0 and any(0 < (checked.widths[x] or 0) < wide for x in checked.inputs[by]):
-            found.setdefault((source_of(checked.steps[i]), computed, kept), CastBack(i, computed, kept))
-    return tuple(found.values())
+            by_source.setdefault(
+                (source_of(checked.steps[i]), computed, written), CastBack(i, computed, written)
+            )
+    return tuple(by_source.values())

@@ -23,7 +23,7 @@ class CheckedRun:
 
     - `inputs`, `made_into`: the earlier steps that each step uses, and the later steps that use it.
     - `seen`: the observed result of each step, or the predicted one if it was not observed.
-    - `said`: the prediction of the library's own system, from the observed operands.
+    - `replayed`: the prediction of the library's own system, from the observed operands.
     - `at_source`: the steps of each source text at its location. There may be several, as in a loop.
     - `find_evaluator`: asks the own system of a step's library.
     - `narrowest`: the narrowest float of the run.
@@ -37,7 +37,7 @@ class CheckedRun:
     inputs: Sequence[Sequence[int]] = field(repr=False)
     made_into: Sequence[Sequence[int]] = field(repr=False)
     seen: Sequence[Outcome] = field(repr=False)
-    said: Sequence[Outcome] = field(repr=False)
+    replayed: Sequence[Outcome] = field(repr=False)
     at_source: Mapping[object, Sequence[int]] = field(repr=False)
     find_evaluator: FindEvaluator = field(repr=False)
     narrowest: DType | None
@@ -88,44 +88,50 @@ class CheckedRun:
     def otherwise(self) -> Mapping[int, str | None]:
         """Map each mismatch to None and each departure to its reason."""
         return {
-            i: known_reason(self.said[i], seen.operand)
+            i: known_reason(self.replayed[i], seen.operand)
             for i, (step, seen) in enumerate(self.run)
             if seen.count
             and is_operation(step)
-            and not agrees(self.said[i], seen.operand)
-            and not left_open(step, self.said[i])
+            and not agrees(self.replayed[i], seen.operand)
+            and not left_open(step, self.replayed[i])
         }
 
 
 def check_run(run: Run) -> CheckedRun:
     """Check a run against its own systems. Raises UnknownSystemError or FormatError for a system."""
     steps = run.program.steps
-    found = {owner: find_system(name) for owner, name in run.systems.items()}
-    systems: System | Systems = found if len(found) != 1 else next(iter(found.values()))
+    by_owner = {owner: find_system(name) for owner, name in run.systems.items()}
+    systems: System | Systems = by_owner if len(by_owner) != 1 else next(iter(by_owner.values()))
     find_evaluator = evaluators_of(systems, steps)
     inputs = [step.inputs for step in steps]
     made_into: list[list[int]] = [[] for _ in steps]
-    for i, those in enumerate(inputs):
-        for part in those:
+    for i, step_inputs in enumerate(inputs):
+        for part in step_inputs:
             made_into[part].append(i)
-    observed = [Outcome(each.operand) if each.count else None for each in run.seen]
-    said = replay_singly(steps, find_evaluator, observed) if found else [o or Outcome(None) for o in observed]
-    seen = [one or other for one, other in zip(observed, said, strict=True)]
+    observed = [Outcome(seen_step.operand) if seen_step.count else None for seen_step in run.seen]
+    replayed = (
+        replay_singly(steps, find_evaluator, observed) if by_owner else [o or Outcome(None) for o in observed]
+    )
+    seen = [one or other for one, other in zip(observed, replayed, strict=True)]
     at_source: dict[object, list[int]] = {}
     for i, step in enumerate(steps):
         at_source.setdefault(source_of(step), []).append(i)
     widths = [width(outcome.operand) for outcome in seen]
-    for i, p in written_into(run):
+    for i, p in pair_writes(run):
         if (widths[i] or 0) < (widths[p] or 0):
             widths[p] = widths[i]
-    floats = {each.operand.dtype: n for each, n in zip(seen, widths, strict=True) if each.operand and n}
+    floats = {
+        seen_step.operand.dtype: n
+        for seen_step, n in zip(seen, widths, strict=True)
+        if seen_step.operand and n
+    }
     narrowest = min(floats, key=floats.__getitem__, default=None)
     return CheckedRun(
-        run, systems, steps, inputs, made_into, seen, said, at_source, find_evaluator, narrowest, widths
+        run, systems, steps, inputs, made_into, seen, replayed, at_source, find_evaluator, narrowest, widths
     )
 
 
-def written_into(run: Run) -> Iterator[tuple[int, int]]:
+def pair_writes(run: Run) -> Iterator[tuple[int, int]]:
     """Yield pairs of steps for each call with `out=`, or that casts its result to `dtype=`.
 
     They are the write into the array, or the cast, and the computation. The computed values are never an

@@ -51,7 +51,7 @@ def divergences(checked: CheckedRun, replayed: Replay) -> tuple[Divergence, ...]
     later: dict[int, list[int]] = {}
     unknown: dict[int, int] = {}  # maps each step that a replay cannot tell to the first step behind it
     for i, outcome in enumerate(replayed):
-        if _same(checked.seen[i], outcome):
+        if _is_as_observed(checked.seen[i], outcome):
             changed = (unknown, causes) if isinstance(checked.steps[i], Opaque) else (unknown,)
             behind = [by[p] for by in changed for p in checked.inputs[i] if p in by]
             unknown.update([(i, behind[0])] if behind else [])
@@ -68,8 +68,8 @@ def divergences(checked: CheckedRun, replayed: Replay) -> tuple[Divergence, ...]
         later.setdefault(by, []).append(i)
     groups: dict[object, list[int]] = {}
     for by in later:
-        groups.setdefault(_place(checked, by, replayed[by]), []).append(by)
-    found = [_divergence(checked, group, later, replayed, unknown) for group in groups.values()]
+        groups.setdefault(_divergence_key(checked, by, replayed[by]), []).append(by)
+    found = [_make_divergence(checked, group, later, replayed, unknown) for group in groups.values()]
     return tuple(sorted(found, key=lambda p: (COSTS.index(p.cost), -p.runs, p.steps)))
 
 
@@ -90,19 +90,19 @@ def _made_of_lists(checked: CheckedRun, i: int) -> Iterator[int]:
             left += checked.inputs[p]
 
 
-def _same(seen: Outcome, outcome: Outcome) -> bool:
+def _is_as_observed(seen: Outcome, outcome: Outcome) -> bool:
     """Return True if the outcome has the observed dtype, or if nothing is known of the step."""
     return seen.operand is None or agrees(outcome, seen.operand)
 
 
-def _place(checked: CheckedRun, i: int, outcome: Outcome) -> object:
+def _divergence_key(checked: CheckedRun, i: int, outcome: Outcome) -> object:
     """Return the key by which steps count as one divergence: the source, the operands and both results."""
     step = checked.steps[i]
     operands = tuple(str(checked.seen[p]) for p in checked.inputs[i])
     return step.location, step.text, step.op, operands, str(checked.seen[i]), str(outcome)
 
 
-def _divergence(
+def _make_divergence(
     checked: CheckedRun,
     group: list[int],
     later: Mapping[int, list[int]],
@@ -115,15 +115,17 @@ def _divergence(
     following = [i for by in group for i in later[by] if i != by]
     after = tuple(i for i, by in unknown.items() if by in group)
     takers = tuple(i for i in after if isinstance(checked.steps[i], Opaque))
-    lost = _lost(outcome.promotion, checked.said[first].promotion) or _dropped_part(seen.dtype, outcome)
+    lost = _find_lossy_casts(outcome.promotion, checked.replayed[first].promotion) or _find_dropped_part(
+        seen.dtype, outcome
+    )
     return Divergence(
-        replayed.name, tuple(group), seen.dtype, outcome, _cost(seen.dtype, outcome, lost), lost,
+        replayed.name, tuple(group), seen.dtype, outcome, _classify_cost(seen.dtype, outcome, lost), lost,
         len(following), sum(replayed[i].operand is None for i in following),
         sum(checked.run.seen[i].count for i in (*group, *following)), takers, after,
     )  # fmt: skip
 
 
-def _cost(seen: DType, outcome: Outcome, lost: object) -> str:
+def _classify_cost(seen: DType, outcome: Outcome, lost: object) -> str:
     """Return the cost, one of COSTS, of an outcome in place of the observed dtype."""
     if outcome.operand is None:
         return "raises"
@@ -134,7 +136,7 @@ def _cost(seen: DType, outcome: Outcome, lost: object) -> str:
     return "wider" if after > before else "narrower" if after < before else "differs"
 
 
-def _lost(p: Promotion | None, own: Promotion | None) -> tuple[tuple[DType, DType], ...]:
+def _find_lossy_casts(p: Promotion | None, own: Promotion | None) -> tuple[tuple[DType, DType], ...]:
     """Return the casts of arrays that lose values which the run kept.
 
     The run kept them if it did not cast an operand of that dtype, or cast it to a dtype that holds more.
@@ -148,11 +150,15 @@ def _lost(p: Promotion | None, own: Promotion | None) -> tuple[tuple[DType, DTyp
     return tuple(dict.fromkeys(lossy))
 
 
-def _dropped_part(seen: DType, outcome: Outcome) -> tuple[tuple[DType, DType], ...]:
+def _find_dropped_part(seen: DType, outcome: Outcome) -> tuple[tuple[DType, DType], ...]:
     """Return both dtypes if a float result becomes an integer or a complex one real; else nothing.
 
     The lower kind cannot hold a part of the values.
     """
     now = outcome.operand.dtype if outcome.operand else None
-    dropped = now is not None and now.kind.rank < seen.kind.rank and seen.kind.rank >= Kind.FLOAT.rank
+    dropped = (
+        now is not None
+        and now.kind.category < seen.kind.category
+        and seen.kind.category >= Kind.FLOAT.category
+    )
     return ((seen, now),) if dropped and now else ()

@@ -37,18 +37,18 @@ def dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[Decision, ...]
     alone, so a call may be one that never ran.
     """
     at = step.location
-    tree = _tree(sources.get(at.file, "")) if at else None
-    name = _named_dtype(step.text)
+    tree = _parse_tree(sources.get(at.file, "")) if at else None
+    name = _find_named_dtype(step.text)
     if at is None or tree is None or name is None:
         return ()
-    function = _enclosing(tree, at.line)
+    function = _find_enclosing(tree, at.line)
     if function is None:
         return tuple(_find_assignments(tree.body, name, at.file, at.line))
     assigned = [*_find_assignments(function.body, name, at.file, at.line)]
     if assigned:
-        return tuple(dict.fromkeys([assigned[-1], *_passed_for(function, assigned[-1].text, sources)]))
-    if name in _parameters(function):
-        return (*_default(function, name, at.file), *_find_passing_calls(function, name, sources))
+        return tuple(dict.fromkeys([assigned[-1], *_find_passed(function, assigned[-1].text, sources)]))
+    if name in _list_parameters(function):
+        return (*_find_default(function, name, at.file), *_find_passing_calls(function, name, sources))
     return tuple([*_find_assignments(tree.body, name, at.file, len(sources[at.file]))][-1:])
 
 
@@ -60,11 +60,11 @@ def is_cast_where_taken(made: Step, taken: Step, sources: Mapping[str, str]) -> 
     """
     if made.location is None or taken.location is None:
         return False
-    trees = [_tree(sources.get(at.file, "")) for at in (made.location, taken.location)]
+    trees = [_parse_tree(sources.get(at.file, "")) for at in (made.location, taken.location)]
     if trees[0] is None or trees[1] is None:
         return False
     maker, taker = (
-        _enclosing(tree, at.line) if tree else None
+        _find_enclosing(tree, at.line) if tree else None
         for tree, at in zip(trees, (made.location, taken.location), strict=True)
     )
     if maker is taker and made.location.file == taken.location.file:
@@ -93,7 +93,7 @@ def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             yield from _own_nodes(node)
 
 
-def _named_dtype(text: str) -> str | None:
+def _find_named_dtype(text: str) -> str | None:
     """Return the name that a call of a text takes its dtype from."""
     try:
         call = ast.parse(text, mode="eval").body
@@ -116,20 +116,20 @@ def _name_of(function: ast.expr) -> str:
 
 
 @lru_cache(MOST_TREES)
-def _tree(text: str) -> ast.Module | None:
+def _parse_tree(text: str) -> ast.Module | None:
     try:
         return ast.parse(text) if text.count("\n") <= MOST_LINES else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _functions(tree: ast.Module) -> Iterator[Function]:
+def _list_functions(tree: ast.Module) -> Iterator[Function]:
     return (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
-def _enclosing(tree: ast.Module, line: int) -> Function | None:
+def _find_enclosing(tree: ast.Module, line: int) -> Function | None:
     """Find the innermost function around a line."""
-    around = [f for f in _functions(tree) if f.lineno <= line <= (f.end_lineno or f.lineno)]
+    around = [f for f in _list_functions(tree) if f.lineno <= line <= (f.end_lineno or f.lineno)]
     return max(around, key=lambda f: f.lineno, default=None)
 
 
@@ -142,23 +142,23 @@ def _find_assignments(body: Sequence[ast.stmt], name: str, file: str, before: in
             yield Decision(SourceLocation(file, node.lineno), f"{name} = {ast.unparse(node.value)}")
 
 
-def _passed_for(function: Function, assignment: str, sources: Mapping[str, str]) -> Iterator[Decision]:
+def _find_passed(function: Function, assignment: str, sources: Mapping[str, str]) -> Iterator[Decision]:
     """Yield the calls that pass what an assignment computes a dtype from; none if it names a dtype itself."""
     used = [node for node in ast.walk(ast.parse(assignment)) if isinstance(node, (ast.Name, ast.Attribute))]
     if not any(isinstance(node, ast.Attribute) and node.attr in DTYPES for node in used):
         names = {node.id for node in used if isinstance(node, ast.Name)}
-        for name in _parameters(function):
+        for name in _list_parameters(function):
             yield from _find_passing_calls(function, name, sources) if name in names else ()
 
 
-def _parameters(function: Function) -> list[str]:
+def _list_parameters(function: Function) -> list[str]:
     """Return the parameters; `*args` stands after those that are given by position."""
     given = function.args
     starred = [given.vararg] if given.vararg else []
     return [a.arg for a in (*given.posonlyargs, *given.args, *starred, *given.kwonlyargs)]
 
 
-def _default(function: Function, name: str, file: str) -> Iterator[Decision]:
+def _find_default(function: Function, name: str, file: str) -> Iterator[Decision]:
     given = function.args
     positional = [a.arg for a in (*given.posonlyargs, *given.args)]
     defaults = dict(zip(reversed(positional), reversed(given.defaults), strict=False))
@@ -170,15 +170,17 @@ def _default(function: Function, name: str, file: str) -> Iterator[Decision]:
 
 def _find_passing_calls(function: Function, name: str, sources: Mapping[str, str]) -> Iterator[Decision]:
     """Yield the calls of a function by its name that pass a parameter."""
-    position = _parameters(function).index(name)
+    position = _list_parameters(function).index(name)
     for file, text in sources.items():
-        tree = _tree(text) if function.name in text else None
+        tree = _parse_tree(text) if function.name in text else None
         calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call)) if tree else ()
         for call in calls:
             if _name_of(call.func) != function.name:
                 continue
             value = next((k.value for k in call.keywords if k.arg == name), None)
-            own = position - (isinstance(call.func, ast.Attribute) and _parameters(function)[0] == "self")
+            own = position - (
+                isinstance(call.func, ast.Attribute) and _list_parameters(function)[0] == "self"
+            )
             if value is None and own < len(call.args) and name not in _only_named(function):
                 value = call.args[own]
             if value is not None:

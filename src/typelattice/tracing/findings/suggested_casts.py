@@ -14,12 +14,12 @@ from typelattice.tracing.findings.dtype_origin import is_cast_where_taken
 from typelattice.tracing.findings.widening_causes import Cause, narrow_parts
 from typelattice.tracing.run_data.float_widths import as_narrow, is_integer, narrow_to, width, width_of
 
-ROUNDS = 8  # in which further casts are looked for
+MAX_CAST_ROUNDS = 8  # in each, casts are added for operands that are still wide
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Casting:
-    """A cast of the result of the step `of`: where it is made, or where the step `at` alone takes it.
+    """A cast of the result of the step `producer`, where it is made or where `consumer` alone takes it.
 
     A float is cast where it is made. If another function made it, which has no array at hand, it is cast
     where a float meets it: so a constant stays as wide for callers with wide arrays. An integer is also cast
@@ -27,16 +27,18 @@ class Casting:
     not contain all of them.
     """
 
-    of: int
-    at: int | None = None
+    producer: int
+    consumer: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class NarrowingCasts:
-    """Casts to `target`, of `bytes` in all, and the steps that the replay with them found narrow (`kept`).
+class CastPlan:
+    """Casts to one dtype, `target`, and what a replay with them found.
+
+    `bytes` is the size of the arrays that are cast. `kept` are the steps whose floats stay narrow.
 
     `takers` are the opaque steps that take a narrowed array. A replay cannot tell their results, nor those of
-    the steps after them: these are `unknown`. Casts of narrower floats to the wide dtype keep nothing.
+    the steps after them: these are `unknown`. Casts that widen the narrower floats keep nothing narrow.
     """
 
     casts: tuple[Casting, ...]
@@ -47,67 +49,71 @@ class NarrowingCasts:
     unknown: tuple[int, ...] = ()
 
 
-def stop(checked: CheckedRun, cause: Cause) -> NarrowingCasts | None:
-    """Find the casts of the fewest bytes that stop the most of what follows from a cause; None if none does.
+def plan_casts(checked: CheckedRun, cause: Cause) -> CastPlan | None:
+    """Find the casts of the fewest bytes that keep the most later floats narrow; None if no cast does.
 
     First the operands of the widening steps are cast, then the result of the cause's first step. Steps that
-    still meet a wide operand get a cast of that, too. A dtype that nobody gets without asking is meant to be
-    as wide: then the narrower floats are cast.
+    still meet a wide operand get a cast of that, too. An explicitly requested wide dtype is taken as
+    intended: then the narrower floats are cast to it.
     """
     if not cause.usual:
-        return _widened_first(checked, cause)
-    tried = [_try_casts(checked, cause, {*casts}) for casts in _candidates(checked, cause)]
+        return _plan_widening(checked, cause)
+    tried = [_try_casts(checked, cause, {*casts}) for casts in _list_first_casts(checked, cause)]
     stopping = [t for t in tried if t.kept]
     best = min(stopping, key=lambda t: (-len(t.kept) - len(t.unknown), t.bytes, len(t.casts)), default=None)
-    return best and _cast_where_taken(checked, cause, _without_needless(checked, cause, best))
+    return best and _cast_where_taken(checked, cause, _drop_needless_casts(checked, cause, best))
 
 
-def _cast_where_taken(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> NarrowingCasts:
+def _cast_where_taken(checked: CheckedRun, cause: Cause, plan: CastPlan) -> CastPlan:
     """Move the casts of arrays that another function made to the steps that take them, if as much is kept."""
     casts: set[Casting] = set()
     concerned = {*cause.widening, *cause.later}
-    for c in found.casts:
-        takers = [i for i in checked.made_into[c.of] if i in concerned]
-        moves = c.at is None and takers and all(_made_elsewhere(checked, c.of, i) for i in takers)
-        casts |= {Casting(c.of, i) for i in takers} if moves else {c}
-    if casts == {*found.casts}:
-        return found
-    moved = _stop(checked, cause, casts, _replay_with_casts(checked, cause, casts))
-    as_much = {*moved.kept} | {*moved.unknown} >= ({*found.kept} | {*found.unknown}) - {c.of for c in casts}
-    return moved if moved.kept and as_much else found
+    for c in plan.casts:
+        takers = [i for i in checked.made_into[c.producer] if i in concerned]
+        moves = (
+            c.consumer is None and takers and all(_is_made_elsewhere(checked, c.producer, i) for i in takers)
+        )
+        casts |= {Casting(c.producer, i) for i in takers} if moves else {c}
+    if casts == {*plan.casts}:
+        return plan
+    moved = _measure_casts(checked, cause, casts, _replay_with_casts(checked, cause, casts))
+    as_much = {*moved.kept} | {*moved.unknown} >= ({*plan.kept} | {*plan.unknown}) - {
+        c.producer for c in casts
+    }
+    return moved if moved.kept and as_much else plan
 
 
-def _made_elsewhere(checked: CheckedRun, of: int, at: int) -> bool:
+def _is_made_elsewhere(checked: CheckedRun, producer: int, consumer: int) -> bool:
     """Return True if a step is to be cast where another takes it, as the source text has it."""
-    return is_cast_where_taken(checked.steps[of], checked.steps[at], checked.run.sources)
+    return is_cast_where_taken(checked.steps[producer], checked.steps[consumer], checked.run.sources)
 
 
-def _widened_first(checked: CheckedRun, cause: Cause) -> NarrowingCasts:
-    """Cast the narrower floats that became wide."""
-    of = {j for i in cause.widening for p in narrow_parts(checked, i) for j in checked.alike(p)}
+def _plan_widening(checked: CheckedRun, cause: Cause) -> CastPlan:
+    """Plan to cast the narrower floats to the wide dtype, since that was asked for."""
+    producers = {j for i in cause.widening for p in narrow_parts(checked, i) for j in checked.alike(p)}
     target = narrow_to(cause.narrow, cause.wide)
-    return NarrowingCasts(
-        tuple(map(Casting, sorted(of))), target, sum(checked.run.seen[i].bytes for i in of), ()
+    return CastPlan(
+        tuple(map(Casting, sorted(producers))), target, sum(checked.run.seen[i].bytes for i in producers), ()
     )
 
 
-def _candidates(checked: CheckedRun, cause: Cause) -> Iterator[list[Casting]]:
+def _list_first_casts(checked: CheckedRun, cause: Cause) -> Iterator[list[Casting]]:
     """List casts to begin with: of integers that a float met, of wide operands, of the first result."""
     if {*cause.first} <= {*cause.widening}:
-        integers = [c for i in cause.first for c in _integers(checked, i)]
+        integers = [c for i in cause.first for c in _cast_integers(checked, i)]
         if integers:
             yield integers
-    operands = [c for i in cause.widening for c in _wide_operands(checked, i, {})]
+    operands = [c for i in cause.widening for c in _cast_wide_operands(checked, i, {})]
     if operands:
         yield operands
     yield [Casting(i) for i in cause.first]
 
 
-def _integers(checked: CheckedRun, i: int) -> list[Casting]:
+def _cast_integers(checked: CheckedRun, i: int) -> list[Casting]:
     return [Casting(p, i) for p in checked.inputs[i] if is_integer(checked.observed(p))]
 
 
-def _wide_operands(checked: CheckedRun, i: int, changes: Mapping[int, Outcome]) -> list[Casting]:
+def _cast_wide_operands(checked: CheckedRun, i: int, changes: Mapping[int, Outcome]) -> list[Casting]:
     """List casts of the operands that are as wide as a step's result; of its integers where no float is.
 
     `changes` holds outcomes that take the place of the run's.
@@ -116,90 +122,94 @@ def _wide_operands(checked: CheckedRun, i: int, changes: Mapping[int, Outcome]) 
     own = width(changes[i].operand if i in changes else checked.observed(i))
     wide = [p for p, o in now.items() if own is not None and width(o) == own]
     if not wide and changes and isinstance(checked.steps[i], Call):
-        return _integers(checked, i)
-    return [Casting(each) for p in wide if p not in changes for each in checked.alike(p)]
+        return _cast_integers(checked, i)
+    return [Casting(i) for p in wide if p not in changes for i in checked.alike(p)]
 
 
-def _try_casts(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> NarrowingCasts:
+def _try_casts(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> CastPlan:
     """Replay the run with some casts, and add casts as long as other operands widen what follows."""
     concerned = sorted({*cause.widening, *cause.later})
     limit = width_of(cause.narrow) or 0
     changes = _replay_with_casts(checked, cause, casts)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_CAST_ROUNDS):
         met = {*changes}
-        unknown = _unknown(checked, concerned, changes)
+        unknown = _find_unknown_steps(checked, concerned, changes)
         wide = (
             i
             for i in concerned
-            if i not in unknown and not _narrow(changes.get(i), limit) and met & {i, *checked.inputs[i]}
+            if i not in unknown and not _is_narrow(changes.get(i), limit) and met & {i, *checked.inputs[i]}
         )
-        more = next((found for i in wide if (found := {*_wide_operands(checked, i, changes)} - casts)), None)
+        more = next(
+            (found for i in wide if (found := {*_cast_wide_operands(checked, i, changes)} - casts)), None
+        )
         if not more:
             break
-        further = _replay_with_casts(checked, cause, casts | more)
-        if any(outcome.operand is None for outcome in further.values()):
+        changed = _replay_with_casts(checked, cause, casts | more)
+        if any(outcome.operand is None for outcome in changed.values()):
             break  # another step needs these operands wide
-        casts, changes = casts | more, further
-    return _stop(checked, cause, casts, changes)
+        casts, changes = casts | more, changed
+    return _measure_casts(checked, cause, casts, changes)
 
 
-def _stop(
+def _measure_casts(
     checked: CheckedRun, cause: Cause, casts: set[Casting], changes: Mapping[int, Outcome]
-) -> NarrowingCasts:
-    """Count what some casts keep narrow: nothing where the replay with them refuses a step."""
+) -> CastPlan:
+    """Measure which steps some casts keep narrow: none if the replay with them refuses a step."""
     limit = width_of(cause.narrow) or 0
     refused = any(outcome.operand is None for outcome in changes.values())
     concerned = () if refused else sorted({*cause.widening, *cause.later})
-    unknown = _unknown(checked, concerned, changes)
-    kept = tuple(i for i in concerned if _narrow(changes.get(i), limit))
-    return NarrowingCasts(
-        tuple(sorted(casts, key=lambda c: (c.of, c.at or 0))),
+    unknown = _find_unknown_steps(checked, concerned, changes)
+    kept = tuple(i for i in concerned if _is_narrow(changes.get(i), limit))
+    return CastPlan(
+        tuple(sorted(casts, key=lambda c: (c.producer, c.consumer or 0))),
         narrow_to(cause.wide, cause.narrow),
-        sum(checked.run.seen[i].bytes for i in {c.of for c in casts}),
+        sum(checked.run.seen[i].bytes for i in {c.producer for c in casts}),
         kept,
         tuple(i for i, taken in unknown.items() if taken),
         tuple(i for i in unknown if i not in kept),
     )
 
 
-def _unknown(
+def _find_unknown_steps(
     checked: CheckedRun, concerned: list[int] | tuple[()], changes: Mapping[int, Outcome]
 ) -> dict[int, bool]:
-    """Map each step that a replay cannot tell to whether it is an opaque step that takes a changed array."""
-    found: dict[int, bool] = {}
+    """Map each step with an unknown result to True if it is opaque and takes a changed array."""
+    unknown: dict[int, bool] = {}
     for i in concerned:
         if i in changes:
             continue
         if isinstance(checked.steps[i], Opaque) and any(p in changes for p in checked.inputs[i]):
-            found[i] = True
-        elif any(p in found for p in checked.inputs[i]):
-            found[i] = False
-    return found
+            unknown[i] = True
+        elif any(p in unknown for p in checked.inputs[i]):
+            unknown[i] = False
+    return unknown
 
 
-def _without_needless(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> NarrowingCasts:
-    """Leave out the casts of a source text, one text at a time, without which as much stays narrow."""
+def _drop_needless_casts(checked: CheckedRun, cause: Cause, plan: CastPlan) -> CastPlan:
+    """Drop the casts of each source text that the plan does not need to keep as much narrow."""
     sources: dict[object, set[Casting]] = {}
-    for c in found.casts:
-        sources.setdefault((source_of(checked.steps[c.of]), c.at is None), set()).add(c)
-    for those in sources.values() if len(sources) > 1 else ():
-        fewer = {*found.casts} - those
-        less = _stop(checked, cause, fewer, _replay_with_casts(checked, cause, fewer))
-        found = less if less.kept == found.kept else found
-    return found
+    for c in plan.casts:
+        sources.setdefault((source_of(checked.steps[c.producer]), c.consumer is None), set()).add(c)
+    for group in sources.values() if len(sources) > 1 else ():
+        fewer = {*plan.casts} - group
+        smaller = _measure_casts(checked, cause, fewer, _replay_with_casts(checked, cause, fewer))
+        plan = smaller if smaller.kept == plan.kept else plan
+    return plan
 
 
-def _narrow(outcome: Outcome | None, limit: int) -> bool:
-    """Tell whether a step that was wide has now at most so many bits."""
+def _is_narrow(outcome: Outcome | None, limit: int) -> bool:
+    """Return True if a step that was wide now has at most `limit` bits."""
     return outcome is not None and (width(outcome.operand) or limit + 1) <= limit
 
 
 def _replay_with_casts(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> dict[int, Outcome]:
     """Replay the run with some casts; return the outcomes that change."""
-    instead: dict[int, Outcome] = {}
-    taken: dict[int, dict[int, Outcome]] = {}
+    at_producer: dict[int, Outcome] = {}
+    by_consumer: dict[int, dict[int, Outcome]] = {}
     for c in casts:
-        into = instead if c.at is None else taken.setdefault(c.at, {})
-        into[c.of] = Outcome(as_narrow(checked.observed(c.of), cause.narrow))
+        target = at_producer if c.consumer is None else by_consumer.setdefault(c.consumer, {})
+        target[c.producer] = Outcome(as_narrow(checked.observed(c.producer), cause.narrow))
     evaluate = checked.find_evaluator
-    return replay_with_changes(checked.steps, evaluate, checked.seen, instead, checked.made_into, taken)
+    return replay_with_changes(
+        checked.steps, evaluate, checked.seen, at_producer, checked.made_into, by_consumer
+    )

@@ -45,9 +45,9 @@ class Cause:
 
 
 def causes(checked: CheckedRun) -> tuple[Cause, ...]:
-    """The causes in a run: those of the usual dtype first, and after them what child processes sent.
+    """Return the causes in a run: those of the usual dtype first, and after them what child processes sent.
 
-    Of these the one comes first that widens the most named results, then the one that takes the most bytes.
+    The cause that widens the most named results comes first, then the one that takes the most bytes.
     """
     causes_of = responsible_steps(checked)
     widening: dict[int, list[int]] = {}
@@ -56,11 +56,11 @@ def causes(checked: CheckedRun) -> tuple[Cause, ...]:
             widening.setdefault(cause, []).append(i)
     groups: dict[object, list[int]] = {}
     for first, widened in widening.items():
-        groups.setdefault(_place(checked, first, widened[0]), []).append(first)
+        groups.setdefault(_cause_key(checked, first, widened[0]), []).append(first)
     later: dict[int, list[int]] = {}
     for i, cause in causes_of.items():
         later.setdefault(cause, []).append(i)
-    found = [_cause(checked, group, widening, later) for group in groups.values()]
+    found = [_make_cause(checked, group, widening, later) for group in groups.values()]
     sent = _sent_by_children(checked, found)
     return tuple(
         sorted(found, key=lambda c: (not c.usual, c in sent, -len(c.results), -c.bytes, -c.runs, c.first))
@@ -86,19 +86,19 @@ def responsible_steps(checked: CheckedRun) -> dict[int, int]:
     Several operands may be as wide, each with its own responsible step. Then the first of these that has
     already widened a narrower float counts, or the first of all if none has.
     """
-    found: dict[int, int] = {}
+    responsible: dict[int, int] = {}
     guilty: set[int] = set()
     for i, parts in enumerate(checked.inputs):
         own = checked.widths[i]
         if own is None:
             continue
-        wide = [found[p] for p in parts if p in found and checked.widths[p] == own]
+        wide = [responsible[p] for p in parts if p in responsible and checked.widths[p] == own]
         if wide and checked.is_always_wide(i):
             wide = []
-        found[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
+        responsible[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
         if narrow_parts(checked, i):
-            guilty.add(found[i])
-    return found
+            guilty.add(responsible[i])
+    return responsible
 
 
 def narrow_parts(checked: CheckedRun, i: int) -> list[int]:
@@ -107,7 +107,7 @@ def narrow_parts(checked: CheckedRun, i: int) -> list[int]:
     return [p for p in checked.inputs[i] if 0 < (checked.widths[p] or 0) < own]
 
 
-def _place(checked: CheckedRun, first: int, widened: int) -> object:
+def _cause_key(checked: CheckedRun, first: int, widened: int) -> object:
     """Return the key by which steps count as one cause: source location, text, operation and dtypes.
 
     An input has no source location of its own, so the key has that of the step that it widened.
@@ -122,7 +122,7 @@ def _widest_narrow_dtype(checked: CheckedRun, widened: int) -> DType:
     return max((o.dtype for o in operands if o and o.dtype), key=lambda d: width_of(d) or 0)
 
 
-def _cause(
+def _make_cause(
     checked: CheckedRun, group: list[int], widening: dict[int, list[int]], later_of: dict[int, list[int]]
 ) -> Cause:
     widened = sorted(i for first in group for i in widening[first])
@@ -130,7 +130,7 @@ def _cause(
     assert wide is not None and wide.dtype is not None
     later = sorted(i for first in group for i in later_of[first] if i != first)
     costly = [*later, *(i for i in group if not isinstance(checked.steps[i], Input))]
-    follows = _following(checked, widened, later)
+    follows = _find_following(checked, widened, later)
     wide_steps = {*widened, *later}
     named = tuple(name for name, i in checked.run.results.items() if i in wide_steps)
     default = checked.default_float(widened[0])
@@ -144,7 +144,7 @@ def _cause(
     )  # fmt: skip
 
 
-def _following(checked: CheckedRun, widened: list[int], later: list[int]) -> tuple[int, ...]:
+def _find_following(checked: CheckedRun, widened: list[int], later: list[int]) -> tuple[int, ...]:
     """Find the later steps that use a widened value, directly or not, without those of the same source text.
 
     An array into which a widened value was written counts as widened from then on.

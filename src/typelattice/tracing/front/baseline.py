@@ -17,7 +17,7 @@ from typelattice.facts.suggestions import short
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.report.words import package_path
 
-MOST = 1 << 24  # bytes of a baseline that are read
+MAX_BASELINE_BYTES = 1 << 24  # bytes of a baseline that are read
 KEYS = ("file", "code", "what")
 HEAD = """\
 # Dtypes that are known to widen or to part, found by pytest --dtype-trace. This file may only shrink:
@@ -46,7 +46,7 @@ class Finding:
 
 
 def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
-    """The findings of a run, each with the first line at which it was found."""
+    """Return the findings of a run, each with the first line at which it was found."""
     checked = found.checked
     told: dict[Finding, int] = {}
 
@@ -64,7 +64,7 @@ def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
 
 
 def codes_run(steps: Iterable[Step], root: Path) -> set[tuple[str, str]]:
-    """The file and the source text of each step that ran."""
+    """Return the file and the source text of each step that ran."""
     return {(_file(step.location, root), step.text) for step in steps if step.location is not None}
 
 
@@ -87,10 +87,10 @@ def source_file(name: str, root: Path) -> Path:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """The findings of a baseline. Raises FileError, BaselineError."""
+    """Return the findings of a baseline. Raises FileError, BaselineError."""
     name = os.fspath(path)
     try:
-        data = tomllib.loads(read_bytes(path, MOST).decode())
+        data = tomllib.loads(read_bytes(path, MAX_BASELINE_BYTES).decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as e:
         raise BaselineError(
             f"{name} is no baseline: {e}; write it anew with --dtype-write-baseline"
@@ -120,7 +120,7 @@ def write(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
 
 
 def _quote_text(text: str) -> str:
-    """A text as TOML has it."""
+    """Return a text as TOML has it."""
 
     def escape_character(c: str) -> str:
         if c in '"\\':

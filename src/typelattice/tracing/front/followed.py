@@ -43,17 +43,17 @@ class Traced:
     systems: tuple[AnySystem, ...] = ()
 
     def __str__(self) -> str:
-        """The report."""
+        """Return the report."""
         return "\n".join(report(self.run, self.systems))
 
     def _repr_html_(self) -> str:
-        """The report as HTML, which notebooks show."""
+        """Return the report as HTML, which notebooks show."""
         from typelattice.tracing.report.html import report_html
 
         return report_html(self.run, self.systems)
 
     def to_json(self) -> str:
-        """The run as a JSON text."""
+        """Return the run as a JSON text."""
         return dumps(run_data(self.run, self.systems), indent=1)
 
 
@@ -126,7 +126,7 @@ def _exchange_code(codes: Sequence[NewCode]) -> Iterator[None]:
 
 
 def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeType:
-    """The rewritten code of a function's source file."""
+    """Return the rewritten code of a function's source file."""
     text = "".join(linecache.getlines(file, function.__globals__))
     if not text:
         raise _no_source(function)
@@ -143,7 +143,7 @@ def _no_source(function: FunctionType) -> TraceError:
 
 
 def _functions(function: FunctionType) -> Iterator[FunctionType]:
-    """The function, and those of the same file and module that exist by now."""
+    """Yield the function, and those of the same file and module that exist by now."""
     yield function
     for each in gc.get_objects():
         if (
@@ -156,7 +156,7 @@ def _functions(function: FunctionType) -> Iterator[FunctionType]:
 
 
 def _inner(code: CodeType) -> Iterator[CodeType]:
-    """The codes of all functions in a module's code."""
+    """Yield the codes of all functions in a module's code."""
     for const in code.co_consts:
         if isinstance(const, CodeType):
             yield const
@@ -164,7 +164,7 @@ def _inner(code: CodeType) -> Iterator[CodeType]:
 
 
 def _place(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
-    """By what a function's code is known again."""
+    """Return the key by which the code of a function is recognised."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return code.co_qualname, code.co_firstlineno, parameters
 

@@ -62,7 +62,7 @@ class FollowedBlock:
         return self.traced.run
 
     def to_json(self) -> str:
-        """The run as a JSON text."""
+        """Return the run as a JSON text."""
         return self.traced.to_json()
 
     def __str__(self) -> str:

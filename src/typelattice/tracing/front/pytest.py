@@ -90,7 +90,7 @@ def _hands_out_tests(config: pytest.Config) -> bool:
 
 
 def _settings(config: pytest.Config) -> Settings:
-    """Read the project's section of pyproject.toml. Raises UsageError where it cannot be read."""
+    """Read the project's section of pyproject.toml. Raises UsageError if it cannot be read."""
     from typelattice.facts.errors import TypelatticeError
     from typelattice.tracing.front.settings import read_settings
 

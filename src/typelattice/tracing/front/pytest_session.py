@@ -12,7 +12,13 @@ from pathlib import Path
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.front.baseline import MOST, Finding, codes_run, finding_places, source_file
+from typelattice.tracing.front.baseline import (
+    MAX_BASELINE_BYTES,
+    Finding,
+    codes_run,
+    finding_places,
+    source_file,
+)
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.report.words import count_text
 from typelattice.tracing.run_data.run import Run
@@ -115,7 +121,7 @@ def _standing(known: Iterable[Finding], root: Path) -> Iterator[Finding]:
     """Yield the findings whose code is still in their file, in any spacing; it need not have run."""
     for file, entries in groupby(sorted(known), key=attrgetter("file")):
         try:
-            source = read_bytes(source_file(file, root), MOST).decode(errors="replace")
+            source = read_bytes(source_file(file, root), MAX_BASELINE_BYTES).decode(errors="replace")
         except FileError:
             continue
         tree = _parse_statements(source)

@@ -28,7 +28,7 @@ from typelattice.tracing.record.tracing import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
 
-MOST = 10_000_000  # bytes of a script
+MAX_SCRIPT_BYTES = 10_000_000  # bytes of a script
 OF_COMMAND = "<string>"  # the file name that Python gives the code after -c
 
 
@@ -179,7 +179,7 @@ def check_package(package: str) -> None:
 
 
 def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
-    """The code of a script, or of a folder or an archive with a `__main__`."""
+    """Return the code of a script, or of a folder or an archive with a `__main__`."""
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         sys.path.insert(0, os.path.abspath(path))
         if PathFinder.find_spec("__main__", sys.path[:1]) is None:
@@ -187,9 +187,11 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
         code, _ = _module("__main__", module, tracing)
         return code, path
     given, path = path, path and os.path.abspath(path)
-    data = read_bytes(path, MOST + 1)
-    if len(data) > MOST:
-        raise ScriptError(f"{clip_text(path, 200)} is larger than {MOST:,} bytes; trace a module of it")
+    data = read_bytes(path, MAX_SCRIPT_BYTES + 1)
+    if len(data) > MAX_SCRIPT_BYTES:
+        raise ScriptError(
+            f"{clip_text(path, 200)} is larger than {MAX_SCRIPT_BYTES:,} bytes; trace a module of it"
+        )
     _put_first(os.path.dirname(os.path.realpath(path)))
     module.__file__, module.__loader__ = path, SourceFileLoader("__main__", path)
     return _compile_script(path, data, tracing), given
@@ -223,7 +225,7 @@ def _explain_syntax_error(path: str) -> Iterator[None]:
 
 
 def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:
-    """The code of a module that is run by `-m`."""
+    """Return the code of a module that is run by `-m`."""
     package = False
     try:
         spec = PathFinder.find_spec(name) if name == "__main__" else importlib.util.find_spec(name)
@@ -279,7 +281,7 @@ def _ran(code: CodeType, module: ModuleType) -> int | None:
 
 
 def _status(code: object) -> int:
-    """The exit status that Python makes of what `sys.exit` was given."""
+    """Return the exit status that Python makes of what `sys.exit` was given."""
     if code is None:
         return 0
     if isinstance(code, int):

@@ -13,7 +13,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import nearest, short
 
 FILE = "pyproject.toml"
-MOST = 1 << 24  # bytes of the file
+MAX_SETTINGS_BYTES = 1 << 24  # bytes of the file
 
 
 class SettingsError(TypelatticeError, ValueError):
@@ -56,7 +56,7 @@ def read_settings(folder: Path) -> Settings:
     path = next((at / FILE for at in (folder, *folder.parents) if (at / FILE).is_file()), None)
     if path is None:
         return Settings()
-    content = read_bytes(path, MOST)
+    content = read_bytes(path, MAX_SETTINGS_BYTES)
     if b"typelattice" not in content:
         return Settings()
     try:

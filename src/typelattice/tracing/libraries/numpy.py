@@ -16,7 +16,7 @@ MAY_BE_FORKED = True
 
 
 def system(dtypes: Set[str]) -> str | None:
-    """The system's name."""
+    """Return the system's name."""
     version = getattr(sys.modules.get("numpy"), "__version__", "")  # a program may take modules out
     if version.startswith("1."):
         return "numpy1"

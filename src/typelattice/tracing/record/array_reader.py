@@ -9,7 +9,7 @@ from typing import Any
 from typelattice.operands.operand import Operand
 from typelattice.tracing.run_data.array_classes import ArrayKind
 
-MOST = 4_096  # operands that are remembered
+MAX_REMEMBERED_OPERANDS = 4_096  # operands that are remembered
 
 
 class ArrayReader:
@@ -37,7 +37,7 @@ class ArrayReader:
         else:
             self.libraries.setdefault(kind.library)
             found = replace(found, value=None)
-        if len(self._known) < MOST:
+        if len(self._known) < MAX_REMEMBERED_OPERANDS:
             self._known[key] = found
         return found
 

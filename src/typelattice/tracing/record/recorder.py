@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.calls.call_signatures import mode_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import LONGEST, Argument, Excerpt, Input, Number, Ref, SourceLocation
+from typelattice.calls.step import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.objects import operand as read_operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
@@ -85,7 +85,7 @@ class Recorder:
         self.unchanged = UnchangedCasts()
         self.following = True
         self.read_from: dict[int, tuple[Witness, Any]] = {}
-        """Of each thread, the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
+        """Maps each thread to the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
         self.results: dict[str, int] = {}
         self.taken: dict[tuple[int, Witness], None] = {}  # by calls that are no steps
 
@@ -324,7 +324,7 @@ class Recorder:
     def excerpt(self, at: Witness, library: str) -> Excerpt:
         """Return the source location and the text of a witness's operation."""
         text = self.sources[at.module.file].text(at.written)
-        return Excerpt(text[:LONGEST], SourceLocation(at.module.file, at.written.line), library)
+        return Excerpt(text[:MAX_STEP_CHARS], SourceLocation(at.module.file, at.written.line), library)
 
     def name_of(self, at: Witness, key: Any) -> str:
         """Return the name of an opaque step."""

@@ -8,7 +8,7 @@ from types import BuiltinFunctionType
 from typing import Any
 from weakref import ref
 
-from typelattice.calls.step import LONGEST, SourceLocation
+from typelattice.calls.step import MAX_STEP_CHARS, SourceLocation
 from typelattice.tracing.libraries import loss_checks
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
@@ -64,7 +64,7 @@ class ValueChecks:
     def add(self, at: ValueWitness, rule: str, describe: Callable[[], ValueLoss]) -> None:
         """Add a loss to those at the same place."""
         place = SourceLocation(at.module.file, at.written.line)
-        text = at.recorder.sources[at.module.file].text(at.written)[:LONGEST]
+        text = at.recorder.sources[at.module.file].text(at.written)[:MAX_STEP_CHARS]
         known = self.found.get((place, text, rule))
         loss, runs = (known.loss, known.runs + 1) if known else (describe(), 1)
         self.found[place, text, rule] = LostAt(place, text, loss, runs)

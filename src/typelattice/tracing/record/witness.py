@@ -22,8 +22,16 @@ from weakref import ref
 from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.libraries import library_of
 from typelattice.operands.operand import SCALARS
-from typelattice.tracing.run_data.array_classes import ARRAY, ITEMS, LONG, MOST_CLASSES, NUMBER, TEXT, VALUE
-from typelattice.tracing.run_data.array_links import MANY, MOST_KEPT, StepNumber
+from typelattice.tracing.run_data.array_classes import (
+    ARRAY,
+    ITEMS,
+    MAX_LIST_ITEMS,
+    MOST_CLASSES,
+    NUMBER,
+    TEXT,
+    VALUE,
+)
+from typelattice.tracing.run_data.array_links import LINKS_BEFORE_CLEANUP, MOST_KEPT, StepNumber
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
 
@@ -134,7 +142,7 @@ class Witness(WitnessBase):
                 size = kind.size(result)
                 note.count += 1
                 note.bytes += size
-                if kind.direct and len(live) < MANY:
+                if kind.direct and len(live) < LINKS_BEFORE_CLEANUP:
                     live[id(result)] = ref(result), note.number
                 else:
                     self.recorder.link(result, kind, note.number)
@@ -282,7 +290,7 @@ class Witness(WitnessBase):
                     if note is not None:
                         note.count += 1
                         note.bytes += kind.size(result)
-                        if kind.direct and len(live) < MANY:
+                        if kind.direct and len(live) < LINKS_BEFORE_CLEANUP:
                             live[own] = ref(result), note.number
                         elif kind.kept and len(kept := self.kept) < MOST_KEPT:
                             kept[own] = result, note.number
@@ -325,7 +333,7 @@ class Witness(WitnessBase):
                     if note is not None:
                         note.count += 1
                         note.bytes += kind.size(result)
-                        if kind.direct and len(live) < MANY:
+                        if kind.direct and len(live) < LINKS_BEFORE_CLEANUP:
                             live[own] = ref(result), note.number
                         elif kind.kept and len(kept := self.kept) < MOST_KEPT:
                             kept[own] = result, note.number
@@ -373,7 +381,7 @@ class Witness(WitnessBase):
                     if note is not None:
                         note.count += 1
                         note.bytes += kind.size(result)
-                        if kind.direct and len(live) < MANY:
+                        if kind.direct and len(live) < LINKS_BEFORE_CLEANUP:
                             live[own] = ref(result), note.number
                         elif kind.kept and len(kept := self.kept) < MOST_KEPT:
                             kept[own] = result, note.number
@@ -533,10 +541,10 @@ class Witness(WitnessBase):
         if type(x) is list:
             found: Sequence[Any] = x
         elif type(x) is dict:
-            found = [*x.values()] if len(x) <= LONG else ()
+            found = [*x.values()] if len(x) <= MAX_LIST_ITEMS else ()
         else:
             found = [*tuple.__iter__(x)]  # bypasses the iterator of a program's class
-        if len(found) > LONG or self.others.issuperset(map(type, found)):
+        if len(found) > MAX_LIST_ITEMS or self.others.issuperset(map(type, found)):
             return ()
         classes = {*map(type, found)}
         arrays = any(map(self.kinds.__getitem__, classes))
@@ -555,7 +563,7 @@ class Witness(WitnessBase):
         note.count += 1
         note.bytes += size
         live = self.live
-        if kind.direct and len(live) < MANY:
+        if kind.direct and len(live) < LINKS_BEFORE_CLEANUP:
             live[id(result)] = ref(result), note.number
         elif kind.kept and len(kept := self.kept) < MOST_KEPT:
             kept[id(result)] = result, note.number
@@ -609,7 +617,7 @@ class Witness(WitnessBase):
         cls = type(x)
         how = self.arguments[cls]
         if how is ITEMS:
-            if len(x) > LONG or deep > 2:
+            if len(x) > MAX_LIST_ITEMS or deep > 2:
                 return cls, frozenset(map(type, x))
             made = [cls]
             for each in x:
@@ -629,7 +637,7 @@ class Witness(WitnessBase):
         if how is ARRAY:
             return self.key_of_unlinked(x, position)
         if cls is dict and self.keywords and self.keywords[-1] is None:
-            named = [*x.items()][:LONG]
+            named = [*x.items()][:MAX_LIST_ITEMS]
             return cls, *[(key, self.token((value,), position)) for key, value in named]
         return cls.__name__
 

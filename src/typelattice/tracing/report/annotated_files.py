@@ -9,7 +9,7 @@ from typelattice.calls.step import Opaque, SourceLocation
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.report.proposed_casts import ProposedCast, proposed_casts
+from typelattice.tracing.report.proposed_casts import ProposedCast, propose_casts
 from typelattice.tracing.run_data.run import is_operation
 
 
@@ -56,7 +56,7 @@ class AnnotatedFile:
 
 
 def annotated_files(found: Findings) -> list[AnnotatedFile]:
-    """The source files of a run, by name."""
+    """Return the source files of a run, by name."""
     checked = found.checked
     files: dict[str, dict[int, Line]] = {}
 
@@ -76,10 +76,10 @@ def annotated_files(found: Findings) -> list[AnnotatedFile]:
         before = {*cause.first, *cause.later} - {*cause.widening, *cause.follows}
         for i in (*cause.widening, *sorted(before), *cause.follows):
             there = line(i)
-            if there and not any(cause in known for known in _causes(there)):
+            if there and not any(cause in known for known in _collect_causes(there)):
                 into = there.widens if i in cause.widening else there.makes if i in before else there.follows
                 into.append(cause)
-        for cast in proposed_casts(checked, cause):
+        for cast in propose_casts(checked, cause):
             line_at(cast.location).casts.append((cast, cause))
     for divergences in found.divergences.values():
         for divergence in divergences:
@@ -88,14 +88,14 @@ def annotated_files(found: Findings) -> list[AnnotatedFile]:
     for i in checked.mismatches:
         if there := line(i):
             there.wrong.append(i)
-    return [_file(found, name, lines) for name, lines in sorted(files.items())]
+    return [_annotate_file(found, name, lines) for name, lines in sorted(files.items())]
 
 
-def _causes(line: Line) -> tuple[list[Cause], ...]:
+def _collect_causes(line: Line) -> tuple[list[Cause], ...]:
     return line.causes, line.widens, line.makes, line.follows
 
 
-def _file(found: Findings, name: str, lines: Mapping[int, Line]) -> AnnotatedFile:
+def _annotate_file(found: Findings, name: str, lines: Mapping[int, Line]) -> AnnotatedFile:
     run = found.checked.run
     steps = [i for line in lines.values() for i in line.steps]
     opaque = [i for i in steps if isinstance(run.program.steps[i], Opaque)]

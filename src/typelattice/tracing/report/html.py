@@ -22,7 +22,7 @@ from typelattice.tracing.report.words import file_text, place, size
 from typelattice.tracing.run_data.run import Run
 
 TITLE = "Where dtypes come from"
-MOST = 200
+MAX_INDEX_ENTRIES = 200
 """Causes, and places where a system parts, that the index shows."""
 
 
@@ -36,52 +36,54 @@ def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]
     files = annotated_files(found)
     names = {file.name: _page_name(i, file.name) for i, file in enumerate(files)}
     pages = {names[file.name]: source_page(found, file, names) for file in files}
-    pages["index.html"] = _index(found, files, names)
+    pages["index.html"] = _build_index(found, files, names)
     with explain_failure("write", folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for name in _earlier(Path(folder) / "index.html") - {*pages}:
+        for name in _find_earlier_pages(Path(folder) / "index.html") - {*pages}:
             (Path(folder) / name).unlink(missing_ok=True)
     for name, content in pages.items():
         write_text(Path(folder) / name, content)
 
 
-def _earlier(index: Path) -> set[str]:
-    """The pages to which an index leads that an earlier run wrote; none if the file is another."""
+def _find_earlier_pages(index: Path) -> set[str]:
+    """Return the pages to which an index leads that an earlier run wrote; none if the file is another."""
     told = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
     ours = told.startswith(page(TITLE, "").partition("<style>")[0])
     return {*re.findall(r'href="(\d{3,}_\w+\.html)["#]', told)} if ours else set()
 
 
 def _page_name(number: int, file: str) -> str:
-    """A file name of letters and digits for the page of a source file, told apart by its number."""
+    """Return a file name of letters and digits for the page of a source file, told apart by its number."""
     stem = re.sub("[^A-Za-z0-9]+", "_", file_text(file).removesuffix(".py"))[-60:].strip("_")
     return f"{number + 1:03}_{stem or 'source'}.html"
 
 
-def _index(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
+def _build_index(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
     """Build the first page: the report, and the files."""
     made = report_of(found)
     body = [element("h1", text(TITLE)), *(element("p", text(line)) for line in made.summary)]
     for chapter in made.chapters:
-        body += _chapter(chapter, names)
-    body += _files(found, files, names)
+        body += _write_chapter(chapter, names)
+    body += _write_files(found, files, names)
     return page(TITLE, "\n".join(body))
 
 
-def _chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
+def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
     heading = f"{chapter.heading[0].upper()}{chapter.heading[1:]}"
     yield element("h2", text(heading), id=chapter.name)
     for note in chapter.notes:
         yield element("p", text(note))
-    for entry in chapter.entries[:MOST]:
+    for entry in chapter.entries[:MAX_INDEX_ENTRIES]:
         head = element("h3", _link_entry(entry, names))
         about = element("p", text(entry.message)) if chapter.brief else definitions(entry.sections(), names)
-        yield element("section", head + about, **{"class": f"finding {_sort(entry)}".strip()})
-    if len(chapter.entries) > MOST:
-        yield element("p", text(f"And {chapter.rest(MOST)}; the pages of the files show them all."))
+        yield element("section", head + about, **{"class": f"finding {_name_style(entry)}".strip()})
+    if len(chapter.entries) > MAX_INDEX_ENTRIES:
+        yield element(
+            "p", text(f"And {chapter.rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all.")
+        )
 
 
-def _sort(entry: Entry) -> str:
+def _name_style(entry: Entry) -> str:
     """Name the style of an entry; causes have the usual one."""
     if entry.rule in DIVERGENCE_RULES.values():
         return "parts"
@@ -94,12 +96,12 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     made = report_of(found)
     body = [element("p", text(line)) for line in made.summary]
     for chapter in made.chapters:
-        body += _chapter(chapter, {})
+        body += _write_chapter(chapter, {})
     return element("div", "\n".join(body), **{"class": "typelattice"})
 
 
 def _link_entry(entry: Entry, names: dict[str, str]) -> str:
-    """An entry by its place and code, the place a link to its line."""
+    """Return an entry by its place and code, the place a link to its line."""
     where = entry.location
     if where is None or where.file not in names:
         return text(f"{place(where)}: {entry.code}")
@@ -107,7 +109,7 @@ def _link_entry(entry: Entry, names: dict[str, str]) -> str:
     return f"{link}: {text(entry.code)}"
 
 
-def _files(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
+def _write_files(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
     yield element("h2", text("Files"), id="files")
     heads = ["file", "operations", "widened", "wider by", "opaque", *found.divergences]
     number = {"class": "number"}

@@ -115,7 +115,7 @@ def report_of(found: Findings, everything: bool = False) -> Report:
     """Build the report of findings; with `everything` the summary names all that was not followed."""
     run = found.checked.run
     empty = not run.operations and not run.opaque
-    chapters = () if empty else tuple(_chapters(found))
+    chapters = () if empty else tuple(_make_chapters(found))
     return Report(tuple(summary(found, everything)), chapters, empty)
 
 
@@ -162,13 +162,13 @@ def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
         yield f"{children} that the program started, and that left no run{which}"
 
 
-def _chapters(found: Findings) -> Iterator[Chapter]:
-    yield _causes(found)
+def _make_chapters(found: Findings) -> Iterator[Chapter]:
+    yield _make_causes_chapter(found)
     if found.checked.run.values is not None:
-        yield _values(found.checked.run.values)
+        yield _make_values_chapter(found.checked.run.values)
     if found.cast_back:
         entries = tuple(
-            _entry(found.checked, "TL003", each.step, cast_back_words(each)) for each in found.cast_back
+            _make_entry(found.checked, "TL003", each.step, cast_back_words(each)) for each in found.cast_back
         )
         yield Chapter(
             "cast-back", cast_back_heading(len(entries)), entries, _places_after(entries), brief=True
@@ -176,13 +176,16 @@ def _chapters(found: Findings) -> Iterator[Chapter]:
     if found.made_weak:
         yield _made_weak(found.made_weak)
     for system, divergences in found.divergences.items():
-        yield _divergences(found.checked, system, divergences, found.replays[system])
+        yield _make_divergences_chapter(found.checked, system, divergences, found.replays[system])
     departures = found.checked.departures
     if departures:
         many = count_text(len(departures), "step")
         heading = f"{many} came out as the library is known to, and not as its rule says"
         yield Chapter(
-            "departures", heading, *_otherwise(found.checked, "TL004", [*departures], departures), True
+            "departures",
+            heading,
+            *_make_other_entries(found.checked, "TL004", [*departures], departures),
+            True,
         )
     wrong = found.checked.mismatches
     many = count_text(len(wrong), "mismatch", "mismatches")
@@ -192,13 +195,13 @@ def _chapters(found: Findings) -> Iterator[Chapter]:
         if wrong
         else f"every{other} operation came out as its library's system says"
     )
-    yield Chapter("mismatches", heading, *_otherwise(found.checked, "TL005", wrong, {}), True)
+    yield Chapter("mismatches", heading, *_make_other_entries(found.checked, "TL005", wrong, {}), True)
 
 
-def _values(lost: Sequence[LostAt]) -> Chapter:
+def _make_values_chapter(lost: Sequence[LostAt]) -> Chapter:
     """Make the chapter of values that were lost, those that wrapped first."""
     entries = tuple(
-        Entry(each.loss.rule, -1, each.location, each.text, _loss_words(each))
+        Entry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
         for each in sorted(lost, key=_loss_order)
     )
     heading = f"values were lost at {count_text(len(entries), 'place')}" if entries else "no value was lost"
@@ -209,7 +212,7 @@ def _loss_order(each: LostAt) -> tuple[str, str, int, str]:
     return each.loss.rule, each.location.file, each.location.line, each.text
 
 
-def _loss_words(each: LostAt) -> str:
+def _describe_loss(each: LostAt) -> str:
     loss, times = each.loss, f", in {each.runs:,} runs" if each.runs > 1 else ""
     return f"{loss.bad:,} of {count_text(loss.size, 'number')} {loss.what}{times}"
 
@@ -230,25 +233,25 @@ def _weak_words(each: MadeWeak) -> str:
     return f"`{each.argument}` of {each.function} is a weak {each.dtype} {calls}; give it a dtype here"
 
 
-def _causes(found: Findings) -> Chapter:
+def _make_causes_chapter(found: Findings) -> Chapter:
     causes = found.causes
     more = sum(c.bytes for c in causes)  # 0 where the wide dtype is meant, or arrays do not tell their sizes
     took = f", which took {size(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
-    entries = tuple(_cause(found.checked, cause) for cause in causes)
+    entries = tuple(_make_cause_entry(found.checked, cause) for cause in causes)
     return Chapter(
         "causes", heading if causes else "no float was widened by another", entries, _places_after(entries)
     )
 
 
-def _cause(checked: CheckedRun, cause: Cause) -> Entry:
+def _make_cause_entry(checked: CheckedRun, cause: Cause) -> Entry:
     rule = "TL001" if cause.usual else "TL002"
-    return _entry(
+    return _make_entry(
         checked, rule, cause.at, cause_message(checked, cause), partial(cause_sections, checked, cause)
     )
 
 
-def _divergences(
+def _make_divergences_chapter(
     checked: CheckedRun, system: str, divergences: Sequence[Divergence], replayed: Replay
 ) -> Chapter:
     costs = [each.cost for each in divergences]
@@ -260,13 +263,13 @@ def _divergences(
         return f"{count_text(len(costs) - shown, 'place')} more: {by_cost(costs[shown:])}"
 
     heading = f"under {system} {count_text(len(costs), 'place')} would differ: {by_cost(costs)}"
-    entries = tuple(_divergence(checked, each) for each in divergences)
+    entries = tuple(_make_divergence_entry(checked, each) for each in divergences)
     same = f"under {system} every step comes out alike"
-    notes = (*_mode(system), *_never_asked(checked, system, replayed))
+    notes = (*_describe_mode(system), *_never_asked(checked, system, replayed))
     return Chapter(f"under-{system}", heading if costs else same, entries, rest, notes=notes)
 
 
-def _mode(system: str) -> Iterator[str]:
+def _describe_mode(system: str) -> Iterator[str]:
     """Say which mode a system describes, if its title names the system of another mode."""
     title = find_system(system).title if system in systems() else ""
     others = {word.strip("(),;:") for word in title.split()} - {system}
@@ -287,20 +290,20 @@ def _never_asked(checked: CheckedRun, system: str, replayed: Replay) -> Iterator
         yield f"{system} was never asked {of}: its rule answers there, marked {UNASKED}"
 
 
-def _divergence(checked: CheckedRun, each: Divergence) -> Entry:
+def _make_divergence_entry(checked: CheckedRun, each: Divergence) -> Entry:
     def sections() -> Iterator[tuple[str, Sequence[str]]]:
         yield each.cost, [*divergence_lines(checked, each)]
 
     message = f"under {each.system}: {next(divergence_lines(checked, each))}"
-    return _entry(checked, DIVERGENCE_RULES[each.cost], each.steps[0], message, sections)
+    return _make_entry(checked, DIVERGENCE_RULES[each.cost], each.steps[0], message, sections)
 
 
-def _otherwise(
+def _make_other_entries(
     checked: CheckedRun, rule: str, steps: Sequence[int], reasons: Mapping[int, str]
 ) -> tuple[tuple[Entry, ...], Callable[[int], str]]:
     """Make the entries of steps that contradict a rule, and the words for those that are not shown."""
     entries = tuple(
-        _entry(
+        _make_entry(
             checked, rule, i,
             f"{name_in_source(checked.steps[i])} of {operands_words(checked, i)} "
             f"{otherwise_words(checked, i, reasons)}",
@@ -310,7 +313,7 @@ def _otherwise(
     return entries, lambda shown: f"{len(entries) - shown:,} more"
 
 
-def _entry(
+def _make_entry(
     checked: CheckedRun,
     rule: str,
     i: int,

@@ -21,7 +21,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
 
     The steps that contradict the library's own system are listed, too, and the findings of the report.
 
-    Of a system the dtype is None where it refuses the step, or one before it. `never_asked` of a step names
+    The dtype of a system is None if it refuses the step, or one before it. `never_asked` of a step names
     the systems whose rule alone answers there.
     """
     otherwise = run.otherwise()
@@ -72,7 +72,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
 
 
 def dtype_text(o: Operand | None) -> str | None:
-    """The dtype of an operand, with a star if it is weak; of a Python number its kind."""
+    """Return the dtype of an operand, with a star if it is weak; of a Python number its kind."""
     if o is None:
         return None
     return o.kind.word if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"

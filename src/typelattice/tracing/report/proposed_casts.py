@@ -10,7 +10,7 @@ from typelattice.calls.step import Created, Input, SourceLocation
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import libraries
 from typelattice.tracing.findings.checked_run import CheckedRun
-from typelattice.tracing.findings.suggested_casts import Casting, stop
+from typelattice.tracing.findings.suggested_casts import Casting, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text
 from typelattice.tracing.report.sentences import operand_text
@@ -32,35 +32,35 @@ class ProposedCast:
         return line.replace(self.before, self.after) if line.count(self.before) == 1 else line
 
 
-def proposed_casts(checked: CheckedRun, cause: Cause) -> Iterator[ProposedCast]:
+def propose_casts(checked: CheckedRun, cause: Cause) -> Iterator[ProposedCast]:
     """Yield the casts that stop a cause, each once; nothing if no replay found any."""
-    found = stop(checked, cause)
-    if found is not None:
+    plan = plan_casts(checked, cause)
+    if plan is not None:
         casts = (
-            _cast(checked, of, at, found.target)
-            for each in found.casts
-            for of, at in _places(checked, cause, each)
+            _write_cast(checked, producer, at, plan.target)
+            for casting in plan.casts
+            for producer, at in _list_places(checked, cause, casting)
         )
-        yield from dict.fromkeys(each for each in casts if each is not None)
+        yield from dict.fromkeys(cast for cast in casts if cast is not None)
 
 
-def _places(checked: CheckedRun, cause: Cause, casting: Casting) -> Iterator[tuple[int, int]]:
+def _list_places(checked: CheckedRun, cause: Cause, casting: Casting) -> Iterator[tuple[int, int]]:
     """Yield the step to cast, and the step whose source it stands in: for a parameter, those that take it."""
-    of = casting.of
-    if casting.at is not None:
-        yield of, casting.at
-    elif isinstance(checked.steps[of], Input) and not checked.steps[of].text.endswith(")"):
-        yield from ((of, at) for at in cause.widening if of in checked.inputs[at])
+    producer = casting.producer
+    if casting.consumer is not None:
+        yield producer, casting.consumer
+    elif isinstance(checked.steps[producer], Input) and not checked.steps[producer].text.endswith(")"):
+        yield from ((producer, at) for at in cause.widening if producer in checked.inputs[at])
     else:
-        yield of, of
+        yield producer, producer
 
 
-def _cast(checked: CheckedRun, of: int, taker: int, target: DType) -> ProposedCast | None:
+def _write_cast(checked: CheckedRun, producer: int, consumer: int, target: DType) -> ProposedCast | None:
     """Write the cast of a step in the source of another; None if its place is not known."""
-    step, at = checked.steps[of], checked.steps[taker]
+    step, at = checked.steps[producer], checked.steps[consumer]
     if at.location is None:
         return None
-    before = step.text if at is step else operand_text(checked, of, at)
+    before = step.text if at is step else operand_text(checked, producer, at)
     dtype = _dtype_text(checked.run.sources.get(at.location.file, ""), at.owner or "", target)
     if at is step and isinstance(step, Created) and step.dtype is None and before.endswith(")"):
         return ProposedCast(at.location, before, f"{before[:-1]}, dtype={dtype})")

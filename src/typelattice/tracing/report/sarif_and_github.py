@@ -23,7 +23,7 @@ def sarif(made: Report, version: str) -> Mapping[str, Any]:
             "ruleId": entry.rule,
             "ruleIndex": names.index(entry.rule),
             "level": LEVELS.get(entry.rule, "note"),
-            "message": {"text": _message(entry)},
+            "message": {"text": _write_message(entry)},
             "locations": [
                 {
                     "physicalLocation": {
@@ -46,7 +46,7 @@ def github(made: Report) -> Iterator[str]:
             level = LEVELS.get(entry.rule, "note").replace("note", "notice")
             file = _escape_data(file_text(entry.location.file)).replace(",", "%2C").replace(":", "%3A")
             where = f"file={file},line={entry.location.line},title={entry.rule}"
-            yield f"::{level} {where}::{_escape_data(_message(entry))}"
+            yield f"::{level} {where}::{_escape_data(_write_message(entry))}"
 
 
 def entry_data(entry: Entry) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _message(entry: Entry) -> str:
+def _write_message(entry: Entry) -> str:
     """Word an entry in one line, with its remedy."""
     remedy = next((lines for heading, lines in entry.sections() if heading == "remedy"), ())
     advice = f"; remedy: {' '.join(remedy)}" if remedy else ""

@@ -20,7 +20,7 @@ from typelattice.tracing.report.plain_data import VERSION
 from typelattice.tracing.report.words import file_text
 from typelattice.tracing.run_data.float_widths import width_of
 
-MOST = 1 << 30  # bytes of a document
+MAX_DOCUMENT_BYTES = 1 << 30  # bytes of a document
 LISTS = ("steps", "mismatches", "departures", "findings", "summarised")
 COUNTS = ("opaque", "child_processes", "followed_processes")
 KEYS: dict[str, type] = dict.fromkeys(LISTS, list) | dict.fromkeys(COUNTS, int)
@@ -79,13 +79,13 @@ class RunDifference:
 def read_run(path: str) -> dict[str, Any]:
     """Read the document of a run. Raises RunFileError, FileError."""
     try:
-        found = json.loads(read_bytes(path, MOST))
+        found = json.loads(read_bytes(path, MAX_DOCUMENT_BYTES))
     except (ValueError, RecursionError) as e:
         raise RunFileError(
             f"{clip_text(path, 200)} is no JSON ({clip_text(str(e), 100)}); {MADE_BY}"
         ) from None
     try:
-        _check(found)
+        _check_document(found)
     except (KeyError, TypeError, ValueError, IndexError) as e:
         why = clip_text(f"{type(e).__name__}: {e}", 100)
         raise RunFileError(f"{clip_text(path, 200)} is no document of a run ({why}); {MADE_BY}") from None
@@ -95,7 +95,7 @@ def read_run(path: str) -> dict[str, Any]:
 MADE_BY = "write one with typelattice trace --json"
 
 
-def _check(found: Any) -> None:
+def _check_document(found: Any) -> None:
     if found["typelattice"] != "run" or found["version"] != VERSION:
         raise ValueError(f"it is {found['typelattice']!r}, version {found['version']!r}")
     for key, kind in KEYS.items():
@@ -122,18 +122,20 @@ def _check_kind(found: Any, key: str, kind: type | tuple[type, ...]) -> None:
 
 def difference(before: dict[str, Any], after: dict[str, Any]) -> RunDifference:
     """Compare the upcasts of two runs. Places move between two versions, so lines do not count."""
-    old, new = _upcasts(before), _upcasts(after)
+    old, new = _list_upcasts(before), _list_upcasts(after)
     fewer, more = Counter(u for _, u in old), Counter(u for _, u in new)
     kept = (fewer & more).total()
     return RunDifference(
-        tuple(_only(new, more - fewer)),
-        tuple(_only(old, fewer - more)),
+        tuple(_drop_repeated(new, more - fewer)),
+        tuple(_drop_repeated(old, fewer - more)),
         kept,
-        (_bytes(before), _bytes(after)),
+        (_count_bytes(before), _count_bytes(after)),
     )
 
 
-def _only(places: Sequence[tuple[str, Upcast]], counts: Counter[Upcast]) -> Iterator[tuple[str, Upcast]]:
+def _drop_repeated(
+    places: Sequence[tuple[str, Upcast]], counts: Counter[Upcast]
+) -> Iterator[tuple[str, Upcast]]:
     """Yield the last places of each upcast, as many as are counted."""
     left = Counter(counts)
     for place, upcast in reversed(places):
@@ -142,21 +144,23 @@ def _only(places: Sequence[tuple[str, Upcast]], counts: Counter[Upcast]) -> Iter
             yield place, upcast
 
 
-def _upcasts(found: dict[str, Any]) -> list[tuple[str, Upcast]]:
+def _list_upcasts(found: dict[str, Any]) -> list[tuple[str, Upcast]]:
     """List each place at which a float became wider, with its upcast."""
     steps = found["steps"]
     places: dict[tuple[str, Upcast], None] = {}
     for step in steps:
-        own = _bits(step["observed"])
-        narrower = [steps[p]["observed"] for p in step["operands"] if 0 < _bits(steps[p]["observed"]) < own]
+        own = _count_bits(step["observed"])
+        narrower = [
+            steps[p]["observed"] for p in step["operands"] if 0 < _count_bits(steps[p]["observed"]) < own
+        ]
         if narrower and step["file"]:
-            narrow = max(narrower, key=_bits)
+            narrow = max(narrower, key=_count_bits)
             upcast = Upcast(basename(step["file"]), step["code"], narrow, step["observed"])
             places[printable(f"{file_text(step['file'])}:{step['line']}"), upcast] = None
     return [*places]
 
 
-def _bits(text: str | None) -> int:
+def _count_bits(text: str | None) -> int:
     """Return the width of a float dtype; 0 for anything else."""
     if text is None or text in WORDS or text.endswith("*"):
         return 0
@@ -165,7 +169,7 @@ def _bits(text: str | None) -> int:
     return 0
 
 
-def _bytes(found: dict[str, Any]) -> int:
+def _count_bytes(found: dict[str, Any]) -> int:
     return sum(step["bytes"] for step in found["steps"])
 
 

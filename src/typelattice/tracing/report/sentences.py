@@ -15,14 +15,14 @@ from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.dtype_origin import dtype_origin
-from typelattice.tracing.findings.suggested_casts import Casting, NarrowingCasts, stop
+from typelattice.tracing.findings.suggested_casts import Casting, CastPlan, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.words import count_text, place, size
 from typelattice.tracing.run_data.float_widths import narrow_to
 from typelattice.tracing.steps.called_name import name_in_source
 
 ASKED = ", as the code asks"
-ALSO = 3
+MAX_OTHER_PLACES = 3
 """Other places at which a cause widened floats that are shown; of the rest it is said how many there are."""
 
 
@@ -36,33 +36,41 @@ def cause_message(checked: CheckedRun, cause: Cause) -> str:
 def cause_sections(checked: CheckedRun, cause: Cause) -> Iterator[tuple[str, list[str]]]:
     """Explain a cause under headings of a word or two, the remedy first."""
     first = cause.first[0]
-    yield "remedy", _stop_lines(checked, cause)
+    yield "remedy", _describe_remedy(checked, cause)
     yield "what", [describe_step(checked, cause.at)]
     if cause.at != first:
         yield "wide", [_line_of(checked, first), describe_step(checked, first)]
     origins = dtype_origin(checked.steps[first], checked.run.sources)
     if origins:
-        lines = [f"{place(each.location)}: {each.text}" for each in origins[:ALSO]]
-        more = [f"and {count_text(len(origins) - ALSO, 'place')} more"] if len(origins) > ALSO else []
+        lines = [f"{place(each.location)}: {each.text}" for each in origins[:MAX_OTHER_PLACES]]
+        more = (
+            [f"and {count_text(len(origins) - MAX_OTHER_PLACES, 'place')} more"]
+            if len(origins) > MAX_OTHER_PLACES
+            else []
+        )
         yield "decided", [*lines, *more]
-    also = [line for line in _lines_of(checked, cause.widening) if line != _line_of(checked, cause.at)]
+    also = [line for line in _list_lines_of(checked, cause.widening) if line != _line_of(checked, cause.at)]
     if also:
-        more = [f"and {count_text(len(also) - ALSO, 'place')} more"] if len(also) > ALSO else []
-        yield "also at", [*also[:ALSO], *more]
-    yield "follows", [_following(checked, cause)]
+        more = (
+            [f"and {count_text(len(also) - MAX_OTHER_PLACES, 'place')} more"]
+            if len(also) > MAX_OTHER_PLACES
+            else []
+        )
+        yield "also at", [*also[:MAX_OTHER_PLACES], *more]
+    yield "follows", [_describe_following(checked, cause)]
     if cause.results:
         yield "results", [_result_words(cause.results)]
     if cause.bytes:
         yield "costs", [f"{size(cause.bytes)} more than in {narrow_to(cause.wide, cause.narrow)}"]
-    decided = checked.narrowly(cause.at) if checked.is_always_wide(cause.at) else checked.said[cause.at]
-    rule = _rule(decided.promotion)
+    decided = checked.narrowly(cause.at) if checked.is_always_wide(cause.at) else checked.replayed[cause.at]
+    rule = _quote_rule(decided.promotion)
     if rule:
         yield "rule", rule
 
 
-def _following(checked: CheckedRun, cause: Cause) -> str:
+def _describe_following(checked: CheckedRun, cause: Cause) -> str:
     """Count the source texts that use widened values, directly or through other steps, and their runs."""
-    later = len(_sources(checked, cause.follows))
+    later = len(_collect_sources(checked, cause.follows))
     return (
         f"{count_text(later, 'later step')}, run {count_text(cause.runs, 'time')}"
         if later
@@ -72,11 +80,11 @@ def _following(checked: CheckedRun, cause: Cause) -> str:
 
 def _result_words(names: Sequence[str]) -> str:
     """Name the results that a cause made wide."""
-    shown = ", ".join(names[:ALSO])
-    return f"{shown} and {len(names) - ALSO:,} more" if len(names) > ALSO else shown
+    shown = ", ".join(names[:MAX_OTHER_PLACES])
+    return f"{shown} and {len(names) - MAX_OTHER_PLACES:,} more" if len(names) > MAX_OTHER_PLACES else shown
 
 
-def _sources(checked: CheckedRun, steps: Iterable[int]) -> set[object]:
+def _collect_sources(checked: CheckedRun, steps: Iterable[int]) -> set[object]:
     return {source_of(checked.steps[i]) for i in steps}
 
 
@@ -86,7 +94,7 @@ def _line_of(checked: CheckedRun, i: int) -> str:
     return f"{place(step.location)}: {step.text}" if step.location else step.text
 
 
-def _lines_of(checked: CheckedRun, steps: Iterable[int]) -> list[str]:
+def _list_lines_of(checked: CheckedRun, steps: Iterable[int]) -> list[str]:
     """Return the source locations and the texts of steps, each once."""
     return [*dict.fromkeys(_line_of(checked, i) for i in steps)]
 
@@ -119,7 +127,7 @@ def describe_step(checked: CheckedRun, i: int) -> str:
 
 def otherwise_words(checked: CheckedRun, i: int, reasons: Mapping[int, str]) -> str:
     """Describe a result that contradicts its library's own system, with the reason if it is known."""
-    gave, said = checked.observed(i), checked.said[i]
+    gave, said = checked.observed(i), checked.replayed[i]
     if i in reasons:
         return f"gave {gave}, by the rule {said.marked}: {reasons[i]}"
     return f"gave {gave}, by our rules {said.marked}"
@@ -140,7 +148,7 @@ def _with_a_list(checked: CheckedRun, i: int) -> bool:
     return known is not None and known.most == 2 and len(checked.inputs[i]) == 1
 
 
-def _rule(p: Promotion | None) -> list[str]:
+def _quote_rule(p: Promotion | None) -> list[str]:
     """Quote the lines of the file behind an answer, each with its number."""
     if p is None or p.dtype is None:
         return []
@@ -150,9 +158,9 @@ def _rule(p: Promotion | None) -> list[str]:
     return [str(rule), *(map("".join, zip(numbers, quoted, strict=True)) if numbers else quoted)]
 
 
-def _stop_lines(checked: CheckedRun, cause: Cause) -> list[str]:
+def _describe_remedy(checked: CheckedRun, cause: Cause) -> list[str]:
     """Describe the casts that stop a cause, and how much they stop."""
-    found = stop(checked, cause)
+    found = plan_casts(checked, cause)
     step = checked.steps[cause.at]
     if found is None and _with_a_list(checked, cause.at):
         return [f"make an array of {cause.narrow} of that first (not tried: it was not followed)"]
@@ -163,14 +171,16 @@ def _stop_lines(checked: CheckedRun, cause: Cause) -> list[str]:
     what = size(found.bytes) if found.bytes else "this"  # a list's array has no size
     casts = list(dict.fromkeys(_cast_line(checked, c) for c in found.casts))
     return [
-        f"cast {what} to {found.target}, and {_kept_words(checked, cause, found)}:",
+        f"cast {what} to {found.target}, and {_describe_kept(checked, cause, found)}:",
         *casts,
-        *_unknown_lines(checked, found),
-        *_taken_lines(checked, {c.of for c in found.casts if c.at is None} | {*found.kept}),
+        *_describe_unknown(checked, found),
+        *_describe_compiled_calls(
+            checked, {c.producer for c in found.casts if c.consumer is None} | {*found.kept}
+        ),
     ]
 
 
-def _taken_lines(checked: CheckedRun, narrowed: Set[int]) -> list[str]:
+def _describe_compiled_calls(checked: CheckedRun, narrowed: Set[int]) -> list[str]:
     """Name the calls of compiled functions that take an array which the casts make narrow."""
     calls = [f"{place(t.location)}: {t.text}" for t in checked.run.taken if t.step in narrowed]
     if not calls:
@@ -178,15 +188,15 @@ def _taken_lines(checked: CheckedRun, narrowed: Set[int]) -> list[str]:
     return ["a compiled function takes the array, and may refuse another dtype:", *dict.fromkeys(calls)]
 
 
-def _kept_words(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> str:
+def _describe_kept(checked: CheckedRun, cause: Cause, found: CastPlan) -> str:
     """Say how many steps stay narrow in a replay with some casts."""
     if not found.kept:
         return "nothing is widened"
     wide = narrow_to(cause.wide, cause.narrow)
     verb, verbs = ("stays", "stay") if wide is cause.narrow else ("becomes", "become")
     of = {*cause.widening, *cause.later} - {*found.unknown}
-    left = _sources(checked, of - {*found.kept})
-    texts = len(_sources(checked, of))
+    left = _collect_sources(checked, of - {*found.kept})
+    texts = len(_collect_sources(checked, of))
     if left:
         return f"{texts - len(left):,} of {count_text(texts, 'step')} {verbs} {wide}"
     if found.unknown:
@@ -194,25 +204,25 @@ def _kept_words(checked: CheckedRun, cause: Cause, found: NarrowingCasts) -> str
     return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
-def _unknown_lines(checked: CheckedRun, found: NarrowingCasts | Divergence) -> Iterator[str]:
+def _describe_unknown(checked: CheckedRun, found: CastPlan | Divergence) -> Iterator[str]:
     """Name the calls without a rule that take a changed array, and count the steps that follow them."""
     if not found.unknown:
         return
-    takers = _lines_of(checked, found.takers)
-    after = len(_sources(checked, found.unknown) - _sources(checked, found.takers))
+    takers = _list_lines_of(checked, found.takers)
+    after = len(_collect_sources(checked, found.unknown) - _collect_sources(checked, found.takers))
     then = f", nor {count_text(after, 'step')} after it" if after else ""
     yield f"a replay does not tell what these calls give{then}; only a new run does:"
-    yield from takers[:ALSO]
-    if len(takers) > ALSO:
-        yield f"and {count_text(len(takers) - ALSO, 'call')} more"
+    yield from takers[:MAX_OTHER_PLACES]
+    if len(takers) > MAX_OTHER_PLACES:
+        yield f"and {count_text(len(takers) - MAX_OTHER_PLACES, 'call')} more"
 
 
 def _cast_line(checked: CheckedRun, c: Casting) -> str:
     """Name the place at which to write a cast, and the operand to cast."""
-    if c.at is None:
-        return _line_of(checked, c.of)
-    at = checked.steps[c.at]
-    return f"{place(at.location)}: {operand_text(checked, c.of, at)}, where {at.text} takes it"
+    if c.consumer is None:
+        return _line_of(checked, c.producer)
+    at = checked.steps[c.consumer]
+    return f"{place(at.location)}: {operand_text(checked, c.producer, at)} in {at.text}"
 
 
 def operand_text(checked: CheckedRun, i: int, at: Step) -> str:
@@ -260,4 +270,4 @@ def divergence_lines(checked: CheckedRun, divergence: Divergence) -> Iterator[st
         unreached = f", {divergence.unreached:,} of them not reached" if divergence.unreached else ""
         comes = "comes" if divergence.later == 1 else "come"
         yield f"{count_text(divergence.later, 'later step')} {comes} out otherwise by it{unreached}"
-    yield from _unknown_lines(checked, divergence)
+    yield from _describe_unknown(checked, divergence)

@@ -34,7 +34,7 @@ KEY = (
 
 
 def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) -> str:
-    """A file, line by line."""
+    """Return a file, line by line."""
     flagged = [n for n, line in sorted(file.lines.items()) if _is_finding(line)]
     title = file_text(file.name)
     links = [element("a", text("all files"), href="index.html#files")]
@@ -43,7 +43,7 @@ def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) 
     last = max(file.lines, default=0)
     source = [*file.source, *[""] * (last - len(file.source))]
     rows = "\n".join(
-        _row(found, number, code, markup, file.lines.get(number), names, following.get(number))
+        _write_row(found, number, code, markup, file.lines.get(number), names, following.get(number))
         for number, (code, markup) in enumerate(zip(source, highlight(source), strict=True), 1)
     )
     operations = count_text(file.operations, "operation")
@@ -72,7 +72,7 @@ def _is_finding(line: Line) -> bool:
     return bool(line.causes or line.casts or line.divergences or line.wrong)
 
 
-def _row(
+def _write_row(
     found: Findings,
     number: int,
     code: str,
@@ -81,23 +81,23 @@ def _row(
     names: Mapping[str, str],
     following: int | None,
 ) -> str:
-    """A line of source; one with steps opens to what is known of it."""
+    """Return a line of source; one with steps opens to what is known of it."""
     at = f"L{number}"
     link = element("a", text(str(number)), href=f"#{at}", tabindex="-1")
     cells = element("span", link, **{"class": "number"}) + element("span", markup, **{"class": "code"})
     if line is None:
         return element("div", cells, id=at, **{"class": "line"})
     took = sum(found.checked.run.seen[i].bytes for i in line.steps)
-    cells += element("span", text(", ".join(_dtypes(found, line))), **{"class": "dtypes"})
+    cells += element("span", text(", ".join(_list_dtypes(found, line))), **{"class": "dtypes"})
     cells += element("span", text(size(took) if took else ""), **{"class": "bytes"})
-    about = element("div", "\n".join(_about(found, line, names, following)), **{"class": "about"})
-    marks = " ".join(["line", *_marks(found, line)])
-    return element("details", element("summary", cells) + about, id=at, **{"class": marks}) + _changed(
+    about = element("div", "\n".join(_write_about(found, line, names, following)), **{"class": "about"})
+    marks = " ".join(["line", *_list_marks(found, line)])
+    return element("details", element("summary", cells) + about, id=at, **{"class": marks}) + _show_changed(
         line, code
     )
 
 
-def _changed(line: Line, code: str) -> str:
+def _show_changed(line: Line, code: str) -> str:
     """Show a line as it is with its casts, and what they save; nothing if they do not show in it."""
     changed = code
     for cast, _ in line.casts:
@@ -113,7 +113,7 @@ def _changed(line: Line, code: str) -> str:
     return element("div", cells, **{"class": "line added"})
 
 
-def _marks(found: Findings, line: Line) -> Iterator[str]:
+def _list_marks(found: Findings, line: Line) -> Iterator[str]:
     if line.causes or line.widens:
         yield "cause"
     elif line.makes:
@@ -132,39 +132,41 @@ def _marks(found: Findings, line: Line) -> Iterator[str]:
         yield "opaque"
 
 
-def _dtypes(found: Findings, line: Line) -> dict[str, None]:
-    """The dtypes that the steps of a line came to, each once, in their order."""
+def _list_dtypes(found: Findings, line: Line) -> dict[str, None]:
+    """Return the dtypes that the steps of a line came to, each once, in their order."""
     operands = (found.checked.observed(i) for i in line.steps)
     dtypes: Iterator[DType] = (o.dtype for o in operands if o and o.dtype and o.tier != "scalar")
     return dict.fromkeys(map(str, dtypes))
 
 
-def _about(found: Findings, line: Line, names: Mapping[str, str], following: int | None) -> Iterator[str]:
+def _write_about(
+    found: Findings, line: Line, names: Mapping[str, str], following: int | None
+) -> Iterator[str]:
     """All that is known of a line."""
     for cause in line.causes:
         told = definitions(cause_sections(found.checked, cause), names)
         yield element("p", text("a float was widened here"), **{"class": "cause"}) + told
     for cause in line.widens:
-        told = "a float was widened here, as at " + _link(found, cause, names)
+        told = "a float was widened here, as at " + _write_link(found, cause, names)
         yield element("p", told, **{"class": "cause"})
     for cause in line.makes:
-        told = "a wide float comes up here, which widens another at " + _link(found, cause, names)
+        told = "a wide float comes up here, which widens another at " + _write_link(found, cause, names)
         yield element("p", told, **{"class": "made"})
     for cause in line.follows:
-        yield element("p", "wide by " + _link(found, cause, names), **{"class": "later"})
+        yield element("p", "wide by " + _write_link(found, cause, names), **{"class": "later"})
     for cast, cause in line.casts:
-        told = text(f"to change: {cast.before} becomes {cast.after}, for ") + _link(found, cause, names)
+        told = text(f"to change: {cast.before} becomes {cast.after}, for ") + _write_link(found, cause, names)
         yield element("p", told, **{"class": "change"})
     for divergence in line.divergences:
         lines = "<br>".join(map(text, divergence_lines(found.checked, divergence)))
         system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
         yield element("p", system + lines)
     for i in line.wrong:
-        ruled = found.checked.said[i].marked
+        ruled = found.checked.replayed[i].marked
         said = f"it gave {found.checked.observed(i)}, by our rules {ruled}: please report this"
         yield element("p", text(said), **{"class": "wrong"})
     if line.steps:
-        yield element("div", _table(found, line), **{"class": "wide-table"})
+        yield element("div", _write_table(found, line), **{"class": "wide-table"})
     if following:
         yield element("p", element("a", text(f"next finding: line {following}"), href=f"#L{following}"))
 
@@ -185,7 +187,7 @@ def definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[st
 
 
 def _link_place(line: str, pages: Mapping[str, str]) -> str:
-    """A line of text; if it begins with a place in a file that has a page, the place is a link."""
+    """Return a line of text; if it begins with a place in a file that has a page, the place is a link."""
     found = PLACE.match(line)
     if found is None or found[1] not in pages:
         return text(line)
@@ -193,7 +195,7 @@ def _link_place(line: str, pages: Mapping[str, str]) -> str:
     return link + text(line[found.end() :])
 
 
-def _link(found: Findings, cause: Cause, names: Mapping[str, str]) -> str:
+def _write_link(found: Findings, cause: Cause, names: Mapping[str, str]) -> str:
     step = found.checked.steps[cause.at]
     told = text(f"{place(step.location)}: {step.text}")
     if step.location is None or step.location.file not in names:
@@ -201,7 +203,7 @@ def _link(found: Findings, cause: Cause, names: Mapping[str, str]) -> str:
     return element("a", told, href=f"{names[step.location.file]}#L{step.location.line}")
 
 
-def _table(found: Findings, line: Line) -> str:
+def _write_table(found: Findings, line: Line) -> str:
     """The steps of a line: what they did, what came of it, and what would have under the systems asked."""
     checked = found.checked
     heads = ["operation", "of", "gave", "times", "bytes", *found.replays]

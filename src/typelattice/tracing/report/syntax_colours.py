@@ -22,15 +22,15 @@ def highlight(lines: Sequence[str]) -> list[str]:
     with suppress(TokenError, SyntaxError):
         for token in generate_tokens((f"{line}\n" for line in lines).__next__):
             (first, start), (last, end) = token.start, token.end
-            for number in range(first, last + 1) if (colour := _colour(token)) else ():
+            for number in range(first, last + 1) if (colour := _find_colour(token)) else ():
                 whole = len(lines[number - 1])
                 spans[number - 1].append(
                     (start if number == first else 0, end if number == last else whole, colour)
                 )
-    return [_line(line, those) for line, those in zip(lines, spans, strict=True)]
+    return [_colour_line(line, those) for line, those in zip(lines, spans, strict=True)]
 
 
-def _colour(token: TokenInfo) -> str:
+def _find_colour(token: TokenInfo) -> str:
     """Name the style of a token; "" for the usual one."""
     name = tok_name[token.type]
     if name == "NAME":
@@ -38,7 +38,7 @@ def _colour(token: TokenInfo) -> str:
     return "string" if name.startswith(("FSTRING", "TSTRING")) else COLOURED.get(name, "")
 
 
-def _line(line: str, spans: Sequence[tuple[int, int, str]]) -> str:
+def _colour_line(line: str, spans: Sequence[tuple[int, int, str]]) -> str:
     pieces, done = [], 0
     for start, end, colour in spans:
         if start >= done:

@@ -39,10 +39,10 @@ def report(
     for number, chapter in enumerate(made.chapters):
         if number:
             yield ""
-        yield from _chapter(chapter, page, len(chapter.entries) if everything else SHOWN)
+        yield from _write_chapter(chapter, page, len(chapter.entries) if everything else SHOWN)
 
 
-def _chapter(chapter: Chapter, page: Layout, shown: int) -> Iterator[str]:
+def _write_chapter(chapter: Chapter, page: Layout, shown: int) -> Iterator[str]:
     yield page.bold(chapter.heading)
     for note in chapter.notes:
         yield page.fold_line(note)

@@ -57,7 +57,7 @@ class Why:
             yield page.beside("remedy", self.remedy, 10)
 
     def __str__(self) -> str:
-        """The answer as text."""
+        """Return the answer as text."""
         return "\n".join(self.lines())
 
 
@@ -74,7 +74,7 @@ def explain_result(run: Run, name: str) -> Why:
         for j in links
     )
     own = checked.observed(i)
-    return Why(name, own.dtype if own else None, steps, _remedy(checked, links))
+    return Why(name, own.dtype if own else None, steps, _describe_remedy(checked, links))
 
 
 def _step_of(run: Run, name: str) -> int:
@@ -86,7 +86,7 @@ def _step_of(run: Run, name: str) -> int:
         if last is not None:
             return last
         raise ResultError(f"no array was computed at line {clip_text(name, 80)}; see the lines of the report")
-    raise ResultError(_unknown(name, run.results))
+    raise ResultError(_describe_unknown(name, run.results))
 
 
 def _last_at(run: Run, file: str | None, line: int) -> int | None:
@@ -99,7 +99,7 @@ def _last_at(run: Run, file: str | None, line: int) -> int | None:
     return found
 
 
-def _unknown(name: str, results: Mapping[str, int]) -> str:
+def _describe_unknown(name: str, results: Mapping[str, int]) -> str:
     what = f"no array of the run is named {clip_text(name, 80)!r}"
     if close := nearest(name, results):
         return f"{what}{close}"
@@ -109,7 +109,7 @@ def _unknown(name: str, results: Mapping[str, int]) -> str:
     return f"{what}; there are {listed}{', ...' if len(results) > MOST_NAMED else ''}, or name a line"
 
 
-def _remedy(checked: CheckedRun, links: tuple[int, ...]) -> tuple[str, ...]:
+def _describe_remedy(checked: CheckedRun, links: tuple[int, ...]) -> tuple[str, ...]:
     """Return the remedy of the cause that made the results of a chain wide; nothing if there is none."""
     for cause in causes(checked):
         if not {*cause.first}.isdisjoint(links):

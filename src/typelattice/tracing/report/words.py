@@ -21,7 +21,7 @@ def count_text(count: int, what: str, many: str = "") -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes with three digits at least.
+    """Return a number of bytes with three digits at least.
 
     >>> size(24), size(48_000_024), size(1)
     ('24 bytes', '48.0 MB', '1 byte')

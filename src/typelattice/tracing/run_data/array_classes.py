@@ -19,7 +19,7 @@ from typelattice.operands.operand import SCALARS, Operand
 from typelattice.tracing.compiled.compilers import compiler
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
-LONG = 64  # items of a list that are looked at, each; a step of arrays in a longer one is opaque
+MAX_LIST_ITEMS = 64  # items of a list that are looked at, each; a step of arrays in a longer one is opaque
 ASKED = ("dtype", "shape")  # the attributes of every array class
 T = TypeVar("T")
 
@@ -81,32 +81,32 @@ def kind_of(cls: type) -> ArrayKind | None:
     base = library_class(cls)
     if base is None or not all(hasattr(base, name) for name in ASKED):
         return None
-    own = adapter(_root(base))
+    own = adapter(_find_root(base))
     general = adapter(STANDARD) if hasattr(base, STANDARD) else None
     known = own or general
     if known is None:
         return None
-    read = _first(own.read, general.read) if own is not None and general is not None else known.read
+    read = _first_reader(own.read, general.read) if own is not None and general is not None else known.read
     mark = known.cache_key_of(base) or _read_mark(read)
     attribute: Callable[[str], Callable[[Any], Any]] = attrgetter
-    size = _size(base)
+    size = _size_reader(base)
     if base is not cls:
         attribute = partial(getattr(known, "own_attribute", own_attribute), base)
         read = _read_subclass(known.read, attribute("dtype"), attribute("ndim"))
-        mark = _both(attribute("dtype"), attribute("ndim"))
+        mark = _read_both(attribute("dtype"), attribute("ndim"))
         size = _check_nbytes(attribute("nbytes")) if hasattr(base, "nbytes") else size
     weak = getattr(base, "__weakrefoffset__", 0) > 0 or type.__getattribute__(cls, "__weakrefoffset__") > 0
     compiles = compiler(base)
     variable = compiles.variable if compiles is not None and compiles.is_tracer(base) else None
     plain = variable is None
     return ArrayKind(
-        library_of(_root(base)) or "",
+        library_of(_find_root(base)) or "",
         mark,
         size,
         weak,
         read,
         attribute("dtype"),
-        _dimensions if base is cls else attribute("ndim"),
+        _count_dimensions if base is cls else attribute("ndim"),
         attribute("base") if hasattr(base, "base") else lambda x: None,
         variable,
         weak and plain,
@@ -117,7 +117,7 @@ def kind_of(cls: type) -> ArrayKind | None:
 def library_class(cls: type) -> type | None:
     """Return the first class that a known library made, of a class and its bases."""
     mro: tuple[type, ...] = type.__getattribute__(cls, "__mro__")  # a metaclass may have code of its own
-    return next((c for c in mro if library_of(_root(c)) is not None), None)
+    return next((c for c in mro if library_of(_find_root(c)) is not None), None)
 
 
 def own_attribute(base: type, name: str) -> Callable[[Any], Any]:
@@ -126,7 +126,7 @@ def own_attribute(base: type, name: str) -> Callable[[Any], Any]:
     return read
 
 
-def _both(dtype: Callable[[Any], Any], ndim: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
+def _read_both(dtype: Callable[[Any], Any], ndim: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
     return lambda x: (dtype(x), ndim(x))
 
 
@@ -142,18 +142,18 @@ def _read_subclass(
     return operand
 
 
-def _dimensions(x: Any) -> int:
+def _count_dimensions(x: Any) -> int:
     """Return the number of dimensions, as far as a library's array gives it."""
     shape: Any = getattr(x, "shape", ())
     return len(shape) if isinstance(shape, tuple) else int(getattr(x, "ndim", 1))
 
 
-def _root(cls: type) -> str:
+def _find_root(cls: type) -> str:
     module: object = type.__getattribute__(cls, "__module__")
     return module.partition(".")[0] if isinstance(module, str) else ""
 
 
-def _first(own: Callable[[Any], Any], general: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _first_reader(own: Callable[[Any], Any], general: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a reader that asks the library's own reader, and then the standard's if that returns None."""
 
     def read(x: Any) -> Any:
@@ -176,7 +176,7 @@ def _read_mark(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
     return mark
 
 
-def _size(cls: type) -> Callable[[Any], int]:
+def _size_reader(cls: type) -> Callable[[Any], int]:
     found = getattr(cls, "nbytes", None)
     if type(found) is GetSetDescriptorType and not hasattr(cls, "is_sparse"):  # written in C: a number
         return attrgetter("nbytes")
@@ -212,7 +212,7 @@ class AnswersByClass(dict[type, T]):
 
 def of_library(cls: type) -> bool:
     """Return True if a class belongs to an array library."""
-    return library_of(_root(cls)) is not None
+    return library_of(_find_root(cls)) is not None
 
 
 WRAPPERS = ("nanobind", "pybind11_builtins", "_cython", "uarray")  # of functions in C++ and Cython
@@ -220,7 +220,7 @@ WRAPPERS = ("nanobind", "pybind11_builtins", "_cython", "uarray")  # of function
 
 def is_function(cls: type) -> bool:
     """Return True if the objects of a class may be functions of a library, its own or wrapped for it."""
-    return of_library(cls) or _root(cls).startswith(WRAPPERS)
+    return of_library(cls) or _find_root(cls).startswith(WRAPPERS)
 
 
 def is_dtype(cls: type) -> bool:
@@ -230,7 +230,7 @@ def is_dtype(cls: type) -> bool:
 
 def joining(cls: type) -> str:
     """Return the operation of a class whose objects join the entries of their index, as `np.r_`; else ""."""
-    return meaning("joining", cls.__name__, library_of(_root(cls))) or ""
+    return meaning("joining", cls.__name__, library_of(_find_root(cls))) or ""
 
 
 def is_many(cls: type) -> bool:

@@ -13,7 +13,7 @@ from typelattice.operands.operand import SCALARS, Operand
 
 MOST_CONSTANTS = 1_024  # dtypes and the like that are remembered
 MOST_KEPT = 2_048  # NumPy's scalars take no weak reference, so the last ones are kept alive
-MANY = 50_000  # links; from this number on, links of deleted arrays are removed
+LINKS_BEFORE_CLEANUP = 50_000  # links; from this number on, links of deleted arrays are removed
 MOST_AT_ONE = 8  # steps at one source location that differ only in their operands' steps
 MOST_LINKS = 1_000_000  # arrays whose steps are remembered
 
@@ -59,7 +59,7 @@ class Links:
         self.kept: dict[int, tuple[Any, StepNumber]] = {}
         self.constants = 0
         self.let_go = 0
-        self.most = min(MANY, MOST_LINKS)  # links, until those of deleted arrays are removed
+        self.most = min(LINKS_BEFORE_CLEANUP, MOST_LINKS)  # links, until those of deleted arrays are removed
         self.lock = threading.Lock()  # never block: a finalizer may run while this thread holds it
 
     def add(self, x: Any, number: StepNumber, weak: bool) -> None:

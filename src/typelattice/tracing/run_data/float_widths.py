@@ -23,7 +23,7 @@ def width(o: Operand | None) -> int | None:
 
 def width_of(d: DType) -> int | None:
     """Return the bits of a float dtype; None for any other dtype, and if the platform decides the width."""
-    return part_of(d).bits if d.kind.rank >= Kind.FLOAT.rank else None
+    return part_of(d).bits if d.kind.category >= Kind.FLOAT.category else None
 
 
 def narrow_to(d: DType, to: DType) -> DType:

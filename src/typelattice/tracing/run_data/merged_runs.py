@@ -118,5 +118,5 @@ class _Values:
             self.losses[key] = replace(known, runs=known.runs + each.runs) if known else each
 
     def found(self) -> tuple[LostAt, ...] | None:
-        """All losses; None if values were not checked."""
+        """Return all losses; None if values were not checked."""
         return tuple(self.losses.values()) if self.checked else None

@@ -15,12 +15,12 @@ class UnknownCallError(Exception):
     """A call that no operation describes."""
 
 
-WIDEST = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
+MAX_INTEGER_BITS = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
 BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def arguments(written: WrittenOperation, given: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments of a call by position and by name. Raises UnknownCallError."""
+    """Return the arguments of a call by position and by name. Raises UnknownCallError."""
     if UNTOLD in written.keywords:
         raise UnknownCallError("its arguments were not seen")
     names = [name for name in written.keywords if name != "*"]
@@ -44,7 +44,7 @@ def arguments(written: WrittenOperation, given: Sequence[Any]) -> tuple[list[Any
 
 
 def parameters(function: Any) -> tuple[str, ...]:
-    """The names of a function's arguments by position, as far as Python knows them."""
+    """Return the names of a function's arguments by position, as far as Python knows them."""
     try:
         found = signature(function).parameters
     except (TypeError, ValueError):  # of functions in C
@@ -61,7 +61,7 @@ def method_parameters(method: Any, library: str | None) -> tuple[str, ...]:
 def by_name(
     names: Sequence[str], count: int | None, positional: Sequence[Any], named: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments by position and by name, those after the operands by name where that is known.
+    """Return the arguments by position and by name, those after the operands by name where that is known.
 
     None counts as left out, except as an axis: `concatenate([x, y], axis=None)` flattens.
 
@@ -75,8 +75,8 @@ def by_name(
 
 
 def list_arguments(items: Iterable[Argument]) -> tuple[Argument, ...]:
-    """A list of arguments. Raises UnknownCallError for numbers that have no default dtype."""
+    """Return a list of arguments. Raises UnknownCallError for numbers that have no default dtype."""
     found = tuple(items)
-    if any(type(x) is int and x.bit_length() > WIDEST for x in found):
+    if any(type(x) is int and x.bit_length() > MAX_INTEGER_BITS for x in found):
         raise UnknownCallError("a number in a list is too wide for the default dtype")
     return found

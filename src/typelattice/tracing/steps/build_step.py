@@ -77,7 +77,7 @@ def item(builder: ProgramBuilder, lists: str) -> Make:
 
 
 def attribute(builder: ProgramBuilder, name: str) -> Make:
-    """An attribute that computes an array."""
+    """Return an attribute that computes an array."""
     op = FUNCTIONS.get(name, FUNCTIONS["permute_dims"])  # of `x.T` and its kin
     return lambda excerpt, args: builder.call(excerpt, op, args)
 
@@ -101,5 +101,5 @@ def converted_array(
 
 
 def build_put(builder: ProgramBuilder) -> Make:
-    """An assignment to elements."""
+    """Return an assignment to elements."""
     return lambda excerpt, args: builder.set_elements(excerpt, args[0], None, args[1])

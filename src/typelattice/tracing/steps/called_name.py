@@ -34,12 +34,12 @@ def name_in_source(step: Step) -> str:
     if is_ufunc_method(path):
         *_, ufunc, method = path
         stands_for = ufunc if method == "outer" else REDUCED.get(method, {}).get(ufunc, method)
-        return f"{ufunc}.{method}" if _operation(stands_for) == name else name
-    return path[-1] if _operation(function) == name else name
+        return f"{ufunc}.{method}" if _find_operation(stands_for) == name else name
+    return path[-1] if _find_operation(function) == name else name
 
 
-def _operation(function: str) -> str:
-    """The name of the operation that a function is; that of the function where it is none."""
+def _find_operation(function: str) -> str:
+    """Return the name of the operation that a function is; that of the function where it is none."""
     return FUNCTIONS[function].name if function in FUNCTIONS else function
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from typelattice.calls.bind import call_function, has_say, operand_count
+from typelattice.calls.bind import call_function, may_affect_dtype, operand_count
 from typelattice.calls.call_signatures import (
     FUNCTIONS,
     meaning,
@@ -34,7 +34,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand
 from typelattice.tracing.libraries import dtype_text, has_rules, own_system
-from typelattice.tracing.run_data.array_classes import LONG, is_dtype
+from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.arguments import (
     UnknownCallError,
@@ -81,7 +81,7 @@ class CallReader:
         number: int,
         result: Operand,
     ) -> Argument:
-        """The step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
+        """Return the step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
         who = identify_function(function)
         if who.library is None or not has_rules(who.library):
             raise UnknownCallError("it is no library's, or one's whose rules no system has")
@@ -119,7 +119,7 @@ class CallReader:
     def step_of_function(
         self, excerpt: Excerpt, who: Called, args: list[Argument], named: dict[str, Argument], number: int
     ) -> Argument:
-        """The result of a number of a call."""
+        """Return the result of a number of a call."""
         if who.owner:
             if not isinstance(args[0], Ref):
                 raise UnknownCallError("no operation has its name")
@@ -151,14 +151,14 @@ class CallReader:
             known = who.parameters()
             positional += [named.pop(name) for name in known[len(positional) : count] if name in named]
         operands, further = [*map(self.argument, positional[:count])], [*positional[count:], *named.values()]
-        if any(x is not None and has_say(self.builder, self.argument(x)) for x in further):
+        if any(x is not None and may_affect_dtype(self.builder, self.argument(x)) for x in further):
             raise UnknownCallError(f"{who.name} is given more than its operands")
         return self.builder.call(excerpt, own, operands)
 
     # -- arguments, and the arrays of their shapes, bounds and lists
 
     def join(self, excerpt: Excerpt, name: str, entries: Sequence[Any]) -> Argument:
-        """The step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
+        """Return the step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
 
         A number is cast to what all entries come to, as NumPy does. Raises UnknownCallError.
         """
@@ -203,15 +203,15 @@ class CallReader:
         return ...
 
     def list_arguments(self, x: Sequence[Any]) -> Argument:
-        """A list of arguments; of many Python numbers one of each type."""
-        if len(x) > LONG:
+        """Return a list of arguments; of many Python numbers one of each type."""
+        if len(x) > MAX_LIST_ITEMS:
             if not {*map(type, x)} <= SCALARS.keys():
                 return ...
             x = [*{type(each): each for each in x}.values()]
         return list_arguments(map(self.argument, x))
 
     def text(self, x: str) -> Argument:
-        """A dtype that is given as text; any other text is itself."""
+        """Return a dtype that is given as text; any other text is itself."""
         with suppress(UnknownCallError):
             return self.dtype(x)
         return x
@@ -240,14 +240,14 @@ def identify_function(function: Any) -> Called:
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, (ModuleType, type)):
         cls = type(owner)
-        library = _library(cls.__module__)
+        library = _find_library(cls.__module__)
         if cls.__name__ == "ufunc":
             if name == "outer":
                 return Called(owner.__name__, library)
             reduced = REDUCED.get(name, {}).get(owner.__name__, "")
             return Called(reduced, library, (), None, lambda: ("", *POSITIONS))
         if hasattr(cls, "dtype") and hasattr(cls, "shape"):
-            libraries = filter(None, (_library(c.__module__) for c in cls.__mro__))
+            libraries = filter(None, (_find_library(c.__module__) for c in cls.__mro__))
             own = next(libraries, None)
             return Called(name, own, (owner,), None, partial(method_parameters, function, own))
         return Called("", library)
@@ -256,8 +256,8 @@ def identify_function(function: Any) -> Called:
     cls = type(function)
     module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__
     if isinstance(module, str) and any(each in module for each in ELSEWHERE):
-        return Called("", _library(module))
-    library = _library(module if isinstance(module, str) else "") or _library(cls.__module__)
+        return Called("", _find_library(module))
+    library = _find_library(module if isinstance(module, str) else "") or _find_library(cls.__module__)
     takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
     if type(takes) is int:
         return Called(name, library, (), takes)
@@ -279,7 +279,7 @@ def _of_another_package(function: Any, name: str) -> Called | None:
     return None
 
 
-def _library(module: str) -> str | None:
+def _find_library(module: str) -> str | None:
     if STANDARDS_OWN in module.split("."):
         return STANDARDS_OWN
     return library_of(module.partition(".")[0])

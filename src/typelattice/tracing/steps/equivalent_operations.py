@@ -5,7 +5,13 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from math import inf
 
-from typelattice.calls.call_signatures import FUNCTIONS, SAME_ARGUMENTS, dtype_named, equivalent, meaning
+from typelattice.calls.call_signatures import (
+    FUNCTIONS,
+    SAME_ARGUMENTS,
+    dtype_named,
+    find_equivalents,
+    meaning,
+)
 from typelattice.calls.methods import CASTING, WRITTEN
 
 MOST_NAMES = 4096  # of functions, that are remembered
@@ -21,7 +27,7 @@ def operation_of(name: str, count: int, library: str | None) -> str:
     """
     if name == "where" and count == 1:
         return "nonzero"
-    return (equivalent(name, library) or (name,))[0].removeprefix(SAME_ARGUMENTS)
+    return (find_equivalents(name, library) or (name,))[0].removeprefix(SAME_ARGUMENTS)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""An explicit cast by a system's rule, written as plain steps: rounding, bounds, and a plain cast."""
+"""Explicit casts that follow a rule of a system, replaced by plain steps: rounding, bounds, a plain cast."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import BOOL
 from typelattice.programs.replay.outcome import ExplicitCast
 
-ROUNDED_BY = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # to whole numbers
+ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # to whole numbers
 Add = Callable[[Step], int]  # adds a step to a program, and returns its number
 
 
-class CastWriter:
-    """The steps before a cast that a system has a rule for; after them a plain cast gives the same."""
+class PlainStepWriter:
+    """Writes the steps before a cast, after which a plain cast gives what the rule of the system gives."""
 
     def __init__(self, add: Add, step: Cast, cast: ExplicitCast) -> None:
         self.add, self.step, self.cast = add, step, cast
 
     def write(self, source: int) -> int:
-        """Add the steps, and return the one to cast. Raises ProgramError for a rule that no steps follow."""
+        """Add the steps; return the one to cast. Raises ProgramError for a rule without plain steps."""
         says, d, to = self.cast.says, self.cast.source, self.cast.target
-        is_real, into_whole = d.kind is Kind.FLOAT, to.kind.rank < Kind.FLOAT.rank
+        is_real, into_whole = d.kind is Kind.FLOAT, to.kind.category < Kind.FLOAT.category
         if says.rounding and into_whole:
-            if says.rounding not in ROUNDED_BY:
+            if says.rounding not in ROUNDING_FUNCTIONS:
                 raise self._refuse(f"that rounds {says.rounding}")
-            source = self._call(ROUNDED_BY[says.rounding], d, source)
+            source = self._add_call(ROUNDING_FUNCTIONS[says.rounding], d, source)
         elif says.rounding not in ("", EVEN):
             raise self._refuse(f"that rounds {says.rounding}")
         if says.beyond == WRAP and is_real:
@@ -38,30 +38,32 @@ class CastWriter:
         if says.beyond != CLAMP or Kind.COMPLEX in (d.kind, to.kind):
             return source
         if is_real and "n" not in to.specials:
-            is_nan = self._call("isnan", BOOL, source)
-            source = self._call("where", d, is_nan, self._number(0, d), source)
+            is_nan = self._add_call("isnan", BOOL, source)
+            source = self._add_call("where", d, is_nan, self._add_number(0, d), source)
         own, others = values(d), values(to)
         if own is None or others is None or None in (d.min, d.max, to.min, to.max):
             raise self._refuse("whose range is not known")
         if "i" not in d.specials and others.low <= own.low and own.high <= others.high:
             return source  # nothing is beyond the range
-        low, high = self._bound(own, d.min, to.min, max), self._bound(own, d.max, to.max, min)
-        return self._call("clip", d, source, self._number(low, d), self._number(high, d))
+        low, high = self._find_bound(own, d.min, to.min, max), self._find_bound(own, d.max, to.max, min)
+        return self._add_call("clip", d, source, self._add_number(low, d), self._add_number(high, d))
 
-    def _bound(self, its: Values, own: Any, other: Any, nearer: Callable[[float, float], float]) -> Value:
-        """The end of the range that both dtypes have, or that infinity goes to; the source has to hold it."""
+    def _find_bound(
+        self, its: Values, own: Any, other: Any, nearer: Callable[[float, float], float]
+    ) -> Value:
+        """Return the bound that both dtypes have, or that infinity goes to. The source has to hold it."""
         d = self.cast.source
         bound = other if "i" in d.specials else nearer(own, other)
         if not its.holds(scale(bound)):
             raise self._refuse(f"whose bound {bound} {d} does not hold")
-        return int(bound) if d.kind.rank < Kind.FLOAT.rank else float(bound)
+        return int(bound) if d.kind.category < Kind.FLOAT.category else float(bound)
 
-    def _number(self, value: Value, d: DType) -> int:
+    def _add_number(self, value: Value, d: DType) -> int:
         number = self.add(Number(value, text=str(value), location=self.step.location, shape=()))
         text = f"{value}.astype({d})"
         return self.add(Cast(number, NamedDType(str(d)), text=text, location=self.step.location, shape=()))
 
-    def _call(self, name: str, d: DType, *operands: int) -> int:
+    def _add_call(self, name: str, d: DType, *operands: int) -> int:
         step, refs = self.step, tuple(map(Ref, operands))
         return self.add(
             Call(

@@ -23,7 +23,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.fixing.patch_search import fix_script
 
 CASES = Path(__file__).with_suffix(".txt")
-SECONDS = 200
+SECONDS = 600
 SCRIPT = """import warnings
 import numpy as np
 import {module}

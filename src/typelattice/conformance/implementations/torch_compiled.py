@@ -51,6 +51,10 @@ class Eager(Torch):
         for name in _own(spaces)
     }
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.transformed(lambda x: -x, [torch.ones(2)])  # a first call loads modules for many seconds
+
     def operations(self) -> Operations:
         found = super().operations() | _own(OF_ONE) | _own(OF_TWO)
         return {op: self.asked(found[op]) for op in found if op != "result_type"}  # it computes nothing

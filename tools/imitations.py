@@ -23,8 +23,6 @@ from typelattice.conformance.comparison import ComparisonError, compare_implemen
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 
-LIMIT = 30.0  # seconds for a call
-
 
 def main() -> None:
     """Compare the implementations named, or all; write the file after each."""
@@ -34,6 +32,8 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=4_000, metavar="N", help="calls of each (default: 4000)")
     about_few = "calls of one that needs a second or more for each (default: 200)"
     parser.add_argument("--few", type=int, default=200, metavar="N", help=about_few)
+    about_limit = "seconds for a call (default: 30); more on a machine with other work"
+    parser.add_argument("--limit", type=float, default=30, metavar="SECONDS", help=about_limit)
     args = parser.parse_args()
     rows: list[Mapping[str, Any]] = []
     if args.into.exists():
@@ -41,7 +41,7 @@ def main() -> None:
     for name in args.names or implementations():
         calls = args.few if implementations()[name].get("slow") else args.calls
         try:
-            found = compare_implementation(name, None, calls, limit=LIMIT, by_class=True)
+            found = compare_implementation(name, None, calls, limit=args.limit, by_class=True)
         except (MissingLibraryError, CannotAskError, ComparisonError) as error:
             print(f"{name} is left out: {error}", flush=True)
             continue

@@ -66,7 +66,9 @@ def test_each_file_follows_the_schema_and_adds_up(path: Path) -> None:
     for row in data["comparisons"]:
         assert row["implementation"] in implementations()
         own = {*row["classes"]} - {*STANDARD}
-        assert not own or own <= {op.partition("_")[0] for op in system(row["with"].split()[0]).operations}
+        other = row["with"].split()[0]
+        if own and other not in implementations():  # an implementation may have operations of its own
+            assert own <= {op.partition("_")[0] for op in system(other).operations}
         counted: Counter[str] = sum((Counter(sorts) for sorts in row["classes"].values()), Counter())
         assert sum(counted.values()) == row["compared"]
         differ = Counter[str]()

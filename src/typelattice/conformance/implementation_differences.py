@@ -231,7 +231,7 @@ def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
     operands = [operand for operand in one.operands if operand in other.operands]
     operations = [op for op in one.operations if op in other.operations]
     several = [op for op in one.several if op in other.several]
-    planned = planned_calls(operands, operations, several, SEVERAL, seed=0)
+    planned = planned_calls(operands, operations, several, SEVERAL, 0, {**one.own, **other.own})
     return (question for question in planned.questions(operands) if _has_array(question[1]))
 
 

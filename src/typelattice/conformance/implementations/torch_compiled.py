@@ -1,31 +1,66 @@
-"""PyTorch's functions compiled by torch.compile, exported by torch.export, and run by onnxruntime."""
+"""PyTorch's functions compiled by torch.compile, exported by torch.export, and run by onnxruntime.
+
+`torch-eager` answers for PyTorch itself: recordings hold only functions that several libraries have.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 
+from typelattice.conformance.functions import SpelledFunction
 from typelattice.conformance.libraries.framework import Operations
 from typelattice.conformance.libraries.torch import Torch
-from typelattice.conformance.library import versions_of
+from typelattice.conformance.library import NotAskedError, versions_of
+from typelattice.facts.operations import Operation, own_operation
+
+OF_ONE: Mapping[Any, str] = {
+    torch: "digamma erfc erfinv frac i0 lgamma logit sgn sinc",
+    torch.special: "airy_ai bessel_j0 entr erfcx i0e i1 log_ndtr ndtr ndtri",
+    torch.nn.functional: "elu hardswish logsigmoid mish relu6 selu softplus softsign tanhshrink",
+}
+OF_TWO: Mapping[Any, str] = {
+    torch: "complex dist igamma ldexp logaddexp2 polar xlogy",
+    torch.special: "xlog1py zeta",
+    torch.nn.functional: "huber_loss kl_div l1_loss linear mse_loss",
+}
+"""Functions that PyTorch alone has, or that few others have, of one tensor and of two."""
 
 
-class Compiled(Torch):
-    """Each call compiled anew; what cannot be compiled runs as it is, as it does for a user."""
+def _own(spaces: Mapping[Any, str]) -> Operations:
+    """Return the functions by operation, such as `special_zeta`."""
+    return {
+        f"{space.__name__.rpartition('.')[2]}_{name}": SpelledFunction(found, f"{space.__name__}.{name}")
+        for space, names in spaces.items()
+        for name in names.split()
+        if (found := getattr(space, name, None))
+    }
 
-    name = "torch-compile"
-    how = "functions of torch under torch.compile(backend='eager')"
-    backend = "eager"
+
+class Eager(Torch):
+    """Functions of torch that compute."""
+
+    name = "torch-eager"
+    how = "functions of torch, computed"
+    own: Mapping[str, Operation] = {
+        name: own_operation(name, "cbrt", operands)
+        for spaces, operands in ((OF_ONE, "x"), (OF_TWO, "xy"))
+        for name in _own(spaces)
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transformed(lambda x: -x, [torch.ones(2)])  # a first call loads modules for many seconds
 
     def operations(self) -> Operations:
-        found = super().operations()
+        found = super().operations() | _own(OF_ONE) | _own(OF_TWO)
         return {op: self.asked(found[op]) for op in found if op != "result_type"}  # it computes nothing
 
     def asked(self, function: Callable[..., object]) -> Callable[..., object]:
-        """Return a function that transforms its call; Python scalars are constants."""
+        """Return a function of tensors and Python scalars that transforms its call."""
 
         @functools.wraps(function)
         def call(*operands: object) -> object:
@@ -38,6 +73,18 @@ class Compiled(Torch):
             return self.transformed(of_tensors, tensors)
 
         return call
+
+    def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
+        """Call a function; a subclass transforms it first. Python scalars are constants in it."""
+        return function(*tensors)
+
+
+class Compiled(Eager):
+    """Each call compiled anew; what cannot be compiled runs as it is, as it does for a user."""
+
+    name = "torch-compile"
+    how = "functions of torch under torch.compile(backend='eager')"
+    backend = "eager"
 
     def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         torch._dynamo.reset()
@@ -54,7 +101,7 @@ class Inductor(Compiled):
     how = "functions of torch under torch.compile"
 
 
-class Exported(Compiled):
+class Exported(Eager):
     name = "torch-export"
     how = "functions of torch as programs of torch.export"
 
@@ -62,7 +109,7 @@ class Exported(Compiled):
         return torch.export.export(_module(function), tuple(tensors)).module()(*tensors)
 
 
-class ONNX(Compiled):
+class ONNX(Eager):
     name = "torch-onnx"
     how = "functions of torch as torch.onnx.export writes them, run by onnxruntime"
 
@@ -71,8 +118,19 @@ class ONNX(Compiled):
         self.versions = versions_of("torch", "onnxscript", "onnxruntime")
 
     def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
-        program: Any = torch.onnx.export(_module(function), tuple(tensors), dynamo=True, verbose=False)
+        try:
+            program: Any = torch.onnx.export(_module(function), tuple(tensors), dynamo=True, verbose=False)
+        except torch.onnx.OnnxExporterError as error:  # its own words are the same whatever went wrong
+            raise type(error)(_innermost(error)) from None
+        given = program.exported_program.graph.output_node().args[0][0]
+        if given.meta["val"].is_complex():
+            raise NotAskedError("ONNX has no complex numbers: the program gives each as two floats")
         return program(*tensors)[0]
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """Return the first of the errors that led to this one."""
+    return _innermost(error.__cause__) if error.__cause__ else error
 
 
 def _module(function: Callable[..., object]) -> Any:
@@ -81,4 +139,4 @@ def _module(function: Callable[..., object]) -> Any:
     return module
 
 
-IMPLEMENTATIONS = {each.name: each for each in (Compiled, AheadOfTime, Inductor, Exported, ONNX)}
+IMPLEMENTATIONS = {each.name: each for each in (Eager, Compiled, AheadOfTime, Inductor, Exported, ONNX)}

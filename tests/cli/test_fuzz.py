@@ -33,7 +33,7 @@ def test_the_grammar_makes_every_command_and_good_lines_of_each(
     refused = {
         name
         for name, (_, make) in command_lines.GRAMMAR.items()
-        if all(main([name, *make(dice)]) == 2 for _ in range(8))
+        if all(main([name, *make(dice)]) == 2 for _ in range(16))
     }
     assert refused <= {"compare", "record", "watch", "trace", "fix"}  # which want a library
 

@@ -216,9 +216,9 @@ def meaning(sort: NameSort, name: str, library: str | None) -> str | None:
 
 
 def is_identity(name: str, library: str | None) -> bool:
-    """Return True for a function that gives its array back, as `contiguous` does.
+    """Return True for a function that gives its array back, as `clone` does.
 
-    >>> is_identity("ascontiguousarray", "numpy"), is_identity("sin", "numpy")
+    >>> is_identity("clone", "torch"), is_identity("sin", "torch")
     (True, False)
     """
     return meaning("same", name, library) is not None

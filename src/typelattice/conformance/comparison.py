@@ -32,8 +32,10 @@ from typelattice.conformance.implementation_differences import (
     some_at_random,
     some_of_each_class,
 )
+from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import UnknownLibraryError, versions, versions_of
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
+from typelattice.conformance.questions import Question
 from typelattice.conformance.registry import library
 from typelattice.conformance.snippet import first_snippet
 from typelattice.conformance.stubs import Stubs
@@ -126,28 +128,21 @@ def compare_implementation(
     system = None if by_value and other in recordings() else _system(other)
     if by_value and system is not None:
         raise ComparisonError(f"{other} has rules and no values; compare values with another implementation")
-    choose = some_of_each_class if by_class else some_at_random
+    choose = partial(_choose, calls=calls, seed=seed, by_class=by_class)
     start = partial(start_implementation, tells_values=by_value)
     with ExitStack() as stack:
         asked = stack.enter_context(start(name, limit))
         has = asked.catalogue
         if system is None:
             reference = stack.enter_context(start(other, limit))
-            questions = list(questions_of_both(reference.catalogue, has))
-            if by_value:
-                questions = [*with_numbers(questions)]
-                has = replace(has, operands=tuple({each for _, operands in questions for each in operands}))
-            if calls:
-                questions = choose(questions, calls, seed)
-            expected = askable(calls_of_implementation(reference, questions), has)
+            expected = _asked_now(reference, has, choose, by_value)
+            against = f"{other} ({versions(reference.catalogue.versions)})"
             if by_value:
                 _require_values(other, map(has_values, expected))
-            against = f"{other} ({versions(reference.catalogue.versions)})"
         else:
             expected = askable(calls_of_system(system, has), has)
-            if calls:
-                by_question = {(call.op, call.operands): call for call in expected}
-                expected = [by_question[each] for each in choose([*by_question], calls, seed)]
+            by_question = {(call.op, call.operands): call for call in expected}
+            expected = [by_question[each] for each in choose([*by_question])] if calls else expected
             against = f"{system.name} ({system.library})"
         answered = list(differences(asked, expected))
     answered = _broken_again(partial(start, name), answered, limit)
@@ -164,6 +159,24 @@ def compare_implementation(
         classes.setdefault(class_of(call.op), Counter())[sort] += 1
     imitates = other in (entry.get("with"), imitated(name))
     return Comparison(name, has.versions, against, classes, causes(differ), vague, has.spellings, imitates)
+
+
+def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
+    """Choose so many questions at random; all of them if no number is given."""
+    if not calls:
+        return questions
+    return (some_of_each_class if by_class else some_at_random)(questions, calls, seed)
+
+
+def _asked_now(
+    reference: Asked, has: Catalogue, choose: Callable[[list[Question]], list[Question]], by_value: bool
+) -> list[Call]:
+    """Ask another implementation what both have, with numbers in the arrays if values are compared."""
+    questions = list(questions_of_both(reference.catalogue, has))
+    if by_value:
+        questions = [*with_numbers(questions)]
+        has = replace(has, operands=tuple({each for _, operands in questions for each in operands}))
+    return askable(calls_of_implementation(reference, choose(questions)), has)
 
 
 def _require_values(name: str, told: Iterable[bool]) -> None:

@@ -1,10 +1,12 @@
 """Implementations that look up NumPy's recorded answers, without mistakes and with planted ones."""
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
 
+from typelattice.conformance.library import OperandString
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.recording_files import open_recording
@@ -81,3 +83,70 @@ class LeftOperand(Faithful):
 
 class Nothing:
     """Neither the method `ask` nor those of a library."""
+
+
+class Counting:
+    """Integers of NumPy and of Python, with values: it has no mistakes."""
+
+    name = "counting"
+    versions: Mapping[str, str] = {"counting": "1.0"}
+    operations: Sequence[str] = ("add", "floor_divide", "divide", "sqrt")
+
+    def dtypes(self) -> Sequence[str]:
+        return ("int8", "uint8", "float32")
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        dtypes = {operand.partition("=")[0].partition(":")[0] for operand in operands}
+        known = dtypes & {*self.dtypes()}
+        if len(known) != 1:
+            raise TypeError("dtypes must be the same")
+        return "float32" if operation in ("divide", "sqrt") else known.pop()
+
+    def ask_values(
+        self, operation: str, operands: Sequence[str], arguments: Sequence[object]
+    ) -> Sequence[float]:
+        x, y = ([*(OperandString.parse(operand).value for operand in operands), 1])[:2]
+        assert not isinstance(x, complex) and not isinstance(y, complex)
+        match operation:
+            case "add":
+                return [self.wrap(x + y, operands)]
+            case "floor_divide":
+                return [self.floor(x, y)]
+            case "divide":
+                return [x / y]
+        return [math.sqrt(x) if x >= 0 else math.nan]
+
+    def wrap(self, x: float, operands: Sequence[str]) -> float:
+        dtype = self.ask("add", operands, ())
+        if dtype == "float32" or math.isinf(x):
+            return x
+        x = int(x) % 256
+        return x - 256 if dtype == "int8" and x > 127 else x
+
+    def floor(self, x: float, y: float) -> float:
+        return x // y
+
+
+class Miscounting(Counting):
+    """Two wrong values: int8 saturates, and `floor_divide` rounds to zero. Two that are no mistakes."""
+
+    name = "miscounting"
+
+    def ask_values(
+        self, operation: str, operands: Sequence[str], arguments: Sequence[object]
+    ) -> Sequence[float]:
+        (value,) = super().ask_values(operation, operands, arguments)
+        return [value * (1 + 1e-7) if operation == "divide" else value]  # within a unit of float32
+
+    def wrap(self, x: float, operands: Sequence[str]) -> float:
+        return min(x, 127) if self.ask("add", operands, ()) == "int8" else super().wrap(x, operands)
+
+    def floor(self, x: float, y: float) -> float:
+        return math.trunc(x / y)
+
+
+class Silent(Counting):
+    """No values."""
+
+    name = "silent"
+    ask_values = None  # type: ignore[assignment]

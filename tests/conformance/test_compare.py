@@ -124,6 +124,26 @@ def test_one_implementation_is_compared_with_another(capsys: pytest.CaptureFixtu
     assert "planted:OneEntry (faithful 1.0) with planted:Faithful (faithful 1.0)" in capsys.readouterr().out
 
 
+def test_other_values_are_found_and_rounding_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--with", "planted:Counting", "--values"]
+    assert main(["compare", "planted:Counting", *words]) == 0
+    assert "0 calls differ" in capsys.readouterr().out
+    found = reported(capsys, "compare", "planted:Miscounting", *words)
+    assert {(cause["sort"], cause["cause"]) for cause in found["causes"]} == {
+        ("another value", "add: signed"),
+        ("another value", "floor_divide: signed"),
+        ("another value", "floor_divide: unsigned"),
+        ("another value", "floor_divide: float"),
+    }
+    first = next(cause["example"] for cause in found["causes"] if cause["cause"] == "add: signed")
+    assert (first["operands"], first["values"]) == (
+        ["int8=100", "int8=100"], {"expected": "-56", "found": "127"},
+    )  # fmt: skip
+    assert main(["compare", "planted:Miscounting", *words[:2], "--calls", "30"]) == 0  # not asked for
+    assert main(["compare", "planted:Miscounting", *words]) == 1
+    assert "add(int8=100, int8=100) = int8: 127, expected -56" in capsys.readouterr().out
+
+
 def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "known.json"
     words = ["compare", "planted:OneEntry", "--with", "numpy", "--known", str(file)]
@@ -151,6 +171,9 @@ def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.Captur
         (["zzz"], "unknown implementation 'zzz'; these come along: torch-eager"),
         (["planted:Faithful", "--with", "numpy", "--update"], "name it with --known"),
         (["planted:Faithful", "--with", "numpy", "--known", "planted.py"], "cannot be read"),
+        (["planted:Counting", "--with", "planted:Silent", "--values"], "planted:Silent tells no values"),
+        (["planted:Silent", "--with", "planted:Counting", "--values"], "planted:Silent tells no values"),
+        (["planted:Counting", "--with", "jep9407-0", "--values"], "jep9407-0 has rules and no values"),
     ],
 )
 def test_a_mistake_of_the_caller_is_one_line(
@@ -215,6 +238,17 @@ def test_an_implementation_has_a_library_a_system_and_a_snippet(name: str) -> No
         assert lines[4].endswith("  # float32, found")
     assert written("*=", "int8", "int8") == written("multiply", "int8", "int8") == ""
     assert bool(written("inv", "float32")) == ("matrix" in entry)
+
+
+def test_a_snippet_prints_the_values() -> None:
+    expected, found = (Call("+", ("int8=100", "int8=-7"), "int8", values) for values in ("93 93", "0 0"))
+    written = snippet(implementations()["tf-xla"], Difference(expected, found), {})
+    assert written.splitlines()[1:4] == [
+        "x = tensorflow.constant(100, 'int8', (2,))",
+        "y = tensorflow.constant(-7, 'int8', (2,))",
+        "print((x + y))  # 93 93, expected",
+    ]
+    assert written.endswith("lambda x, y: x + y, jit_compile=True)(x, y))  # 0 0, found")
 
 
 def test_a_snippet_ends_with_the_refusal() -> None:

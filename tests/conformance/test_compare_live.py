@@ -15,7 +15,13 @@ from samples import one_in
 from typelattice.cli.main import main
 from typelattice.conformance.comparison import Comparison, compare_implementation, imitated
 from typelattice.conformance.implementation import implementation, implementations
-from typelattice.conformance.implementation_differences import BREAKS, calls_of_implementation, differences
+from typelattice.conformance.implementation_differences import (
+    BREAKS,
+    VALUE,
+    Difference,
+    calls_of_implementation,
+    differences,
+)
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question
 from typelattice.conformance.snippet import snippet
@@ -75,11 +81,16 @@ def answers(other: str, questions: list[Question]) -> list[Call]:
     return [recording.call(*question) or Call(*question, "float32") for question in questions]
 
 
+APART = ("openvino",)
+"""Implementations whose package is in no environment of ours, and is asked where it is installed."""
+
 RUN_HERE = [name for name, entry in implementations().items() if "checker" not in entry and "with" in entry]
 
 
 @pytest.mark.parametrize("name", one_in(7, RUN_HERE))
 def test_every_snippet_shows_its_difference(name: str) -> None:
+    if name in APART:
+        pytest.importorskip(name)
     calls = 10 if implementations()[name].get("slow") else 150
     found = compare_implementation(name, calls=calls, limit=60)
     assert found.compared > calls * 0.8
@@ -121,6 +132,21 @@ def test_the_snippet_check_fails_for_what_is_not_shown() -> None:
     for other in ("int8", "~float32"):
         with pytest.raises(AssertionError):
             check([code.format(other)])
+
+
+def test_values_of_libraries_are_compared() -> None:
+    question = [("+", ("complex64=(0.3+0.7j)", "inf")), ("+", ("bool=True", "float32=0.3"))]
+    calls = []
+    for name in ("numpy", "torch-numpy"):
+        with LibraryProcess(partial(implementation, name), 60, tells_values=True) as asked:
+            calls.append([*calls_of_implementation(asked, question)])
+    assert [call.message.split()[0] for call in calls[1]] == ["inf+nanj", "1.2999999523162842"]
+    found = Difference(*(answers[0] for answers in calls))
+    assert (found.sort, found.cause) == (VALUE, "add: complex")
+    code = snippet(implementations()["torch-numpy"], found, {})
+    run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    printed = [line.partition("+")[2] for line in run.stdout.splitlines()]
+    assert printed == ["0.7j inf+0.7j]", "nanj, inf+nanj])"]
 
 
 def test_a_compiler_agrees_with_what_it_compiles(capsys: pytest.CaptureFixture[str]) -> None:

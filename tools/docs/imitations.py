@@ -25,6 +25,7 @@ from typelattice.conformance.implementation_differences import (
     LEFT_OPEN,
     OTHER,
     REFUSES,
+    VALUE,
 )
 from typelattice.engine.operations import STANDARD
 from typelattice.facts.operations import OPERATIONS
@@ -36,6 +37,7 @@ SORTS = {
     OTHER: ("departs", "differ"),
     REFUSES: ("refused", "refuse"),
     ACCEPTS: ("departs", "accept"),
+    VALUE: ("departs", "have another value"),
     BREAKS: ("unasked", "crash"),
     LEFT_OPEN: ("unasked", "are vague"),
 }

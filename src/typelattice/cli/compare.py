@@ -46,6 +46,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=duration, default=10.0, metavar="SECONDS", help="time a call may take (default: 10)"
     )
+    values = "compare values, too: arrays hold several numbers, and the other side is asked now"
+    parser.add_argument("--values", action="store_true", help=values)
     format_argument(parser)
 
 
@@ -56,7 +58,9 @@ def run(args: Namespace) -> Paragraphs:
     exists = args.known and Path(args.known).exists()
     known = known_differences(args.known) if exists else None
     with interrupts.raise_on_interrupt():
-        found = compare_implementation(args.implementation, args.other, args.calls, args.seed, args.limit)
+        found = compare_implementation(
+            args.implementation, args.other, args.calls, args.seed, args.limit, by_value=args.values
+        )
     new = not_known(found.causes, known or {})
     if args.format == "json":
         yield document("comparison", comparison_data(found, new))
@@ -84,5 +88,6 @@ def _sums(found: Comparison, new: Sequence[Cause]) -> Paragraphs:
 
 COMMAND = Command(
     "Compare an implementation with the library that it imitates.", arguments, run,
-    ("torch-meta", "jax-jit --with jax-eager --calls 500", "mine:Mine --with numpy --known known.json"),
+    ("torch-meta", "jax-jit --with jax-eager --calls 500", "mine:Mine --with numpy --known known.json",
+     "jax-jit --with jax-eager --values --calls 500"),
 )  # fmt: skip

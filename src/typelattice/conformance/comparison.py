@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -17,6 +17,7 @@ from typelattice.conformance.implementation_differences import (
     AGREES,
     BREAKS,
     LEFT_OPEN,
+    VALUE,
     Asked,
     Cause,
     Difference,
@@ -26,19 +27,23 @@ from typelattice.conformance.implementation_differences import (
     causes,
     class_of,
     differences,
+    has_values,
     questions_of_both,
     some_at_random,
     some_of_each_class,
 )
+from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import UnknownLibraryError, versions, versions_of
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
+from typelattice.conformance.questions import Question
 from typelattice.conformance.registry import library
 from typelattice.conformance.snippet import first_snippet
 from typelattice.conformance.stubs import Stubs
+from typelattice.conformance.values import with_numbers
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.libraries import libraries
+from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import installed_release
 from typelattice.facts.suggestions import nearest, short
 from typelattice.files.reader import system as find_system
@@ -104,14 +109,15 @@ def imitated(name: str) -> str | None:
 
 def compare_implementation(
     name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = CALL_SECONDS,
-    by_class: bool = False,
+    by_class: bool = False, by_value: bool = False,
 ) -> Comparison:  # fmt: skip
     """Ask an implementation what `other` answers, a system or another implementation.
 
     `other` is by default what the implementation imitates. `calls` is the number of random calls, with
     `by_class` as many of each class of operations; by default all are asked. `limit` is the number of seconds
-    that a call may take. Raises ComparisonError, UnknownLibraryError, UnknownSystemError,
-    MissingLibraryError, CannotAskError.
+    that a call may take. With `by_value` operands hold several numbers, and values are compared where dtypes
+    are the same; a system's library is then asked now, as a recording has no values. Raises
+    ComparisonError, UnknownLibraryError, UnknownSystemError, MissingLibraryError, CannotAskError.
     """
     check_name(name)
     entry = implementations().get(name, {})
@@ -119,28 +125,31 @@ def compare_implementation(
     if other is None:
         what = f"{name} imitates nothing that is known here"
         raise ComparisonError(f"{what}; name a system or an implementation to compare it with")
-    system = _system(other)
-    choose = some_of_each_class if by_class else some_at_random
+    system = None if by_value and other in recordings() else _system(other)
+    if by_value and system is not None:
+        raise ComparisonError(f"{other} has rules and no values; compare values with another implementation")
+    choose = partial(_choose, calls=calls, seed=seed, by_class=by_class)
+    start = partial(start_implementation, tells_values=by_value)
     with ExitStack() as stack:
-        asked = stack.enter_context(start_implementation(name, limit))
+        asked = stack.enter_context(start(name, limit))
         has = asked.catalogue
         if system is None:
-            reference = stack.enter_context(start_implementation(other, limit))
-            questions = list(questions_of_both(reference.catalogue, has))
-            if calls:
-                questions = choose(questions, calls, seed)
-            expected = askable(calls_of_implementation(reference, questions), has)
+            reference = stack.enter_context(start(other, limit))
+            expected = _asked_now(reference, has, choose, by_value)
             against = f"{other} ({versions(reference.catalogue.versions)})"
+            if by_value:
+                _require_values(other, map(has_values, expected))
         else:
             expected = askable(calls_of_system(system, has), has)
-            if calls:
-                by_question = {(call.op, call.operands): call for call in expected}
-                expected = [by_question[each] for each in choose([*by_question], calls, seed)]
+            by_question = {(call.op, call.operands): call for call in expected}
+            expected = [by_question[each] for each in choose([*by_question])] if calls else expected
             against = f"{system.name} ({system.library})"
         answered = list(differences(asked, expected))
-    answered = _broken_again(name, answered, limit)
+    answered = _broken_again(partial(start, name), answered, limit)
     if not answered:
         raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")
+    if by_value:
+        _require_values(name, (has_values(each.found if each else call) for call, each in answered))
     ignored = {LEFT_OPEN, ACCEPTS} if entry.get("lenient") else {LEFT_OPEN}
     differ = [each for _, each in answered if each and each.sort not in ignored]
     vague = Counter(each.cause for _, each in answered if each and each.sort == LEFT_OPEN)
@@ -150,6 +159,30 @@ def compare_implementation(
         classes.setdefault(class_of(call.op), Counter())[sort] += 1
     imitates = other in (entry.get("with"), imitated(name))
     return Comparison(name, has.versions, against, classes, causes(differ), vague, has.spellings, imitates)
+
+
+def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
+    """Choose so many questions at random; all of them if no number is given."""
+    if not calls:
+        return questions
+    return (some_of_each_class if by_class else some_at_random)(questions, calls, seed)
+
+
+def _asked_now(
+    reference: Asked, has: Catalogue, choose: Callable[[list[Question]], list[Question]], by_value: bool
+) -> list[Call]:
+    """Ask another implementation what both have, with numbers in the arrays if values are compared."""
+    questions = list(questions_of_both(reference.catalogue, has))
+    if by_value:
+        questions = [*with_numbers(questions)]
+        has = replace(has, operands=tuple({each for _, operands in questions for each in operands}))
+    return askable(calls_of_implementation(reference, choose(questions)), has)
+
+
+def _require_values(name: str, told: Iterable[bool]) -> None:
+    """Raise ComparisonError if no answer has values."""
+    if not any(told):
+        raise ComparisonError(f"{name} tells no values; compare values of an implementation that computes")
 
 
 def known_differences(path: str | Path) -> Mapping[str, int]:
@@ -187,7 +220,8 @@ def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object
                 "operands": list(example.found.operands),
                 "expected": example.expected.answer,
                 "found": example.found.answer,
-                "message": example.found.message or example.expected.message,
+                "message": example.message,
+                **_values(example),
             },
             "snippet": code,
         }
@@ -206,8 +240,14 @@ def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object
     }
 
 
+def _values(example: Difference) -> dict[str, object]:
+    if example.sort != VALUE:
+        return {}
+    return {"values": {"expected": example.expected.message, "found": example.found.message}}
+
+
 def _broken_again(
-    name: str, answered: Sequence[tuple[Call, Difference | None]], limit: float
+    start: Callable[[float], Asked], answered: Sequence[tuple[Call, Difference | None]], limit: float
 ) -> list[tuple[Call, Difference | None]]:
     """Ask calls that broke down once more, in a new process and with more time, before they are reported.
 
@@ -216,16 +256,16 @@ def _broken_again(
     broken = [call for call, each in answered if each and each.sort == BREAKS]
     if not broken:
         return [*answered]
-    with start_implementation(name, PATIENCE * limit) as asked:
+    with start(PATIENCE * limit) as asked:
         again = dict(differences(asked, broken))
         return [(call, again.get(call) if call in broken else each) for call, each in answered]
 
 
-def start_implementation(name: str, limit: float) -> Asked:
+def start_implementation(name: str, limit: float, tells_values: bool = False) -> Asked:
     """Start an implementation; stubs are read by a checker, and their library says what there is."""
     entry = implementations().get(name, {})
     if "checker" not in entry:
-        return LibraryProcess(partial(implementation, name), limit)
+        return LibraryProcess(partial(implementation, name), limit, tells_values)
     return Stubs(entry["checker"], LibraryProcess(partial(library, entry["stubs"]), limit), entry, limit)
 
 

@@ -27,8 +27,9 @@ TABLE = Path(__file__).parent / "implementations" / "table.toml"
 class Implementation(Protocol):
     """Anything that promotes: it may run, trace, compile, import or only look up.
 
-    Two further attributes are read where they exist: `operations`, the names of those that it has (default:
-    all functions), and `tiers` of its operands (default: `("array", "0d")`).
+    Further attributes are read where they exist: `operations`, the names of those that it has (default: all
+    functions), `tiers` of its operands (default: `("array", "0d")`), and the method `ask_values`. This takes
+    what `ask` takes, with numbers in the operands as in `int8=100`, and returns the numbers of the result.
     """
 
     name: str
@@ -65,13 +66,18 @@ class ImplementationAsLibrary(Library):
         return operand
 
     def read(self, result: object) -> str:
-        return cast(str, result)  # InProcessLibrary checks it
+        return cast(str, self._of.ask(*cast(Any, result)))  # InProcessLibrary checks it
+
+    def values(self, result: object) -> object:
+        return self._of.ask_values(*cast(Any, result))
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return {op: partial(self._ask, op) for op in self._operations}
+        return {op: partial(_call, op) for op in self._operations}
 
-    def _ask(self, op: str, *operands: str) -> object:
-        return self._of.ask(op, operands, signature(NAMES[op], None).asked)
+
+def _call(op: str, *operands: str) -> object:
+    """Return what the method `ask` takes, as the result from which the answer is read."""
+    return op, operands, signature(NAMES[op], None).asked
 
 
 def implementation(name: str) -> Library:

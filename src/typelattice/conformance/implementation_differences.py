@@ -15,6 +15,7 @@ from typelattice.conformance.compare import REFUSAL, answer_text
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import OperandString
 from typelattice.conformance.questions import Question, planned_calls
+from typelattice.conformance.values import same_values
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
@@ -25,11 +26,12 @@ from typelattice.recorded.sections import Call
 SEVERAL = 200
 """Random calls of three operands and more, of each operation that takes them."""
 
-BREAKS, REFUSES, ACCEPTS, OTHER, LEFT_OPEN = SORTS = (
+BREAKS, REFUSES, ACCEPTS, OTHER, VALUE, LEFT_OPEN = SORTS = (
     "breaks down",
     "refuses what is accepted",
     "accepts what is refused",
     "another dtype",
+    "another value",
     "vague",
 )
 AGREES = "agrees"
@@ -70,14 +72,23 @@ class Difference:
             return LEFT_OPEN
         if _is_refusal(self.found.answer):
             return REFUSES
-        return ACCEPTS if _is_refusal(self.expected.answer) else OTHER
+        if _is_refusal(self.expected.answer):
+            return ACCEPTS
+        return VALUE if self.expected.answer == self.found.answer else OTHER
+
+    @property
+    def message(self) -> str:
+        """The message of the refusal; "" if both sides accept."""
+        refused = (each.message for each in (self.found, self.expected) if _is_refusal(each.answer))
+        return next(refused, "")
 
     @property
     def cause(self) -> str:
         """The root cause as far as calls show it: two differences with the same one are reported once.
 
         A refusal is identified by its message without dtypes, numbers and names of operations. Another dtype
-        is identified by the class of the operation, whether Python numbers take part, and how dtypes differ.
+        is identified by the class of the operation, whether Python numbers take part, and how dtypes differ;
+        another value by the operation and the kind of number.
         """
         of_class = class_of(self.found.op)
         if self.sort == BREAKS:
@@ -87,11 +98,16 @@ class Difference:
         if self.sort == OTHER:
             beside = " with Python numbers" if NUMBERS in map(_tier, self.found.operands) else ""
             return f"{of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
+        if self.sort == VALUE:
+            op, kind = self.found.op, DTYPES.get(self.found.answer.rstrip("*"))
+            return f"{NAMES[op].function if op in NAMES else op}: {kind.kind if kind else self.found.answer}"
         refusal = self.found if self.sort == REFUSES else self.expected
         message = _without_names(outline(refusal.message), refusal.op)
         return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or of_class}"
 
     def __str__(self) -> str:
+        if self.sort == VALUE:
+            return f"{self.found}: {self.found.message}, expected {self.expected.message}"
         return f"{self.found}, expected {self.expected.answer}"
 
 
@@ -136,9 +152,11 @@ def differences(asked: Asked, expected: Sequence[Call]) -> Iterator[tuple[Call, 
     """Ask an implementation each expected call; yield it with its difference, None if it agrees."""
     answers = asked.answers([(call.op, call.operands) for call in expected])
     for call, (answer, message) in zip(expected, answers, strict=True):
+        if has_values(call) and answer == call.answer and not message:
+            answer = f"{VAGUE}no values"
         found = Call(call.op, call.operands, answer, message)
         if answer != NOT_ASKED:
-            yield call, None if _agree(call.answer, answer) else Difference(call, found)
+            yield call, None if _agree(call, found) else Difference(call, found)
 
 
 def causes(found: Iterable[Difference]) -> list[Cause]:
@@ -273,6 +291,11 @@ def shrink_known(found: Sequence[Cause], known: Mapping[str, int]) -> dict[str, 
     return {name: min(count, counts[name]) for name, count in known.items() if name in counts}
 
 
+def has_values(call: Call) -> bool:
+    """Return True if a call's answer has values."""
+    return bool(call.message) and not _is_refusal(call.answer)
+
+
 def _has_array(operands: Sequence[str]) -> bool:
     return any(_tier(operand) != NUMBERS for operand in operands)
 
@@ -281,7 +304,10 @@ def _is_refusal(answer: str) -> bool:
     return answer == REFUSAL or answer.startswith(EXCEPTION)
 
 
-def _agree(expected: str, found: str) -> bool:
+def _agree(call: Call, other: Call) -> bool:
+    expected, found = call.answer, other.answer
+    if has_values(call) and has_values(other) and expected == found:
+        return same_values(call.message, other.message, found)
     if expected == REFUSAL:  # a rule's refusal covers whatever is no dtype of numbers
         return found.startswith(NO_NUMBERS) and found not in BROKEN
     return expected == found or (_is_refusal(expected) and _is_refusal(found) and found not in BROKEN)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typelattice.conformance.absent import absent_operations
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.questions import TAKE_SEVERAL, candidates
+from typelattice.conformance.values import values_of
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import Operation, operation
 from typelattice.facts.suggestions import short
@@ -24,7 +25,7 @@ ANSWER = 80
 """Characters that an answer string may have."""
 
 Answer = tuple[str, str]
-"""An answer string, and the message if it is an exception."""
+"""An answer string, and the message if it is an exception; otherwise the values, if they are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +53,12 @@ class Catalogue:
 class InProcessLibrary:
     """A library that is asked calls; the objects that operand strings name are made once.
 
-    Raises CannotAskError, as all its methods do, if the library does not keep to the protocol.
+    With `tells_values` an answer has the values of the result, too. Raises CannotAskError, as all its methods
+    do, if the library does not keep to the protocol.
     """
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, library: Library, tells_values: bool = False) -> None:
+        self._library, self._tells_values = library, tells_values
         self._functions = _operations(library)
         self._made: dict[str, object] = {}
 
@@ -111,6 +113,12 @@ class InProcessLibrary:
     def ask(self, op: str, operands: tuple[str, ...]) -> Answer:
         """Return the library's answer to a call of operands that it has."""
         try:
+            for operand in operands:  # most are made already; those with numbers are not in the catalogue
+                if not self.has(operand):
+                    return NOT_ASKED, f"no operand {operand}"
+        except CannotAskError as error:
+            return NOT_ASKED, str(error)
+        try:
             result = self._functions[op](*(self._made[operand] for operand in operands))
             answer = self._library.read(result)
         except NotAskedError as error:
@@ -119,7 +127,7 @@ class InProcessLibrary:
         except BaseException as error:
             return exception_answer(error)
         if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= ANSWER:
-            return str(answer), ""
+            return str(answer), values_of(self._library, result) if self._tells_values else ""
         call = f"{op}({', '.join(operands)})"
         what = f"read must give a string such as 'int16', it gave {short(repr(answer))} for {call}"
         raise CannotAskError(f"the library cannot be asked: {what}")

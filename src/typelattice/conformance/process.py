@@ -36,12 +36,14 @@ class LibraryProcess:
     """A library in another process, which ends when the context is left.
 
     `make` is called in the other process, so it must be picklable. `limit` is the number of seconds that a
-    call may take. If the library cannot be asked at all, this raises CannotAskError, or an error of ours that
-    `make` raised.
+    call may take. With `tells_values` answers have the values of results. If the library cannot be asked at
+    all, this raises CannotAskError, or an error of ours that `make` raised.
     """
 
-    def __init__(self, make: Callable[[], Library], limit: float = CALL_SECONDS) -> None:
-        self._make, self._limit = make, limit
+    def __init__(
+        self, make: Callable[[], Library], limit: float = CALL_SECONDS, tells_values: bool = False
+    ) -> None:
+        self._make, self._limit, self._tells_values = make, limit, tells_values
         self._process: BaseProcess | None = None
         self.catalogue = self._start()
 
@@ -94,7 +96,8 @@ class LibraryProcess:
         """Start a process; return the catalogue of the library in it."""
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(self._make, theirs), daemon=True)
+        served = (self._make, self._tells_values, theirs)
+        self._process = context.Process(target=_serve, args=served, daemon=True)
         self._process.start()
         theirs.close()
         try:
@@ -122,13 +125,13 @@ class LibraryProcess:
             self._pipe.close()
 
 
-def _serve(make: Callable[[], Library], pipe: Connection) -> None:
+def _serve(make: Callable[[], Library], tells_values: bool, pipe: Connection) -> None:
     """The other process: send the catalogue, receive lists of questions, send an answer to each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the process that asks, and with it this one
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _be_quiet()
     try:
-        asker = InProcessLibrary(make())
+        asker = InProcessLibrary(make(), tells_values)
         pipe.send(asker.catalogue())
     except TypelatticeError as error:
         pipe.send(error)

@@ -8,13 +8,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from typelattice.conformance.functions import first, of_operands
-from typelattice.conformance.implementation_differences import Difference
+from typelattice.conformance.implementation_differences import VALUE, Difference
 from typelattice.conformance.library import NotAskedError, OperandString
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, OF_PYTHON
+from typelattice.recorded.sections import Call
 
 LETTERS = "xyzuvw"
 MANY_LINES = 10
+FILLED = {"ones(2": "full((2,), {value}", "ones(()": "full((), {value}"}
+"""An array of ones as it is written, and one of another number in its place."""
 
 
 class Code:
@@ -48,11 +51,13 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     for operand, letter in zip(found.operands, LETTERS, strict=False):
         read = OperandString.parse(operand)
         if read.dtype is None:
-            names.append(Code(f"({read.value!r})" if _is_operator(found.op) else repr(read.value)))
-        elif read.tier not in forms or "=" in operand or re.fullmatch(forms.get("unmade", ""), read.dtype):
+            number = re.sub("inf|nan", r"float('\g<0>')", repr(read.value))  # these have no literals
+            names.append(Code(f"({number})" if _is_operator(found.op) else number))
+        elif read.tier not in forms or re.fullmatch(forms.get("unmade", ""), read.dtype):
             return ""
         else:
-            lines.append(forms[read.tier].format(dtype=_named(read.dtype, forms), x=letter))
+            form = _filled(forms[read.tier], forms) if "=" in operand else forms[read.tier]
+            lines.append(form.format(dtype=_named(read.dtype, forms), x=letter, value=read.value))
             names.append(Code(letter))
             made.append(letter)
     asked, real = (
@@ -69,12 +74,14 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     for named, imitated in forms.get("modules", {}).items():
         real = real.replace(named, imitated)
     whole = ", ".join(made)
+    # A function such as result_type gives a dtype, and not an array.
     gives_dtype = found.op in NAMES and NAMES[found.op].form == "promotion"
+    of_values = difference.sort == VALUE
     shown = [
-        f"{_shown(form, gives_dtype).format(call=call, names=whole)}  # {answer.removeprefix(EXCEPTION)}"
-        for form, call, answer in (
-            (forms["expected"], real, expected.answer + ", expected"),
-            (forms["found"], asked, found.answer + ", found"),
+        f"{_shown(form, forms, gives_dtype or of_values).format(call=call, names=whole)}  # {answer}, {word}"
+        for form, call, answer, word in (
+            (forms["expected"], real, _answer(expected, of_values), "expected"),
+            (forms["found"], asked, _answer(found, of_values), "found"),
         )
     ]
     lines += reversed(shown) if expected.answer.startswith(EXCEPTION) else shown
@@ -96,9 +103,20 @@ def _named(dtype: str, forms: Mapping[str, Any]) -> str:
     return dtype
 
 
-def _shown(form: str, gives_dtype: bool) -> str:
-    """Return the line that prints a dtype; a function such as result_type gives one, and not an array."""
-    return form.replace(".dtype", "") if gives_dtype else form
+def _filled(form: str, forms: Mapping[str, Any]) -> str:
+    """Return the line that makes an array of a number, not of ones."""
+    for ones, filled in forms.get("filled", FILLED).items():
+        form = form.replace(ones, filled)
+    return form
+
+
+def _answer(call: Call, of_values: bool) -> str:
+    return call.message if of_values else call.answer.removeprefix(EXCEPTION)
+
+
+def _shown(form: str, forms: Mapping[str, Any], as_it_is: bool) -> str:
+    """Return the line that prints the dtype of a result, or the result as it is."""
+    return form.replace(forms.get("dtype", ".dtype"), "") if as_it_is else form
 
 
 def written_call(

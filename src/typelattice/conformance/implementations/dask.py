@@ -17,6 +17,9 @@ class Computed(Dask):
         compute = getattr(result, "compute", None)
         return super().read(compute(scheduler="synchronous") if compute else result)
 
+    def values(self, result: Any) -> object:
+        return result.compute(scheduler="synchronous")
+
 
 class Chunked(Computed):
     """Arrays of two chunks, so that partial results are combined."""

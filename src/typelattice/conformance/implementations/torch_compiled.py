@@ -106,7 +106,7 @@ class Exported(Eager):
     how = "functions of torch as programs of torch.export"
 
     def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
-        return torch.export.export(_module(function), tuple(tensors)).module()(*tensors)
+        return torch.export.export(module_of(function), tuple(tensors)).module()(*tensors)
 
 
 class ONNX(Eager):
@@ -119,7 +119,7 @@ class ONNX(Eager):
 
     def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         try:
-            program: Any = torch.onnx.export(_module(function), tuple(tensors), dynamo=True, verbose=False)
+            program: Any = torch.onnx.export(module_of(function), tuple(tensors), dynamo=True, verbose=False)
         except torch.onnx.OnnxExporterError as error:  # its own words are the same whatever went wrong
             raise type(error)(_innermost(error)) from None
         given = program.exported_program.graph.output_node().args[0][0]
@@ -133,7 +133,8 @@ def _innermost(error: BaseException) -> BaseException:
     return _innermost(error.__cause__) if error.__cause__ else error
 
 
-def _module(function: Callable[..., object]) -> Any:
+def module_of(function: Callable[..., object]) -> Any:
+    """Return a module that calls a function, as exporters take it."""
     module: Any = torch.nn.Module()
     module.forward = function
     return module

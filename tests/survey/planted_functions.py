@@ -284,6 +284,14 @@ def holds(thing, x):
     return thing.held + x
 
 
+def mixes_integers(x, y):
+    """Scale in the common dtype of floats, which is wide for integers, and give a wide result besides.
+
+    >>> mixes_integers(np.array([1.0, 2.0]), [1, 2])
+    """
+    return x.astype(np.common_type(x, np.asarray(y))), np.zeros(2)
+
+
 def widens_integers(x, n):
     """Widen integers, and keep floats.
 

@@ -30,7 +30,7 @@ VERDICTS = {
     "starts": "kept", "opens": "kept", "changes_its_argument": "kept", "shown_elsewhere": "kept",
     "by_recipe": "kept", "in_tests": "kept", "takes_integers": "kept", "takes_lists": "kept",
     "takes_callback": "kept", "asks_for_wide": "not reached", "holds": "not reached",
-    "widens_integers": "kept", "widens_numbers": "kept",
+    "widens_integers": "kept", "widens_numbers": "kept", "mixes_integers": "mixed",
 }  # fmt: skip
 DID = {
     "writes": "writes files", "moves": "writes files", "reads": "asks for input",

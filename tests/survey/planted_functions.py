@@ -51,6 +51,15 @@ def mixes(x):
     return {"narrow": x, "wide": np.zeros(2)}
 
 
+def hides_its_origin(x):
+    """Widen, and pick items in a way that a trace does not follow.
+
+    >>> hides_its_origin(np.array([1.0, 2.0]))
+    """
+    y = x + np.linspace(0.0, 1.0, 2)
+    return y.flat[np.array([1, 0])]
+
+
 def widens_on_purpose(x):
     """Sum in float64.
 

@@ -78,7 +78,7 @@ def _decisive_line(run: Run, wide: Sequence[str], root: str) -> WideLine | None:
 
 
 def _follows_other(checked: CheckedRun, i: int) -> bool:
-    """Return True if an earlier line decided a step: a cast that names no dtype, or a value of unknown origin."""
+    """Return True if an earlier line decided a step: a cast that names no dtype, or an unfollowed value."""
     step = checked.steps[i]
     return isinstance(step, Input) or (isinstance(step, Cast) and not NAMED_DTYPE.search(step.text))
 

@@ -57,7 +57,7 @@ def hides_its_origin(x):
     >>> hides_its_origin(np.array([1.0, 2.0]))
     """
     y = x + np.linspace(0.0, 1.0, 2)
-    return y.flat[np.array([1, 0])]
+    return y.flat[np.array([1, 0])] * 2
 
 
 def widens_on_purpose(x):

@@ -51,6 +51,15 @@ def mixes(x):
     return {"narrow": x, "wide": np.zeros(2)}
 
 
+def hides_its_origin(x):
+    """Widen, and pick items in a way that a trace does not follow.
+
+    >>> hides_its_origin(np.array([1.0, 2.0]))
+    """
+    y = x + np.linspace(0.0, 1.0, 2)
+    return y.flat[np.array([1, 0])] * 2
+
+
 def widens_on_purpose(x):
     """Sum in float64.
 
@@ -282,6 +291,14 @@ def holds(thing, x):
     >>> holds(Thing(np.array([1.0, 2.0])), np.array([1.0, 2.0]))
     """
     return thing.held + x
+
+
+def mixes_integers(x, y):
+    """Scale in the common dtype of floats, which is wide for integers, and give a wide result besides.
+
+    >>> mixes_integers(np.array([1.0, 2.0]), [1, 2])
+    """
+    return x.astype(np.common_type(x, np.asarray(y))), np.zeros(2)
 
 
 def widens_integers(x, n):

@@ -30,7 +30,8 @@ VERDICTS = {
     "starts": "kept", "opens": "kept", "changes_its_argument": "kept", "shown_elsewhere": "kept",
     "by_recipe": "kept", "in_tests": "kept", "takes_integers": "kept", "takes_lists": "kept",
     "takes_callback": "kept", "asks_for_wide": "not reached", "holds": "not reached",
-    "widens_integers": "kept", "widens_numbers": "kept",
+    "widens_integers": "kept", "widens_numbers": "kept", "mixes_integers": "mixed",
+    "hides_its_origin": "wide",
 }  # fmt: skip
 DID = {
     "writes": "writes files", "moves": "writes files", "reads": "asks for input",
@@ -76,6 +77,7 @@ def test_the_first_wide_line_is_named(surveyed: dict[str, Any]) -> None:
     assert found["widens"]["cause"]["file"] == "planted/__init__.py"
     assert "np.float64(0.5)" in lines[found["widens"]["cause"]["line"]]
     assert "np.zeros(2)" in lines[found["mixes"]["cause"]["line"]]
+    assert "np.linspace" in lines[found["hides_its_origin"]["cause"]["line"]]
     assert found["mixes"]["wide"] == ["result['wide']"]
 
 

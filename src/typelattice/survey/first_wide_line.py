@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from typelattice.calls.step import Cast
+from typelattice.calls.step import Cast, Input
 from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clip_text
 from typelattice.tracing.findings.chain import chain
@@ -48,7 +48,9 @@ def first_wide_line(repeat: Callable[[], Any], wide: Sequence[str], package: str
         return "no line of Python is run: the function is compiled"
     with trace(package=modules) as followed:
         result = repeat()
-        if not hasattr(result, "dtype") and not isinstance(result, (tuple, list, dict)):
+        if isinstance(result, tuple):
+            result = (*result,)  # a trace opens no named tuples
+        elif not hasattr(result, "dtype") and not isinstance(result, (list, dict)):
             result = {name.removeprefix("result."): _part(result, name) for name in wide}
     found = _decisive_line(followed.run, wide, root)
     if found is None:
@@ -76,9 +78,9 @@ def _decisive_line(run: Run, wide: Sequence[str], root: str) -> WideLine | None:
 
 
 def _follows_other(checked: CheckedRun, i: int) -> bool:
-    """Return True if a step casts to a dtype that it does not name, so that an earlier line decided it."""
+    """Return True if an earlier line decided a step: a cast that names no dtype, or an unfollowed value."""
     step = checked.steps[i]
-    return isinstance(step, Cast) and not NAMED_DTYPE.search(step.text)
+    return isinstance(step, Input) or (isinstance(step, Cast) and not NAMED_DTYPE.search(step.text))
 
 
 def _part(result: Any, name: str) -> Any:

@@ -54,10 +54,10 @@ def judge_call(
     """Make a call with both widths, by the first treatment with which both succeed; else return the reason.
 
     If floats widen beside integers or Python's floats, those may be why. Then the treatments that make them
-    float32 are tried, too, and one that widens nothing counts.
+    float32 are tried, too, and the one that widens the fewest results counts.
     """
     why = "no call holds floats that can be converted"
-    first: JudgedCall | None = None
+    judged: list[JudgedCall] = []
     for way in WAYS:
         found = _judge_one_way(name, function, call, way, seconds)
         if isinstance(found, str):
@@ -65,11 +65,11 @@ def judge_call(
             if found.startswith(SLOW):
                 break
             continue
-        judged, has_others = found
-        if not judged.wide or not has_others:
-            return judged if not judged.wide else first or judged
-        first = first or judged
-    return first or why
+        now, has_others = found
+        judged.append(now)
+        if not now.wide or not has_others:
+            break
+    return min(judged, key=lambda each: len(each.wide), default=why)
 
 
 def _judge_one_way(

@@ -5,9 +5,10 @@ import math
 import os
 import time
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from typelattice.conformance.library import OperandString
-from typelattice.facts.operations import OPERATIONS
+from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.recording_files import open_recording
 
@@ -32,6 +33,27 @@ class Faithful:
         if call.answer.startswith(EXCEPTION):
             raise TypeError(f"no {operation} here")
         return call.answer
+
+
+    def ask_chain(self, operations: Sequence[str], operands: Sequence[str]) -> str:
+        answer = ""
+        for name in operations:
+            count = NAMES[name].least - bool(answer)
+            own, operands = operands[:count], operands[count:]
+            answer = self.ask(name, (*([answer] if answer else []), *own), ())
+        return answer
+
+
+class Fusing(Faithful):
+    """Right in each call. Of a sum that is multiplied it makes one operation, of float32."""
+
+    name = "fusing"
+    operations = ("add", "multiply", "maximum", "sqrt", "negative")
+
+    def ask_chain(self, operations: Sequence[str], operands: Sequence[str]) -> str:
+        answer = super().ask_chain(operations, operands)
+        pairs = pairwise(operations)
+        return "float32" if ("add", "multiply") in pairs and answer == "float16" else answer
 
 
 class Planted(Faithful):

@@ -124,6 +124,30 @@ def test_one_implementation_is_compared_with_another(capsys: pytest.CaptureFixtu
     assert "planted:OneEntry (faithful 1.0) with planted:Faithful (faithful 1.0)" in capsys.readouterr().out
 
 
+def test_what_is_wrong_in_programs_alone_is_found_by_its_smallest_part(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["--calls", "60", "--programs", "150"]
+    assert main(["compare", "planted:Faithful", "--with", "numpy", *words]) == 0
+    assert main(["compare", "planted:Fusing", "--with", "numpy"]) == 0
+    capsys.readouterr()
+    found = reported(capsys, "compare", "planted:Fusing", "--with", "numpy", *words)["causes"]
+    assert [(cause["sort"], cause["cause"]) for cause in found] == [
+        ("another dtype", "programs: always float32")
+    ]
+    assert found[0]["example"]["op"] == "add then multiply"
+    assert main(["compare", "planted:Fusing", "--with", "planted:Faithful", *words]) == 1
+    assert main(["compare", "planted:Counting", "--with", "numpy", *words]) == 2
+    assert "counting has no method ask_chain(operations, operands); add it" in capsys.readouterr().err
+
+
+def test_a_wrong_call_within_a_program_is_reported_as_that_call(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--with", "numpy", "--calls", "1", "--seed", "1", "--programs", "200"]
+    found = reported(capsys, "compare", "planted:LeftOperand", *words)["causes"]
+    assert {cause["example"]["op"] for cause in found} == {"/"}
+
+
+
 def test_other_values_are_found_and_rounding_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--with", "planted:Counting", "--values"]
     assert main(["compare", "planted:Counting", *words]) == 0

@@ -48,6 +48,8 @@ def arguments(parser: ArgumentParser) -> None:
     )
     values = "compare values, too: arrays hold several numbers, and the other side is asked now"
     parser.add_argument("--values", action="store_true", help=values)
+    programs = "ask so many random programs of two to four operations, too"
+    parser.add_argument("--programs", type=count, default=0, metavar="N", help=programs)
     format_argument(parser)
 
 
@@ -59,8 +61,9 @@ def run(args: Namespace) -> Paragraphs:
     known = known_differences(args.known) if exists else None
     with interrupts.raise_on_interrupt():
         found = compare_implementation(
-            args.implementation, args.other, args.calls, args.seed, args.limit, by_value=args.values
-        )
+            args.implementation, args.other, args.calls, args.seed, args.limit,
+            by_value=args.values, programs=args.programs,
+        )  # fmt: skip
     new = not_known(found.causes, known or {})
     if args.format == "json":
         yield document("comparison", comparison_data(found, new))

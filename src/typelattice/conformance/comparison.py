@@ -11,6 +11,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
+from typelattice.conformance.chains import random_chains
 from typelattice.conformance.implementation import check_name, implementation, implementations
 from typelattice.conformance.implementation_differences import (
     ACCEPTS,
@@ -21,10 +22,12 @@ from typelattice.conformance.implementation_differences import (
     Asked,
     Cause,
     Difference,
+    answers_of_system,
     askable,
     calls_of_implementation,
     calls_of_system,
     causes,
+    chain_differences,
     class_of,
     differences,
     has_values,
@@ -109,14 +112,15 @@ def imitated(name: str) -> str | None:
 
 def compare_implementation(
     name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = CALL_SECONDS,
-    by_class: bool = False, by_value: bool = False,
+    by_class: bool = False, by_value: bool = False, programs: int = 0,
 ) -> Comparison:  # fmt: skip
     """Ask an implementation what `other` answers, a system or another implementation.
 
     `other` is by default what the implementation imitates. `calls` is the number of random calls, with
     `by_class` as many of each class of operations; by default all are asked. `limit` is the number of seconds
     that a call may take. With `by_value` operands hold several numbers, and values are compared where dtypes
-    are the same; a system's library is then asked now, as a recording has no values. Raises
+    are the same; a system's library is then asked now, as a recording has no values. `programs` is the number
+    of random programs that are asked, too, each of two to four operations. Raises
     ComparisonError, UnknownLibraryError, UnknownSystemError, MissingLibraryError, CannotAskError.
     """
     check_name(name)
@@ -133,9 +137,12 @@ def compare_implementation(
     with ExitStack() as stack:
         asked = stack.enter_context(start(name, limit))
         has = asked.catalogue
+        operations: Sequence[str] = has.operations
         if system is None:
             reference = stack.enter_context(start(other, limit))
+            operations = [op for op in operations if op in reference.catalogue.operations]
             expected = _asked_now(reference, has, choose, by_value)
+            expect = partial(calls_of_implementation, reference)
             against = f"{other} ({versions(reference.catalogue.versions)})"
             if by_value:
                 _require_values(other, map(has_values, expected))
@@ -143,8 +150,11 @@ def compare_implementation(
             expected = askable(calls_of_system(system, has), has)
             by_question = {(call.op, call.operands): call for call in expected}
             expected = [by_question[each] for each in choose([*by_question])] if calls else expected
+            expect = partial(answers_of_system, system)
             against = f"{system.name} ({system.library})"
         answered = list(differences(asked, expected))
+        chains = [*random_chains(has.operands, operations, programs, seed)]
+        answered += chain_differences(asked, expect, chains)
     answered = _broken_again(partial(start, name), answered, limit)
     if not answered:
         raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")

@@ -28,8 +28,9 @@ class Implementation(Protocol):
     """Anything that promotes: it may run, trace, compile, import or only look up.
 
     Further attributes are read where they exist: `operations`, the names of those that it has (default: all
-    functions), `tiers` of its operands (default: `("array", "0d")`), and the method `ask_values`. This takes
-    what `ask` takes, with numbers in the operands as in `int8=100`, and returns the numbers of the result.
+    functions), `tiers` of its operands (default: `("array", "0d")`), and two methods. `ask_values` takes what
+    `ask` takes, with numbers in the operands as in `int8=100`, and returns the numbers of the result.
+    `ask_chain(operations, operands)` answers for operations of which each takes the result of the one before.
     """
 
     name: str
@@ -66,18 +67,25 @@ class ImplementationAsLibrary(Library):
         return operand
 
     def read(self, result: object) -> str:
-        return cast(str, self._of.ask(*cast(Any, result)))  # InProcessLibrary checks it
+        method, *given = cast(Any, result)
+        return cast(str, getattr(self._of, method)(*given))  # InProcessLibrary checks it
 
     def values(self, result: object) -> object:
-        return self._of.ask_values(*cast(Any, result))
+        return self._of.ask_values(*cast(Any, result)[1:])
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         return {op: partial(_call, op) for op in self._operations}
 
+    def chain(self, names: Sequence[str]) -> Callable[..., object]:
+        """Return the function of a chain of operations. Raises CannotAskError."""
+        if not hasattr(self._of, "ask_chain"):
+            raise CannotAskError(f"{self.name} has no method ask_chain(operations, operands); add it")
+        return lambda *operands: ("ask_chain", names, operands)
+
 
 def _call(op: str, *operands: str) -> object:
-    """Return what the method `ask` takes, as the result from which the answer is read."""
-    return op, operands, signature(NAMES[op], None).asked
+    """Return what the method `ask` takes, behind its name, as the result from which the answer is read."""
+    return "ask", op, operands, signature(NAMES[op], None).asked
 
 
 def implementation(name: str) -> Library:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 from typing import Protocol, Self
 
+from typelattice.conformance.chains import THEN, answer_step_by_step, parts_of
 from typelattice.conformance.compare import REFUSAL, answer_text
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import OperandString
@@ -132,6 +133,8 @@ class Cause:
 
 def class_of(op: str) -> str:
     """The class of an operation; of a library's own one the beginning of its name, such as `special`."""
+    if THEN in op:
+        return "programs"
     return NAMES[op].of_class if op in NAMES else op.partition("_")[0]
 
 
@@ -242,6 +245,51 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
         Call(op, operands, answer_text(system.explain(*map(read, operands), op=op)))
         for op, operands in questions_of_both(has, has)
     ]
+
+
+def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Call]:
+    """Yield chains with a system's answers, one operation after the other; see `calls_of_system`."""
+    recording = load_recording(system.name) if system.name in recording_names() else None
+
+    def ask(question: Question) -> str:
+        op, operands = question
+        if recording is None:
+            return answer_text(system.explain(*map(system.operand, operands), op=op))
+        call = recording.call(op, operands)
+        return call.answer if call else NOT_ASKED
+
+    for chain, operands in chains:
+        yield Call(chain, operands, answer_step_by_step(chain, operands, ask))
+
+
+def chain_differences(
+    asked: Asked, expect: Callable[[Iterable[Question]], Iterable[Call]], chains: Sequence[Question]
+) -> Iterator[tuple[Call, Difference | None]]:
+    """Ask chains of operations; yield each with the smallest part of it that differs, None if it agrees."""
+    expected = askable_chains(expect(chains))
+    for call, difference in [*differences(asked, expected)]:
+        if difference and difference.sort != LEFT_OPEN:
+            difference = _smallest_part(asked, expect, difference)
+        yield call, difference
+
+
+def askable_chains(calls: Iterable[Call]) -> list[Call]:
+    """Return the chains that were answered, and did not break the reference."""
+    return [call for call in calls if call.answer != NOT_ASKED and call.answer not in BROKEN]
+
+
+def _smallest_part(
+    asked: Asked, expect: Callable[[Iterable[Question]], Iterable[Call]], whole: Difference
+) -> Difference:
+    """Return the difference of the smallest part of a chain that has one: often of a single operation."""
+    operands = {*asked.catalogue.operands}
+    dtype_of = lambda question: next(iter(expect([question]))).answer  # noqa: E731
+    for question in parts_of(whole.found.op, whole.found.operands, dtype_of):
+        if operands.issuperset(question[1]):
+            for _, difference in differences(asked, askable_chains(expect([question]))):
+                if difference and difference.sort != LEFT_OPEN:
+                    return difference
+    return whole
 
 
 def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:

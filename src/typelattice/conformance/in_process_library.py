@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from typelattice.conformance.absent import absent_operations
+from typelattice.conformance.chains import chained_function
 from typelattice.conformance.library import CannotAskError, Library, NoSuchOperandError, NotAskedError
 from typelattice.conformance.questions import TAKE_SEVERAL, candidates
 from typelattice.conformance.values import values_of
@@ -111,13 +112,15 @@ class InProcessLibrary:
         return True
 
     def ask(self, op: str, operands: tuple[str, ...]) -> Answer:
-        """Return the library's answer to a call of operands that it has."""
+        """Return the library's answer to a call of operands that it has, or to a chain of operations."""
         try:
             for operand in operands:  # most are made already; those with numbers are not in the catalogue
                 if not self.has(operand):
                     return NOT_ASKED, f"no operand {operand}"
         except CannotAskError as error:
             return NOT_ASKED, str(error)
+        if op not in self._functions:
+            self._functions[op] = chained_function(self._library, self._functions, op)
         try:
             result = self._functions[op](*(self._made[operand] for operand in operands))
             answer = self._library.read(result)

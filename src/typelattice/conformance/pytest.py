@@ -134,18 +134,20 @@ def imitation_tests(
     calls: int | None = None,
     limit: float = CALL_SECONDS,
     by_value: bool = False,
+    programs: int = 0,
 ) -> Callable[[], None]:
     """Return a pytest test that an implementation answers as what it imitates does.
 
     `name`: an implementation that comes along, or `module:attribute` of a class with the method `ask`.
     `other`: a system or another implementation. `known`: a JSON file of known differences, which
     `typelattice compare --known FILE --update` writes. `calls`: the number of random calls; default: all.
-    `limit`: the seconds that a call may take. `by_value`: compare values, too. The test fails with each new
-    cause once, and with a program that shows it. It raises what `compare_implementation` raises.
+    `limit`: the seconds that a call may take. `by_value`: compare values, too. `programs`: the number of
+    random programs of several operations. The test fails with each new cause once, and with a program that
+    shows it. It raises what `compare_implementation` raises.
     """
 
     def test() -> None:
-        found = compare_implementation(name, other, calls, limit=limit, by_value=by_value)
+        found = compare_implementation(name, other, calls, limit=limit, by_value=by_value, programs=programs)
         if new := not_known(found.causes, known_differences(known) if known else {}):
             raise AssertionError("\n".join([found.about, *causes_in_words(found, new)]))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from typelattice.conformance.chains import THEN, steps_of
 from typelattice.conformance.functions import first, of_operands
 from typelattice.conformance.implementation_differences import VALUE, Difference
 from typelattice.conformance.library import NotAskedError, OperandString
@@ -122,7 +123,15 @@ def _shown(form: str, forms: Mapping[str, Any], as_it_is: bool) -> str:
 def written_call(
     op: str, operands: Sequence[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
 ) -> str:
-    """Write one call; "" if an operator writes into its operand, or the function has no known name."""
+    """Write a call, or those of a chain; "" if an operator writes into its operand, or a name is unknown."""
+    if THEN in op:
+        written = ""
+        for name, own in steps_of(op, operands):
+            before = [Code(f"({written})")] if written else []
+            written = written_call(name, [*before, *own], spellings, forms)
+            if not written:
+                return ""
+        return written
     if _is_operator(op):
         return "" if NAMES[op].in_place else _with_operator(str(NAMES[op].operator), operands)
     if op not in spellings:

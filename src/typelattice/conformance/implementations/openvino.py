@@ -24,7 +24,7 @@ class OpenVINO(Eager):
     def operations(self) -> Operations:
         found = super().operations()
         # A deep copy of a traced tensor is a constant.
-        return found | {op: self.asked(f) for op, f in operators(torch.clone).items() if op in found}
+        return found | {op: self.as_whole(f) for op, f in operators(torch.clone).items() if op in found}
 
     def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         model = openvino.convert_model(module_of(function), example_input=tuple(tensors))

@@ -57,9 +57,9 @@ class Eager(Torch):
 
     def operations(self) -> Operations:
         found = super().operations() | _own(OF_ONE) | _own(OF_TWO)
-        return {op: self.asked(found[op]) for op in found if op != "result_type"}  # it computes nothing
+        return {op: self.as_whole(found[op]) for op in found if op != "result_type"}  # it computes nothing
 
-    def asked(self, function: Callable[..., object]) -> Callable[..., object]:
+    def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:
         """Return a function of tensors and Python scalars that transforms its call."""
 
         @functools.wraps(function)

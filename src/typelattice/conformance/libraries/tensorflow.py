@@ -105,9 +105,9 @@ class Function(TensorFlow):
     def operations(self) -> Operations:
         # A symbolic tensor cannot be copied, nor written into.
         found = self.eager() | {op: f for op, f in operators(as_is).items() if OPERATORS[op].in_place}
-        return {op: self.in_graph(function) for op, function in found.items()}
+        return {op: self.as_whole(function) for op, function in found.items()}
 
-    def in_graph(self, function: Callable[..., object]) -> Callable[..., object]:
+    def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(function)
         def call(*operands: object) -> object:
             tensors = [x for x in operands if isinstance(x, tf.Tensor)]

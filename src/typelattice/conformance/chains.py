@@ -1,0 +1,108 @@
+"""Chains of operations, `add then sqrt`: each takes the result of the one before and operands of its own.
+
+A chain is asked as one function, so that a compiler sees all of it, and a lazy library computes at its end.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from typelattice.conformance.compare import REFUSAL
+from typelattice.conformance.questions import Question
+from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.operations import NAMES
+from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
+
+THEN = " then "
+LENGTHS = (2, 3, 4)
+NUMBERS = ("int", "float")
+"""Python numbers, of which one may stand beside an array."""
+
+Function = Callable[..., object]
+
+
+def steps_of(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Yield each operation of a chain with its own operands: all but the first lack the result before.
+
+    >>> list(steps_of("add then sqrt then multiply", ("int8", "int8", "float32")))
+    [('add', ('int8', 'int8')), ('sqrt', ()), ('multiply', ('float32',))]
+    """
+    taken = 0
+    for name in chain.split(THEN):
+        count = NAMES[name].least - (taken > 0)
+        yield name, operands[taken : taken + count]
+        taken += count
+
+
+def chained_function(library: Any, functions: Mapping[str, Function], chain: str) -> Function:
+    """Return the function of a chain, from those of its operations.
+
+    A library with the method `as_whole`, which makes each of `functions` of a plain one, makes this one, too.
+    One with the method `chain` makes a function of the names.
+    """
+    if hasattr(library, "chain"):
+        return library.chain(tuple(chain.split(THEN)))  # type: ignore[no-any-return]
+    as_whole = getattr(library, "as_whole", None)
+    plain = {name: getattr(f, "__wrapped__", f) if as_whole else f for name, f in functions.items()}
+
+    def call(*operands: object) -> object:
+        result = None
+        for i, (name, own) in enumerate(steps_of(chain, operands)):
+            result = plain[name](*([result] if i else []), *own)
+        return result
+
+    return as_whole(call) if as_whole else call
+
+
+def random_chains(
+    operands: Sequence[str], operations: Sequence[str], number: int, seed: int
+) -> Iterator[Question]:
+    """Yield random chains of two to four operations, of arrays and of Python numbers beside them."""
+    dice = random.Random(seed)
+    known = [op for op in operations if op in NAMES and _can_be_chained(op)]
+    arrays = [operand for operand in operands if operand in DTYPES]
+    numbers = [operand for operand in NUMBERS if operand in operands]
+    for _ in range(number if known and arrays else 0):
+        names = dice.choices(known, k=dice.choice(LENGTHS))
+        own = 1 - len(names) + sum(NAMES[name].least for name in names)
+        others = dice.choices([*arrays, *numbers], k=own - 1)
+        yield THEN.join(names), (dice.choice(arrays), *others)
+
+
+def _can_be_chained(op: str) -> bool:
+    known = NAMES[op]
+    return known.form == "elementwise" and known.least == known.most and not known.in_place
+
+
+def answer_step_by_step(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> str:
+    """Return the answer to a chain by answers to its operations.
+
+    It is NOT_ASKED if the result of one is neither an array of a strong dtype nor a refusal.
+    """
+    answer = ""
+    for name, own in steps_of(chain, operands):
+        answer = ask((name, (*([answer] if answer else []), *own)))
+        if answer not in DTYPES:
+            return answer if answer.startswith((EXCEPTION, REFUSAL)) else NOT_ASKED
+    return answer
+
+
+def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Iterator[Question]:
+    """Yield all shorter chains and single operations within a chain, the shortest first.
+
+    `ask` tells the dtypes of results, which stand where a part begins within the chain.
+    """
+    steps = [*steps_of(chain, operands)]
+    begins: list[str | None] = [None]
+    for end in range(1, len(steps)):
+        before = THEN.join(name for name, _ in steps[:end])
+        answer = ask((before, tuple(x for _, own in steps[:end] for x in own)))
+        begins.append(answer if answer in DTYPES else "")
+    for length in range(1, len(steps)):
+        for start, begin in enumerate(begins[: len(steps) - length + 1]):
+            if begin != "":
+                names = THEN.join(name for name, _ in steps[start : start + length])
+                own = tuple(x for _, each in steps[start : start + length] for x in each)
+                yield names, (*([begin] if begin else []), *own)

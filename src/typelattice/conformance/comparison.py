@@ -54,6 +54,7 @@ from typelattice.files.text import UnknownSystemError
 from typelattice.recorded.sections import Call
 
 PATIENCE = 6  # times the limit that a call may take when it is asked again
+DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls
 LIMIT_BYTES = 1_000_000  # of a file of known differences
 
 
@@ -153,8 +154,9 @@ def compare_implementation(
             expect = partial(answers_of_system, system)
             against = f"{system.name} ({system.library})"
         answered = list(differences(asked, expected))
-        chains = [*random_chains(has.operands, operations, programs, seed)]
-        answered += chain_differences(asked, expect, chains)
+        drawn = programs * (1 if system is None else DRAWN)
+        chains = random_chains(has.operands, operations, drawn, seed)
+        answered += chain_differences(asked, expect, [*chains], programs)
     answered = _broken_again(partial(start, name), answered, limit)
     if not answered:
         raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")

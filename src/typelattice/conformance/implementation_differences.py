@@ -263,10 +263,16 @@ def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Ca
 
 
 def chain_differences(
-    asked: Asked, expect: Callable[[Iterable[Question]], Iterable[Call]], chains: Sequence[Question]
+    asked: Asked,
+    expect: Callable[[Sequence[Question]], Iterable[Call]],
+    chains: Sequence[Question],
+    number: int,
 ) -> Iterator[tuple[Call, Difference | None]]:
-    """Ask chains of operations; yield each with the smallest part of it that differs, None if it agrees."""
-    expected = askable_chains(expect(chains))
+    """Ask so many chains of operations, of those that have an expected answer.
+
+    Yields each with the smallest part of it that differs, None if it agrees.
+    """
+    expected = askable_chains(expect(chains))[:number]
     for call, difference in [*differences(asked, expected)]:
         if difference and difference.sort != LEFT_OPEN:
             difference = _smallest_part(asked, expect, difference)
@@ -279,7 +285,7 @@ def askable_chains(calls: Iterable[Call]) -> list[Call]:
 
 
 def _smallest_part(
-    asked: Asked, expect: Callable[[Iterable[Question]], Iterable[Call]], whole: Difference
+    asked: Asked, expect: Callable[[Sequence[Question]], Iterable[Call]], whole: Difference
 ) -> Difference:
     """Return the difference of the smallest part of a chain that has one: often of a single operation."""
     operands = {*asked.catalogue.operands}

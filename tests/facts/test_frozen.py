@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from typelattice.facts.frozen_classes import FEW, field, frozen, replace
+from typelattice.facts.frozen_classes import COMPILED_AFTER, field, frozen, replace
 from typelattice.facts.loss import Loss
 from typelattice.operands.operand import Operand
 
@@ -60,9 +60,9 @@ def test_values_compare_print_and_refuse_as_dataclasses_do(which: int, a: list[i
 
 def test_a_constructor_that_is_compiled_late_makes_the_same_values() -> None:
     cls = made(frozen(), field)[1]
-    values = [cls(1, third=[i]) for i in range(2 * FEW)]
+    values = [cls(1, third=[i]) for i in range(2 * COMPILED_AFTER)]
     assert [(x.first, x.second, x.third, x.hidden, x.computed) for x in values] == [
-        (1, 2, [i], 0, 2) for i in range(2 * FEW)
+        (1, 2, [i], 0, 2) for i in range(2 * COMPILED_AFTER)
     ]
 
 

@@ -39,12 +39,12 @@ def steps_of(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequenc
 def chained_function(library: Any, functions: Mapping[str, Function], chain: str) -> Function:
     """Return the function of a chain, from those of its operations.
 
-    A library with the method `as_whole`, which makes each of `functions` of a plain one, makes this one, too.
-    One with the method `chain` makes a function of the names.
+    A library may have its own way; see `Library`.
     """
-    if hasattr(library, "chain"):
-        return library.chain(tuple(chain.split(THEN)))  # type: ignore[no-any-return]
-    as_whole = getattr(library, "as_whole", None)
+    own_way: Callable[[Sequence[str]], Function] | None = getattr(library, "chain", None)
+    if own_way:
+        return own_way(chain.split(THEN))
+    as_whole: Callable[[Function], Function] | None = getattr(library, "as_whole", None)
     plain = {name: getattr(f, "__wrapped__", f) if as_whole else f for name, f in functions.items()}
 
     def call(*operands: object) -> object:
@@ -95,14 +95,14 @@ def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]
     `ask` tells the dtypes of results, which stand where a part begins within the chain.
     """
     steps = [*steps_of(chain, operands)]
-    begins: list[str | None] = [None]
-    for end in range(1, len(steps)):
-        before = THEN.join(name for name, _ in steps[:end])
-        answer = ask((before, tuple(x for _, own in steps[:end] for x in own)))
-        begins.append(answer if answer in DTYPES else "")
+    before = [(), *((ask(_joined(steps[:end])),) for end in range(1, len(steps)))]
     for length in range(1, len(steps)):
-        for start, begin in enumerate(begins[: len(steps) - length + 1]):
-            if begin != "":
-                names = THEN.join(name for name, _ in steps[start : start + length])
-                own = tuple(x for _, each in steps[start : start + length] for x in each)
-                yield names, (*([begin] if begin else []), *own)
+        for start in range(len(steps) - length + 1):
+            names, own = _joined(steps[start : start + length])
+            if DTYPES.keys() >= {*before[start]}:
+                yield names, (*before[start], *own)
+
+
+def _joined(steps: Sequence[tuple[str, Sequence[str]]]) -> Question:
+    """Return steps as a chain: their names, and the operands of all."""
+    return THEN.join(name for name, _ in steps), tuple(operand for _, own in steps for operand in own)

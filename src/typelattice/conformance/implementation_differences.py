@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from operator import itemgetter
 from typing import Protocol, Self
 
@@ -272,16 +273,16 @@ def chain_differences(
 
     Yields each with the smallest part of it that differs, None if it agrees.
     """
-    expected = askable_chains(expect(chains))[:number]
+    expected = [*islice(askable_chains(expect(chains)), number)]
     for call, difference in [*differences(asked, expected)]:
         if difference and difference.sort != LEFT_OPEN:
             difference = _smallest_part(asked, expect, difference)
         yield call, difference
 
 
-def askable_chains(calls: Iterable[Call]) -> list[Call]:
-    """Return the chains that were answered, and did not break the reference."""
-    return [call for call in calls if call.answer != NOT_ASKED and call.answer not in BROKEN]
+def askable_chains(calls: Iterable[Call]) -> Iterator[Call]:
+    """Yield the chains that were answered, and did not break the reference."""
+    return (call for call in calls if call.answer != NOT_ASKED and call.answer not in BROKEN)
 
 
 def _smallest_part(
@@ -289,10 +290,14 @@ def _smallest_part(
 ) -> Difference:
     """Return the difference of the smallest part of a chain that has one: often of a single operation."""
     operands = {*asked.catalogue.operands}
-    dtype_of = lambda question: next(iter(expect([question]))).answer  # noqa: E731
-    for question in parts_of(whole.found.op, whole.found.operands, dtype_of):
+
+    def answer(question: Question) -> str:
+        (call,) = expect([question])
+        return call.answer
+
+    for question in parts_of(whole.found.op, whole.found.operands, answer):
         if operands.issuperset(question[1]):
-            for _, difference in differences(asked, askable_chains(expect([question]))):
+            for _, difference in differences(asked, [*askable_chains(expect([question]))]):
                 if difference and difference.sort != LEFT_OPEN:
                     return difference
     return whole

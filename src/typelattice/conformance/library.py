@@ -46,6 +46,10 @@ class Library(Protocol):
     Further attributes are read where they exist: `extra_operands`, operand strings to ask beyond the
     standard ones; `two_at_most`, operations that take two operands here and more elsewhere; `spaces`, the
     modules and classes where users find its functions; and `own`, operations that no other library has.
+
+    In a chain of operations each takes the result of the one before. A library with the method `as_whole`
+    makes each of its functions of a plain one, and so the function of a chain, of which it then sees all.
+    One with the method `chain` makes the function of the names of operations.
     """
 
     name: str

@@ -35,7 +35,7 @@ OF_BOOLS = {"True": "1", "False": "0"}
 METHODS = ("tolist", "to_list", "numpy")
 """Methods of arrays that make another array, a list or a number of Python."""
 
-MOST = 8
+MAX_VALUES = 8
 """Values of a result that are read."""
 
 
@@ -71,7 +71,7 @@ def values_of(library: Library, result: object) -> str:
     """
     try:
         tell = getattr(library, "values", lambda result: result)
-        return " ".join(islice(_texts(tell(result)), MOST))
+        return " ".join(islice(_texts(tell(result)), MAX_VALUES))
     except Exception:  # the code of a library, which may raise anything
         return ""
 

@@ -14,7 +14,7 @@ def explain_failure(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn an error of the operating system about a path into a FileError."""
     try:
         if not os.fspath(path):
-            raise OSError(0, "it is no path")
+            raise OSError  # `file_error` has the words
         yield
     except (OSError, ValueError) as e:
         raise file_error(verb, path, e) from None

@@ -22,7 +22,7 @@ else:
     def dataclass_transform(**_: object) -> Callable[[object], object]:
         return lambda decorator: decorator
 
-FEW = 64  # values of a class; from then on a compiled constructor saves more time than compiling it takes
+COMPILED_AFTER = 64  # values of a class: later a compiled constructor saves more than compiling it costs
 
 
 class Field:
@@ -126,14 +126,14 @@ class _Constructor:
 
     def __get__(self, value: Any, cls: type) -> object:
         self.made += 1
-        if value is not None and self.made <= FEW:
+        if value is not None and self.made <= COMPILED_AFTER:
             return lambda *given, **named: self.set_fields(value, given, named)
         made = self.compile()
         return made if value is None else made.__get__(value, cls)
 
     def set_fields(self, value: Any, given: tuple[object, ...], named: dict[str, object]) -> None:
         """Set the fields of a new value. Wrong arguments are left to the compiled `__init__` to refuse."""
-        values = dict(zip(self.parameters, given)) | named  # noqa: B905
+        values = dict(zip(self.parameters, given, strict=False)) | named
         if len(values) < len(given) + len(named) or not values.keys() <= {*self.parameters}:
             self.compile()(value, *given, **named)
         for name, field in self.fields.items():

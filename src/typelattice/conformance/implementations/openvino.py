@@ -7,9 +7,7 @@ from collections.abc import Callable
 import openvino
 import torch
 
-from typelattice.conformance.functions import operators
 from typelattice.conformance.implementations.torch_compiled import Eager, module_of
-from typelattice.conformance.libraries.framework import Operations
 from typelattice.conformance.library import versions_of
 
 
@@ -20,11 +18,6 @@ class OpenVINO(Eager):
     def __init__(self) -> None:
         super().__init__()
         self.versions = versions_of("openvino", "torch")
-
-    def operations(self) -> Operations:
-        found = super().operations()
-        # A deep copy of a traced tensor is a constant.
-        return found | {op: self.as_whole(f) for op, f in operators(torch.clone).items() if op in found}
 
     def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         model = openvino.convert_model(module_of(function), example_input=tuple(tensors))

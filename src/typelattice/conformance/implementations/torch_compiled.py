@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
-from typelattice.conformance.functions import SpelledFunction
+from typelattice.conformance.functions import SpelledFunction, operators
 from typelattice.conformance.libraries.framework import Operations
 from typelattice.conformance.libraries.torch import Torch
 from typelattice.conformance.library import NotAskedError, versions_of
-from typelattice.facts.operations import Operation, own_operation
+from typelattice.facts.operations import OPERATORS, Operation, own_operation
 
 OF_ONE: Mapping[Any, str] = {
     torch: "digamma erfc erfinv frac i0 lgamma logit sgn sinc",
@@ -57,6 +57,8 @@ class Eager(Torch):
 
     def operations(self) -> Operations:
         found = super().operations() | _own(OF_ONE) | _own(OF_TWO)
+        # A deep copy of a traced tensor is a constant.
+        found |= {op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].in_place}
         return {op: self.as_whole(found[op]) for op in found if op != "result_type"}  # it computes nothing
 
     def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:

@@ -43,6 +43,7 @@ class CSharp(Language):
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **OPERATORS,
+        "fmod": ("{} % {}",),
         "maximum": ("System.Math.Max({}, {})",),
         "minimum": ("System.Math.Min({}, {})",),
         "pow": ("System.Math.Pow({}, {})",),

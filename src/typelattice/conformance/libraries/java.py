@@ -35,6 +35,7 @@ class Java(Language):
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **OPERATORS,
+        "fmod": ("{} % {}",),
         "maximum": ("Math.max({}, {})",),
         "minimum": ("Math.min({}, {})",),
         "abs": ("Math.abs({})",),

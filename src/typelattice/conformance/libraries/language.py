@@ -114,7 +114,6 @@ OPERATORS: Mapping[str, tuple[str, ...]] = {
         "bitwise_left_shift", "bitwise_right_shift", "positive", "negative",
         "bitwise_invert",
     ),
-    "fmod": ("{} % {}",),
     "logical_and": ("{} && {}",),
     "logical_or": ("{} || {}",),
     "logical_not": ("!{}",),
@@ -123,19 +122,13 @@ OPERATORS: Mapping[str, tuple[str, ...]] = {
         for sign in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
     },
 }  # fmt: skip
-"""The forms of the operators that C# and Java share."""
+"""The forms of the operators that C and the languages after it share; what % is differs."""
 
 C_FORMS: Mapping[str, tuple[str, ...]] = {
-    **signed(
-        "add", "subtract", "multiply", "divide", "remainder", "equal", "not_equal", "less",
-        "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
-        "bitwise_right_shift", "positive", "negative", "bitwise_invert",
-    ),
+    **OPERATORS,
+    **signed("remainder"),
     "result_type": ("+{}", "1 ? {} : {}"),
     "where": ("1 ? {} : {}",),
-    "logical_and": ("{} && {}",),
-    "logical_or": ("{} || {}",),
-    "logical_not": ("!{}",),
     "maximum": ("max({}, {})",),
     "minimum": ("min({}, {})",),
     "round": ("rint({})",),
@@ -148,10 +141,6 @@ C_FORMS: Mapping[str, tuple[str, ...]] = {
         )
     },
     **{name: (name + "({}, {})",) for name in ("pow", "atan2", "hypot", "fmod", "copysign", "nextafter")},
-    **{
-        f"{sign}=": (f"({{}} {sign}= {{}})",)
-        for sign in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
-    },
     "setitem": ("({} = {})",),
 }  # fmt: skip
 """The forms that OpenCL C and CUDA C++ share."""

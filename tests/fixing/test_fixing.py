@@ -334,6 +334,27 @@ def test_a_named_package_is_patched_though_it_is_installed_and_never_written(pac
     assert package.read_text() == SHARED
 
 
+def test_packages_of_a_virtual_environment_beside_the_program_are_found(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not copied with the folder."""
+    site = folder / ".venv" / "site-packages"
+    site.mkdir(parents=True)
+    (site.parent / "pyvenv.cfg").touch()
+    (site / "dependency.py").write_text("GAIN = 2\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", f"{site}{os.pathsep}{os.environ['PYTHONPATH']}")
+    patch, after = fixed(
+        folder,
+        """
+        import dependency
+        import numpy as np
+        y = np.ones(3, np.float32) * np.linspace(0, 1, 3) * dependency.GAIN
+        """,
+    )
+    assert [each.line for each in patch.fixed] == [4]
+    assert "np.linspace(0, 1, 3, dtype=np.float32)" in after
+
+
 def test_a_change_that_narrows_wide_input_is_taken_back_though_no_result_shows_it(package: Path) -> None:
     package.write_text("import numpy as np\nW = np.ones(3)\ndef f(a):\n    return np.add(*[a, W])\n")
     script = "import numpy as np\nimport shared\ny = shared.f(np.ones(3, np.float32))\ny = 0.0\n"

@@ -51,9 +51,12 @@ def read_program(path: str) -> Program:
 
 
 def _move_path(path: str, original: Path, root: Path) -> str:
-    """Map a path in a folder to that of its copy."""
+    """Map a path in a folder to that of its copy, but for what was not copied: a virtual environment."""
     whole = Path(os.path.abspath(path))
-    return str(root / whole.relative_to(original)) if whole.is_relative_to(original) else path
+    if not whole.is_relative_to(original):
+        return path
+    copy = root / whole.relative_to(original)
+    return str(copy) if copy.exists() else path
 
 
 def function_of(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:

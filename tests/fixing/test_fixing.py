@@ -383,7 +383,7 @@ def test_a_test_suite_comes_out_as_before(package: Path, monkeypatch: pytest.Mon
     assert "test_that_wants_it_wide failed: " in patch.unfixed[0].reason
     with pytest.raises(FixError, match="no test passes without any change"):
         fix_tests(["-k", "anyway", "test_shared.py"], ["shared"])
-    with pytest.raises(FixError, match="name the package whose sources may change with --package"):
+    with pytest.raises(FixError, match="name the package that may change: --package NAME"):
         fix_tests(["test_shared.py"], [])
 
 

@@ -138,7 +138,7 @@ def fix_tests(
     for package in packages:
         check_package(package)
     if not packages:
-        raise FixError("name the package whose sources may change with --package: tests are not changed")
+        raise FixError("tests are not changed; name the package that may change: --package NAME")
     here = Path(os.path.realpath(os.curdir))
     program = Program("pytest", tuple(argv), tuple(packages), False, here, here, tests=True)
     return fix_program(program, make_goal(to, like), tolerance, only)

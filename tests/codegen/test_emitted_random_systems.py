@@ -280,6 +280,7 @@ class TypeScript(Python):
         ["node", "ask.js"],
     )
     found = "({} ?? 255)"
+    block = ("(() => {", "})();")  # tsc refuses a single long function
 
     def program(self, cases: list[tuple[Case, bool]]) -> str:
         return C11.program(self, cases)

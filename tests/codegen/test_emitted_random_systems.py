@@ -274,7 +274,16 @@ class Python(C11):
 
 
 class TypeScript(Python):
-    name, file, around = "typescript", "ask.ts", ("declare const console: { log(text: string): void };", "")
+    name, file = "typescript", "ask.ts"
+    around = (
+        "declare const console: { log(text: string): void };\n"
+        "function ask(label: string, n: number, m: number, found: (i: number, j: number) => unknown): void {\n"
+        "  const line: unknown[] = [label];\n"
+        "  for (let i = 0; i < n; ++i) for (let j = 0; j < m; ++j) line.push(found(i, j));\n"
+        '  console.log(line.join(" "));\n'
+        "}",
+        "",
+    )
     commands = (
         ["tsc", "--strict", "--module", "nodenext", "--target", "es2022", "ask.ts"],
         ["node", "ask.js"],
@@ -295,7 +304,6 @@ class TypeScript(Python):
         return f"{s}.{function_name(name)}"
 
     def lists(self, s: str, dtypes: list[str], numbers: list[str]) -> Iterator[str]:
-        yield "let line = [] as unknown[];"
         yield f"const dtypes = [{', '.join(dtypes)}] as {s}.DType[];"
         if numbers:
             yield f"const numbers = [{', '.join(numbers)}] as {s}.Scalar[];"
@@ -304,9 +312,8 @@ class TypeScript(Python):
         return f"const triples = {triples} as [number, number, number][];"
 
     def line(self, label: str, loops: dict[str, int], call: str, found: str) -> str:
-        each = " ".join(f"for (let {i} = 0; {i} < {size}; ++{i})" for i, size in loops.items())
-        call = call.replace("]", "]!")
-        return f'line = ["{label}"]; {each} line.push({found.format(call)}); console.log(line.join(" "));'
+        n, m = [*loops.values(), 1][:2]
+        return f'ask("{label}", {n}, {m}, (i, j) => {found.format(call.replace("]", "]!"))});'
 
 
 @pytest.mark.parametrize("language", [C11(), Cpp17(), Rust(), Python(), TypeScript()], ids=lambda x: x.name)

@@ -42,6 +42,7 @@ MAX_MESSAGES = 1_000
 """Messages in a recording; beyond them it keeps the class of an exception alone."""
 
 VARYING = (
+    r"(?<![\w.])/tmp/[\w./-]+|"  # sources that a library compiles
     r"\b(?-i:U?Int|Float|Complex|Bool|Long|Short|Char|Byte|Half|Double)+(\d\w*|DType)?\b"  # torch's, NumPy's
     r"|\b(?-i:TyArray[A-Z]\w*)\b"  # ndonnx's
     r"|\b(weak|q|u|b)*(int|float|complex|bool|bits|string|datetime|timedelta)_?(\d\w*|dtype)\b"
@@ -50,7 +51,7 @@ VARYING = (
     r"|\bInputs: .*"  # MAX's, which describe each operand
     r"|(?<![\w.])[+-]?\d[\d.]*(e[+-]?\d+)?j?\b"
 )
-"""The parts of a message that vary with the operands: names of dtypes, and numbers."""
+"""The parts of a message that vary from call to call: names of dtypes, numbers, and temporary files."""
 
 ALIKE = r"…('?, '?…)+"
 """Several such parts in a row, which one `…` replaces."""

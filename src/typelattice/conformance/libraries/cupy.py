@@ -1,35 +1,39 @@
-"""CuPy without a GPU: its promotion, and the loops that its ufuncs choose."""
+"""CuPy, which computes on a GPU."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import cupy as cp
 import numpy as np
-from cupy._core._scalar import CScalar
-from cupy._sorting.search import _where_ufunc
 
 from typelattice.conformance.functions import functions, operators
 from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
 from typelattice.conformance.library import (
     Library,
+    MissingLibraryError,
     NoSuchOperandError,
+    NotAskedError,
     OperandString,
     python_answer,
     versions_of,
 )
+from typelattice.conformance.questions import TWO
 
 
 class CuPy(Library):
-    """CuPy's arrays with a dtype and no memory. A ufunc is asked which loop it takes, and launches none."""
+    """CuPy's functions on its arrays, on NumPy's scalars, which are CuPy's too, and on Python's."""
 
     name = "cupy"
+    how = "cupy's functions, computed on a GPU"
+    extra_operands = TWO
     spaces = (cp, cp.linalg, cp.fft)
-    how = "promotion, and the loops that ufuncs choose; nothing computed, nothing else asked"
 
     def __init__(self) -> None:
         self.versions = versions_of("cupy-cuda13x", "numpy")
+        if not cp.cuda.is_available():
+            raise MissingLibraryError("cupy computes on a GPU, and none is here")
 
     def dtypes(self) -> Sequence[str]:
         return DTYPES
@@ -42,48 +46,36 @@ class CuPy(Library):
             raise NoSuchOperandError(operand)
         dtype = np.dtype(wanted.dtype)
         if wanted.tier == "scalar":
-            return dtype.type(wanted.value)  # CuPy's scalars are NumPy's
-        return _array((2,) if wanted.tier == "array" else (), dtype)
+            return dtype.type(wanted.value)
+        return cp.full((2,) if wanted.tier == "array" else (), wanted.value, dtype)
 
     def read(self, result: object) -> str:
+        if isinstance(result, np.generic):
+            raise NotAskedError("NumPy itself answers")
         if isinstance(result, (np.dtype, cp.ndarray)):
             return str(getattr(result, "dtype", result).name)
         return python_answer(result) or type(result).__name__
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        ufuncs = {name: made for name, made in vars(cp).items() if isinstance(made, cp.ufunc)}
-        asked = type("ufuncs", (), {name: staticmethod(_loop(made)) for name, made in ufuncs.items()})
-        condition = self.make("bool")
-        found = functions((asked,), condition, RENAMED)
-        return {name: found[name] for name in found if name not in operators()} | {
-            "where": lambda x, y: _loop(_where_ufunc)(condition, x, y),
-            "result_type": cp.result_type,
-            "promote_types": lambda x, y: cp.promote_types(x.dtype, y.dtype),
-        }
+        found = functions(self.spaces, self.make("bool"), RENAMED)
+        return (
+            found
+            | {op: _beside_an_array(found[op]) for op in operators()}
+            | {
+                "promote_types": lambda x, y: cp.promote_types(x.dtype, y.dtype),
+                "expand_dims": lambda x: cp.expand_dims(x, 0),
+            }
+        )
 
 
-def _array(shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return an array of memory that does not exist: its own would have to lie on a GPU."""
-    return cp.ndarray(shape, dtype, cp.cuda.MemoryPointer(cp.cuda.UnownedMemory(1, 64, None, 0), 0))
+def _beside_an_array(operator: Callable[..., object]) -> Callable[..., object]:
+    """Return an operator that is not asked where NumPy or Python would answer."""
 
-
-def _loop(ufunc: Any) -> Callable[..., object]:
-    """Return a function that gives an array of the dtype of a ufunc's first output, uncomputed.
-
-    It does as `ufunc.__call__` in `cupy/_core/_kernel.pyx` does up to the launch: wrap the scalars, choose
-    a loop, and cast the scalars to its dtypes.
-    """
-
+    @functools.wraps(operator)
     def call(*operands: object) -> object:
-        if len(operands) != ufunc.nin:
-            raise TypeError(f"Wrong number of arguments for {ufunc.name!r}")
-        wrapped = [x if isinstance(x, cp.ndarray) else CScalar(x) for x in operands]
-        loop = ufunc._ops.guess_routine(ufunc.name, {}, wrapped, None, ufunc._out_ops)
-        inputs, outputs = loop.resolve_dtypes(wrapped, [None] * ufunc.nout)
-        for operand, dtype in zip(wrapped, inputs, strict=True):
-            if isinstance(operand, CScalar):
-                operand.apply_dtype(dtype)
-        return _array((), outputs[0])
+        if not any(isinstance(operand, cp.ndarray) for operand in operands):
+            raise NotAskedError("no operand is CuPy's")
+        return operator(*operands)
 
     return call
 

@@ -277,7 +277,8 @@ class TypeScript(Python):
     name, file = "typescript", "ask.ts"
     around = (
         "declare const console: { log(text: string): void };\n"
-        "function ask(label: string, n: number, m: number, found: (i: number, j: number) => unknown): void {\n"
+        "type Answer = (i: number, j: number) => unknown;\n"
+        "function ask(label: string, n: number, m: number, found: Answer): void {\n"
         "  const line: unknown[] = [label];\n"
         "  for (let i = 0; i < n; ++i) for (let j = 0; j < m; ++j) line.push(found(i, j));\n"
         '  console.log(line.join(" "));\n'

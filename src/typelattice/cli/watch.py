@@ -22,7 +22,7 @@ from typelattice.cli.outputs import check_not_read
 from typelattice.cli.record import ROOM
 from typelattice.cli.table import drawn
 from typelattice.conformance.changes_since_recording import News, changes_since_recording
-from typelattice.conformance.library import BrokenLibraryError, MissingLibraryError, versions
+from typelattice.conformance.library import BrokenLibraryError, CannotAskError, MissingLibraryError, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import asked_everything
 from typelattice.conformance.registry import library
@@ -64,7 +64,7 @@ def run(args: Namespace) -> Paragraphs:
     for name in args.libraries or _find_installed():
         try:
             found, proposed = _news(name, args)
-        except MissingLibraryError as e:
+        except (CannotAskError, MissingLibraryError) as e:
             if args.libraries or isinstance(e, BrokenLibraryError):
                 raise
             complain(error_line(f"left out: {e}"))

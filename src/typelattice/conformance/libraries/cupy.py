@@ -11,8 +11,8 @@ import numpy as np
 from typelattice.conformance.functions import functions, operators
 from typelattice.conformance.libraries.numpy import DTYPES, RENAMED
 from typelattice.conformance.library import (
+    CannotAskError,
     Library,
-    MissingLibraryError,
     NoSuchOperandError,
     NotAskedError,
     OperandString,
@@ -33,7 +33,7 @@ class CuPy(Library):
     def __init__(self) -> None:
         self.versions = versions_of("cupy-cuda13x", "numpy")
         if not cp.cuda.is_available():
-            raise MissingLibraryError("cupy computes on a GPU, and none is here")
+            raise CannotAskError("cupy computes on a GPU, and none is here; ask it on a machine that has one")
 
     def dtypes(self) -> Sequence[str]:
         return DTYPES

@@ -106,7 +106,9 @@ def test_the_box_of_questions_leads_to_the_page_of_one(reader: Reader) -> None:
     page = reader.open(SITE / "answers" / "index.html")
     page.get_by_label("Question").fill("int64 quaternion")
     page.keyboard.press("Enter")
-    assert "No page of these" in page.locator("#none").inner_text()
+    assert "No page answers this" in page.locator("#none").inner_text()
+    page.get_by_role("link", name="Compute it as code").click()
+    page.wait_for_url("**/live.html#code=int64+quaternion*")
 
 
 def test_links_are_followed_by_keyboard(reader: Reader) -> None:
@@ -173,7 +175,7 @@ def _has_own_python(page: Any) -> bool:
 def _show(page: Any, code: str, names: str, systems: str) -> None:
     page.get_by_label("Function").fill(code)
     page.get_by_label("Its arguments").fill(names)
-    page.get_by_label("Under").fill(systems)
+    page.get_by_label("Under these systems").fill(systems)
     page.get_by_role("button", name="Show its dtypes").click()
 
 

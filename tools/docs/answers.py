@@ -7,7 +7,7 @@ their own, beside those that Sphinx makes: a thousand take seconds, and each is 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,7 @@ from typelattice.explanations.sections import answer, cast_words
 from typelattice.explorer.answer_pages import (
     ALONE,
     FOLDER,
+    NUMBERS,
     SIGNS,
     USUAL,
     Question,
@@ -106,18 +107,39 @@ def _why(p: Promotion, o: Observed | None) -> str:
     return o.error or ""
 
 
-def swapped(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
-    """Name the libraries whose answer is another with the operands in the other order; else empty."""
-    if len(set(question.operands)) < 2:
-        return ""
-    other = Question(question.op, question.operands[::-1])
+def differing(other: Question, found: Mapping[str, Sequence[Given]]) -> str:
+    """Name the libraries that answer another question otherwise: `uint8:0d + 300: numpy1 int64.`; else empty."""
     differing = []
     for name, (newest, *_) in found.items():
         given_ = _given(other, name, newest.release)
-        if (given_.answer, given_.status) != (newest.answer, newest.status):
+        # What a rule says of another tier, unasked, is no news beside a recorded answer.
+        guessed = given_.status == UNASKED and ":" in other.title
+        if not guessed and (given_.answer, given_.status) != (newest.answer, newest.status):
             mark = f" ({given_.status})" if given_.status in (UNASKED, DEPARTS) else ""
             differing.append(f"{name} {given_.answer}{mark}")
-    return f"In the other order, {other.title}: {', '.join(differing)}." if differing else ""
+    return f"{other.title}: {', '.join(differing)}." if differing else ""
+
+
+def variants(question: Question) -> Iterator[Question]:
+    """Yield the question with its operands in the other order, and with each array of another tier."""
+    if len(set(question.operands)) > 1:
+        yield Question(question.op, question.operands[::-1])
+    for i, operand in enumerate(question.operands):
+        if len(question.operands) > 1 and operand not in NUMBERS:
+            for tier in ("0d", "scalar"):
+                changed = f"{operand}:{tier}"
+                yield Question(question.op, (*question.operands[:i], changed, *question.operands[i + 1 :]))
+
+
+def _other_answers(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
+    """Say what the operands are, and which libraries answer otherwise where they are not or are swapped."""
+    said = [escape(text) for other in variants(question) if (text := differing(other, found))]
+    about = "The operands are arrays with dimensions, and Python numbers."
+    if not said:
+        return f"<p>{about}</p>"
+    note = "Some libraries answer otherwise for an array without dimensions (<code>:0d</code>), for the"
+    note += " library's own scalar (<code>:scalar</code>), or in the other order:"
+    return f"<p>{about} {note}</p><ul>{''.join(f'<li>{text}' for text in said)}</ul>"
 
 
 def sentence(found: Mapping[str, Sequence[Given]]) -> str:
@@ -146,20 +168,33 @@ def _verb(verb: str, names: Sequence[str]) -> str:
 def page(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
     """The page of a question."""
     up = "../" * question.path.count("/")
-    rows = "".join(_row(name, releases_, up) for name, releases_ in found.items())
+    rows = "".join(_row(name, found[name], up) for name in _by_library(found))
     operands = " ".join(question.operands)
     dashes = "-- " if "-" in operands else ""
     command = f"typelattice explain --op {question.op} {dashes}{operands}"
     body = (
-        f"<p class=sum>{escape(sentence(found))}</p>"
+        f"<p class=sum>{escape(sentence(found))}</p>{LEGEND}"
         '<div class=scroll tabindex=0 role=region aria-label="answers"><table class=answers><thead><tr>'
         "<th scope=col>library<th scope=col>newest release<th scope=col>older releases"
         "<th scope=col>recorded call, reason, loss, rule"
         f"</thead><tbody>{rows}</tbody></table></div>"
-        f"<p>{escape(swapped(question, found))}</p>{_others(question, up)}"
-        f"<p>The same on a command line: <code>{escape(command)}</code></p>"
+        f"{_other_answers(question, found)}{_others(question, up)}"
+        f"<p>On a command line: <code>{escape(command)}</code></p>"
     )
-    return html_page(question.title, sentence(found), body, up, question.path.replace(".html", ".svg"))
+    badge = question.path.replace(".html", ".svg")
+    return html_page(question.title, sentence(found), body, up, badge, note="")
+
+
+def _by_library(names: Iterable[str]) -> list[str]:
+    """Put the systems of one library beside each other, such as numpy and numpy1, at the place of the first."""
+    places: dict[str, int] = {}
+    for name in names:
+        places.setdefault(_library_of(name), len(places))
+    return sorted(names, key=lambda name: places[_library_of(name)])
+
+
+def _library_of(name: str) -> str:
+    return (tl.system(name).library or name).split()[0]
 
 
 def _row(name: str, found: Sequence[Given], up: str) -> str:
@@ -191,7 +226,7 @@ def _others(question: Question, up: str) -> str:
         for op in (*SIGNS, *ALONE)
         if (other := question_of(question.operands, op)) and other != question
     ]
-    return f"<p>The same in {', '.join(links)}.</p>" if links else ""
+    return f"<p>The same operands in {', '.join(links)}.</p>" if links else ""
 
 
 def _mark(newest: Given) -> str:
@@ -339,7 +374,8 @@ def write(html: Path, address: str = "") -> int:
     (html / "_static" / "answer-pages.js").write_text(pages, encoding="utf-8")
     for name in SEARCHED:
         found = (html / name).read_text(encoding="utf-8")
-        (html / name).write_text(found.replace("</body>", f"{SCRIPTS}</body>"), encoding="utf-8")
+        if SCRIPTS not in found:  # Sphinx leaves a page of an earlier build that has not changed
+            (html / name).write_text(found.replace("</body>", f"{SCRIPTS}</body>"), encoding="utf-8")
     return len(every) + len(SIGNS) + len(ALONE) + 1
 
 

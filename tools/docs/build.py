@@ -49,7 +49,8 @@ all libraries.
 """
 # What the libraries that most people know first were asked; `conformance` draws them.
 BADGES = "\n".join(
-    ["```{raw} html", "<p>"]
+    ["How often each rule answers as the library did, of all calls that were asked:", ""]
+    + ["```{raw} html", "<p>"]
     + [
         f'<a href="conformance/{name}.html"><img src="conformance/{name}.svg" '
         f'alt="how often the rules of {name} are right"></a>'

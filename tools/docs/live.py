@@ -22,8 +22,12 @@ FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zi
 MEGABYTES = {True: 19, False: 16}  # with the wheel: of an own copy, which is compiled, and elsewhere
 FIELDS = (
     ("names", "Its arguments"),
-    ("systems", "Under (one to three)"),
+    ("systems", "Under these systems, one to three"),
 )
+NOTATION = """<p><small><code>float32[100,3]</code> is an array with that shape, <code>float32:0d</code> one without
+dimensions, <code>float32:scalar</code> a scalar of the library, <code>int</code> a Python number; more in
+<a href="operands.html">Operands</a>. <code>numpy</code> is NumPy 2, <code>numpy1</code> NumPy 1; the
+<a href="gallery/index.html">gallery</a> has all systems.</small></p>"""
 # What the box shows first, and what its buttons show: a name, the source, the arguments, and the systems.
 EXAMPLES = (
     (
@@ -37,10 +41,11 @@ EXAMPLES = (
     ),
     (
         "From NumPy 1 to 2",
-        """def brighter(image, factor):
-    bright = image * factor + 20
-    return np.minimum(bright, 255) / 255.0""",
-        "image=float32[64,64] factor=float64:0d",
+        """def brighter(image, gain):
+    factor = gain + 3.0
+    scaled = image * factor
+    return image + 300""",
+        "image=uint8[64,64] gain=float32:scalar",
         "numpy1 numpy",
     ),
     (
@@ -83,6 +88,7 @@ def box(own: bool) -> str:
 <textarea id="live-code" name="code" rows="6" maxlength="4000" autocapitalize="off" spellcheck="false"
 >{escape(source)}</textarea>
 {fields}
+{NOTATION}
 <p><button type="submit" disabled>Show its dtypes</button></p>
 </form>
 <p id="live-status" role="status">Without JavaScript this box can compute nothing.</p>

@@ -15,6 +15,7 @@ from typelattice.calls.step import ProgramError, Step
 from typelattice.cli.bindings import BINDING, bindings
 from typelattice.cli.explain_program import explain_outcome
 from typelattice.explanations.recorded_answer import answer_words
+from typelattice.files.text import UnknownSystemError
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
 from typelattice.programs.replay.outcome import Outcome
@@ -46,6 +47,8 @@ def annotate(source: str, names: str, systems: str) -> dict[str, Any]:
         replays = [p.under(s) for s in found]
     except tl.TypelatticeError as error:
         said = str(error)
+        if isinstance(error, UnknownSystemError):  # whose remedies are those of a command line
+            said = f"{said.partition(';')[0]}; these are: {', '.join(tl.systems())}"
         place = ERROR_LINE.match(said)
         line = int(place[1]) if place else None
         return {"error": ERROR_LINE.sub("", said), "line": line, "source": text.splitlines()}

@@ -66,18 +66,27 @@ function answerPage(text) {
 document.getElementById("find")?.addEventListener("submit", (event) => {
   event.preventDefault();
   const found = answerPage(document.getElementById("operands").value);
-  if (found) location.href = event.target.dataset.folder + found.path;
-  else document.getElementById("none").textContent =
-    "No page of these. The command line answers any question: typelattice explain.";
+  const { folder } = event.target.dataset;
+  if (found) location.href = folder + found.path;
+  else {
+    const asked = document.getElementById("operands").value;
+    const query = new URLSearchParams({ code: asked, names: "", systems: "numpy1 numpy torch" });
+    const link = linkOf(`${folder ? "" : "../"}live.html#${query}`, "Compute it as code");
+    document.getElementById("none").replaceChildren("No page answers this. ", link);
+  }
 });
 
-/** A paragraph with a link. */
-function paragraphOf(href, text) {
+function linkOf(href, text) {
   const link = document.createElement("a");
   link.href = href;
   link.textContent = text;
+  return link;
+}
+
+/** A paragraph with a link. */
+function paragraphOf(href, text) {
   const shown = document.createElement("p");
-  shown.append(link);
+  shown.append(linkOf(href, text));
   return shown;
 }
 

@@ -45,6 +45,15 @@ function python(asked) {
   });
 }
 
+/** A text in which the files of rules are links to the pages that show them. */
+function withRules(text) {
+  const parts = text.split(/\b([\w-]+)((?:@[\w.]+)?\.toml, line \d+)/);
+  return parts.flatMap((part, i) => {
+    if (i % 3 === 0) return [part];
+    return i % 3 === 1 ? [element("a", { href: `gallery/${part}.html#its-file` }, part + parts[i + 1])] : [];
+  });
+}
+
 const chip = (text) => element("span", { class: text.startsWith("refused") ? "chip refused" : "chip" }, text);
 
 /** The rows of a line: its answers, and its steps, which a button shows. */
@@ -81,7 +90,7 @@ function described(step, systems) {
   return element("dl", {},
     element("dt", {}, element("code", {}, step.text), times, ...mark),
     ...systems.map((name, i) => element("dd", {}, `${name} `, chip(step.answers[i]),
-      step.reasons[i] && ` ${step.reasons[i]}`)),
+      " ", ...withRules(step.reasons[i]))),
   );
 }
 
@@ -96,8 +105,8 @@ function report(found) {
   const note = found.note ? [element("p", {}, element("small", {}, found.note))] : [];
   if (found.lines.some((line) => line.differs)) {
     const fix = element("a", { href: "howto/fix.html" }, "typelattice fix");
-    note.push(element("p", {}, "A patch has to be run, and this box runs nothing: ", fix,
-      " finds it on your machine."));
+    note.push(element("p", {}, "Does it widen your floats? ", fix, " finds the cast that keeps them narrow. " +
+      "It runs your program, so it works on your machine alone."));
   }
   const said = found.summary.map((text) => element("li", {}, text));
   const summary = element("ul", { class: "summary" }, ...said);
@@ -132,13 +141,14 @@ async function ask() {
   history.replaceState(null, "", `#${query}`);
   const ours = ++asks;
   answer.hidden = true;
-  status.textContent = ready ? "Computing …" : "Python is being fetched, once …";
+  status.textContent = ready ? "Computing …" : `Loading Python, once: ${megabytes} MB …`;
   try {
     const found = answered ?? await python(asked);
     if (ours !== asks) return;
     show(found);
     const where = answered ? "when this site was built" : "in your browser";
-    status.textContent = `Computed ${where}. The address of this page holds the question.`;
+    const computed = found.error === null ? `Computed ${where}. ` : "";
+    status.textContent = `${computed}The address of this page holds the question.`;
     answer.scrollIntoView({ block: "nearest" });
   } catch (error) {
     if (ours !== asks) return;
@@ -174,7 +184,7 @@ if (location.protocol === "file:") {
   form.addEventListener("submit", ask);
   form.querySelector("[type=submit]").disabled = false;
   status.textContent = own
-    ? "Python comes while you read; nothing that you write leaves your browser."
+    ? `Python is loaded in the background, ${megabytes} MB; nothing that you write leaves your browser.`
     : `Python is not here yet; without it this box can compute nothing. ` +
       `The button fetches it, ${megabytes} MB from ${from}; nothing that you write is sent.`;
   if (own && "code" in linked) ask();

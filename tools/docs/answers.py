@@ -108,7 +108,7 @@ def _why(p: Promotion, o: Observed | None) -> str:
 
 
 def differing(other: Question, found: Mapping[str, Sequence[Given]]) -> str:
-    """Name the libraries that answer another question otherwise: `uint8:0d + 300: numpy1 int64.`; else empty."""
+    """Name who answers another question otherwise, as `uint8:0d + 300: numpy1 int64.`; else empty."""
     differing = []
     for name, (newest, *_) in found.items():
         given_ = _given(other, name, newest.release)
@@ -186,7 +186,7 @@ def page(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
 
 
 def _by_library(names: Iterable[str]) -> list[str]:
-    """Put the systems of one library beside each other, such as numpy and numpy1, at the place of the first."""
+    """Put systems of one library, such as numpy and numpy1, beside each other, where the first stands."""
     places: dict[str, int] = {}
     for name in names:
         places.setdefault(_library_of(name), len(places))

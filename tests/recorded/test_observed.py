@@ -55,13 +55,13 @@ def test_calls_are_looked_up_as_the_whole_recording_has_them_and_depart_as_compa
         elif o.call.operands == call.operands and call.answer[1:] not in ("NotImplementedError", "hang"):
             report = compare(system, [call])
             assert o.departs == bool(report.mismatches), str(call)
-            assert (o.dtype is None) == call.answer.startswith(("!", "py:", "object")), str(call)
+            no_dtype = ("!", "py:", "object", "NotImplementedType")
+            assert (o.dtype is None) == call.answer.startswith(no_dtype), str(call)
 
 
 def test_an_operation_or_an_operand_that_was_not_asked_is_none() -> None:
     numpy = tl.system("numpy")
     assert observed(numpy.explain("uint8", "-3", op="hypot")) is None
-    assert observed(tl.system("cupy").explain("int8", "uint8", op="matmul")) is None
     assert observed(tl.system("jep9407-3").explain("int8", "uint8")) is None
     assert look_up("nothing", "add", ("int8", "int8")) is None
     assert look_up("numpy", "nothing", ("int8", "int8")) is None

@@ -1,4 +1,5 @@
 """What the documents show is what happens: console examples, lists of keys and errors, the demo."""
+
 from __future__ import annotations
 
 import os
@@ -15,7 +16,8 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.engine.fit import CONDITIONS, OUTCOMES
-from typelattice.engine.operations import INTO, KINDS, WEAK
+from typelattice.engine.operations import KINDS
+from typelattice.engine.rule_words import LeftOperand, WeakResult
 from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
 from typelattice.files.operation_entries import KEYS as OPERATION_KEYS
 from typelattice.files.operation_entries import SIDES
@@ -79,8 +81,8 @@ def first_column(page: Path, heading: str) -> set[str]:
         ("Facts of a dtype of your own", {*FACTS}),
         ("What becomes of a value out of range", {*OUTCOMES, *CONDITIONS}),
         ("Kinds", {*KINDS}),
-        ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in INTO)}),
-        ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WEAK)}),
+        ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in LeftOperand)}),
+        ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WeakResult)}),
         ("Keys of an operation", {*OPERATION_KEYS}),
         ("Pairs of operands", {*SIDES}),
         ("Explicit casts", {*ROUNDINGS, *BEYOND, "needs quantize", "refused: the reason"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from typelattice.engine.joining import own_dtype
-from typelattice.engine.operations import Op
+from typelattice.engine.operations import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import frozen
@@ -41,7 +41,9 @@ class ValueFit:
     becomes: Value | None
 
 
-def check_values(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) -> Iterator[ValueFit]:
+def check_values(
+    rules: Rules, operands: Sequence[Operand], to: DType, op: OperationRules | None
+) -> Iterator[ValueFit]:
     """Yield for each Python scalar of known value whether the value fits the dtype `to`, and what if not.
 
     `op` is the operation, if there is one; it may have a policy of its own.

@@ -4,17 +4,18 @@ NumPy's ufuncs work so. They do not promote their operands: each casts by itself
 own dtype comes before all others. `add` may therefore answer where promotion refuses. Sources: NumPy's linear
 search over the loops of a ufunc; the casts that ml_dtypes registers (github.com/jax-ml/ml_dtypes, issue 189).
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.operations import Op
+from typelattice.engine.operations import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
 
-def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:
+def casting(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> tuple[DType, ...]:
     """Return the dtypes to search a loop for; empty if the operation promotes its operands together.
 
     Beside some dtypes another dtype stands in for a Python scalar (`stand-in`). A Python scalar whose kind is
@@ -36,7 +37,7 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
     )
 
 
-def search(rules: Rules, op: Op, dtypes: Sequence[DType]) -> DType | None:
+def search(rules: Rules, op: OperationRules, dtypes: Sequence[DType]) -> DType | None:
     """Return the first dtype whose loop takes these dtypes; None if no loop does."""
     choices = (*(d for d in dtypes if d in op.loops_own), *op.loops)
     return next((loop for loop in choices if all(_casts_to_loop(rules, d, loop) for d in dtypes)), None)

@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from typelattice.drawings.draw import draw
-from typelattice.engine.operate import op_of
+from typelattice.engine.operate import operation_rules
 from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
 from typelattice.explorer.pool_merging import merge
@@ -152,7 +152,7 @@ def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
     found = {}
     for op in filter(None, ops):
         sign = operation(op).operator
-        if sign and replace(op_of(system, sign), name=op) == op_of(system, op):
+        if sign and replace(operation_rules(system, sign), name=op) == operation_rules(system, op):
             found[sign] = op
     return found
 

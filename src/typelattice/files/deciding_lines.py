@@ -2,6 +2,7 @@
 
 A line decides if the system answers differently without it, so the search removes lines and asks again.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from typelattice.engine.decisions import (
     Shaped,
     Widened,
 )  # fmt: skip
-from typelattice.engine.operations import TABLE, entries
+from typelattice.engine.operations import TABLE, entry_names
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts import missing_operations
@@ -131,7 +132,7 @@ class Blame:
     def _candidate_rules(self, p: Promotion) -> Iterator[Rule]:
         """Yield the rules without which the answer differs, the most specific first, the order's last."""
         step, last = p.decision, p.steps[-1]
-        names = entries(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
+        names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
         yield from self._rules_of_parameters(p, names)
         if isinstance(last, Operated) and len(last.nodes) == 1 and last.node not in (None, *last.nodes):

@@ -7,6 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import CONDITIONS, JOIN, OF_DTYPE, OUTCOMES
+from typelattice.engine.rule_words import (
+    CountsAs,
+    JoinRule,
+    LeftOperand,
+    ScalarPlaces,
+    ScalarTarget,
+    WeakResult,
+)
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import IN_PLACE, OPERATORS, Operation, own_operation
@@ -37,6 +45,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Fields = dict[str, object]  # of `Op`
+LEFT = "left"  # what `gives` says of a result with the dtype of the left operand
+INTO = tuple(LeftOperand)
 TIERS = ["array", "0d", "scalar"]
 THEN = " then "  # between two sides that stand in this order
 NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
@@ -117,7 +127,7 @@ class OperationEntries:
             **dict.fromkeys(OF_OWN, lambda said: self._check_own(op)),
             "takes": lambda words: {"takes": self._read_domain(words)},
             "accepts": lambda words: {"accepts": self._read_domain(words)},
-            "scalars": lambda word: {"scalars": one_of(word, ops.SCALARS)},
+            "scalars": lambda word: {"scalars": one_of(word, ScalarPlaces)},
             "refusals": lambda table: {"refusals": self._read_refusals(table)},
             "overrides": lambda table: {"overrides": self._read_overrides(table)},
             "exponent": self._read_exponent,
@@ -128,7 +138,7 @@ class OperationEntries:
             "accumulates": self._read_accumulates,
             "gives": lambda said: self._read_gives(op, said),
             "weak-result": lambda said: self._read_of_each(
-                "weak_result", said, lambda word: one_of(word, ops.WEAK)
+                "weak_result", said, lambda word: one_of(word, WeakResult)
             ),
             "holds": lambda table: {"holds": self.holds(table)},
             "fit": self._read_own_fit,
@@ -232,19 +242,19 @@ class OperationEntries:
         that they count as.
         """
         if isinstance(said, Mapping):
-            return {"counts_as_of": self._read_mapping(said, self._read_target), "counts_as": ops.ITSELF}
-        return {"counts_as": one_of(said, ops.COUNTS_AS), "counts_as_of": {}}
+            return {"counts_as_of": self._read_mapping(said, self._read_target), "counts_as": CountsAs.ITSELF}
+        return {"counts_as": one_of(said, CountsAs), "counts_as_of": {}}
 
     def _read_joins(self, said: object) -> Fields:
         """`"same dtype"` or another word, the covers of an order of the operation's own, or single pairs."""
         if isinstance(said, Mapping):
             found = []
             for pair, word in items(said):
-                one_of(word, [ops.NEVER])
+                one_of(word, [JoinRule.NEVER])
                 found.append(ops.Override(*self._read_sides(pair), None))
             return {"joins_never": tuple(found)}
         if "->" not in text(said) and ";" not in text(said):
-            return {"joins": one_of(said, ops.JOINS), "joins_order": ()}
+            return {"joins": one_of(said, JoinRule), "joins_order": ()}
         chains = [
             [self.words.nodes(",".join(part)) for part in statement]
             for line in text(said).split("\n")
@@ -255,7 +265,7 @@ class OperationEntries:
         covers = collect(chains)
         Order(covers)  # raises an error that says what is wrong with them
         return {
-            "joins": ops.BY_THE_ORDER,
+            "joins": JoinRule.BY_THE_ORDER,
             "joins_order": tuple((a, tuple(above)) for a, above in covers.items()),
         }
 
@@ -274,8 +284,8 @@ class OperationEntries:
     def _read_computes(self, said: object) -> Fields:
         """Dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
         table = dict(items(said))
-        adopts = one_of(table.pop("scalars", ops.COMPUTED), ops.ADOPTS)
-        return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": adopts}
+        scalars = one_of(table.pop("scalars", ScalarTarget.COMPUTED), ScalarTarget)
+        return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": scalars}
 
     def _read_accumulates(self, said: object) -> Fields:
         """Dtypes or kinds computed in → the dtype to add up in; pairs of operands that keep their dtypes."""
@@ -297,18 +307,18 @@ class OperationEntries:
             if pairs:
                 of_pairs: Fields = {"gives_of_pairs": self._read_overrides(pairs)}
                 return of_pairs | self._read_gives(op, said) if said else of_pairs
-            into = {word for word in said.values() if word in ops.INTO and word != ops.LEFT}
-            table: dict[str, object] = {
-                names: ops.LEFT if word in into else word for names, word in said.items()}
+            into = {word for word in said.values() if word in INTO} - {LEFT}
+            table: dict[str, object] = {names: LEFT if word in into else word for names, word in said.items()}
             given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
             fields: Fields = {"gives_of": given_of}
-            return {"gives_into": into.pop(), **fields} if len(into) == 1 else fields
-        if said not in ops.INTO:
+            return {"gives_into": LeftOperand(text(into.pop())), **fields} if len(into) == 1 else fields
+        if said not in INTO:
             _check_members({None: (given := self._read_given(said))})
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
-        return {"gives_into": said} if writes else {"gives_into": said, "gives": ops.LEFT, "gives_of": {}}
+        into_left: Fields = {"gives_into": LeftOperand(text(said))}
+        return into_left if writes else {**into_left, "gives": LEFT, "gives_of": {}}
 
     def _read_own_fit(self, said: object) -> Fields:
         """Return the outcomes for this operation."""

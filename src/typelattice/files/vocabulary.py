@@ -2,6 +2,7 @@
 
 Everything here raises ValueError with the cause; the reader of a file adds the file, line and key.
 """
+
 from __future__ import annotations
 
 import re
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     T = TypeVar("T", bound=Hashable)
+    W = TypeVar("W", bound=str)
 
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
 KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
@@ -232,14 +234,14 @@ def items(table: object) -> Iterable[tuple[str, object]]:
     return table.items()
 
 
-def one_of(value: object, allowed: Iterable[str]) -> str:
-    """Return a value that is one of some words."""
+def one_of(value: object, allowed: Iterable[W]) -> W:
+    """Return the one of some words that a value is."""
     words = tuple(allowed)
     if value not in words:
         listed = ", ".join(f'"{word}"' if " " in word else word for word in words)
         near = nearest(str(value), words) if isinstance(value, str) else ""
         raise UnknownWord(f"should be one of {listed}, is {short(str(value))}{near}", str(value))
-    return str(value)
+    return next(word for word in words if word == value)
 
 
 def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """A departure: calls in which a library departs from its rule, with the reason and the source."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.operations import entries
+from typelattice.engine.operations import entry_names
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
@@ -24,7 +25,7 @@ class Operations:
     but: frozenset[str] = frozenset()
 
     def __contains__(self, op: str) -> bool:
-        named = entries(operation(op))
+        named = entry_names(operation(op))
         return not self.listed.isdisjoint(named) and self.but.isdisjoint(named)
 
 

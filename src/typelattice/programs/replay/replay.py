@@ -34,8 +34,9 @@ from typelattice.engine.decisions import RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operand_checks import check_held, dtype_of_pair
-from typelattice.engine.operate import op_of, write_into_left
-from typelattice.engine.operations import COPY_CAST, OF_LAST, SAME_DTYPE
+from typelattice.engine.operate import operation_rules, write_into_left
+from typelattice.engine.operations import OF_LAST
+from typelattice.engine.rule_words import JoinRule, LeftOperand
 from typelattice.engine.system import System
 from typelattice.facts.cast_rules import PLAIN
 from typelattice.facts.dtypes import DType, Kind, dtype
@@ -260,8 +261,8 @@ class _Evaluator:
         """
         if step.name in WRITES or step.operation.form != "separate":
             return None
-        op = op_of(self.system, step.name)
-        if op.gives != OF_LAST and op.joins != SAME_DTYPE:
+        op = operation_rules(self.system, step.name)
+        if op.gives != OF_LAST and op.joins is not JoinRule.SAME_DTYPE:
             return None
         args, _, number = arguments(step)
         operands = [o for x in args if isinstance(x, Ref) and (o := earlier[x.step].operand)]
@@ -279,7 +280,7 @@ class _Evaluator:
 
     def out_refusal(self, output: Operand, result: Operand) -> str | None:
         """Return the reason why the library does not write a result into the array that `out=` names."""
-        writes, into = op_of(self.system, "+="), result.dtype
+        writes, into = operation_rules(self.system, "+="), result.dtype
         try:
             if into is not None:
                 write_into_left(self.system, writes, into, output, [])
@@ -376,7 +377,7 @@ class _Evaluator:
         to = made.dtype
         if to is None or to.kind is Kind.BOOL or not known:
             return None
-        op = op_of(self.system, name)
+        op = operation_rules(self.system, name)
         checked = [x for x in known if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
         try:
             check_held(self.system.holds if op.holds is None else {}, checked)  # else of its default dtype
@@ -434,7 +435,11 @@ class _Evaluator:
             made = python_result(step.name, operands)
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
         tier = _find_tier(step, operands)
-        if step.name == "setitem" and step.operator and op_of(self.system, "setitem").gives_into == COPY_CAST:
+        if (
+            step.name == "setitem"
+            and step.operator
+            and operation_rules(self.system, "setitem").gives_into is LeftOperand.COPY_ANY_CAST
+        ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
         if KIND_KEPT in step.keywords and (why := self.out_refusal(*operands)):
@@ -465,7 +470,7 @@ class _Evaluator:
         """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
         takes_dtype = step.name not in WRITES and step.operation.takes_dtype
-        if takes_dtype and operands[0].kind not in op_of(self.system, step.name).takes:
+        if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).takes:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
 

@@ -18,7 +18,7 @@ from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
 
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
-JOINED = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
+LIST_OPERATIONS = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
 LISTS = (ast.List, ast.Tuple)
 
 
@@ -31,7 +31,9 @@ class Change:
     edits: tuple[Edit, ...]
 
 
-def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) -> Iterator[Change]:
+def propose_narrowing_changes(
+    checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]
+) -> Iterator[Change]:
     """List the changes that may stop a cause, the best first; none outside of the given sources.
 
     The creation of the wide array asks for the dtype if it is in the scope in which the array widens another,
@@ -43,17 +45,19 @@ def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) ->
     widening = _StepNode.of(checked, cause.at, sources)
     near = origin is not None and widening is not None and origin.scope is widening.scope
     near = near and cause.first[0] != cause.at  # else an operand is to be cast, and the result at worst
-    found = [
-        *([] if origin is None or near else _like_array_at_hand(checked, origin)),
-        *([] if origin is None or not near else _at_origin(checked, cause, origin, widening, sources)),
-        *([] if widening is None else _at_widening(checked, cause, widening)),
-        *([] if origin is None or near else _at_origin(checked, cause, origin, widening, sources)),
-        *_at_later_results(checked, cause, sources),
-    ]
+    found: list[Change] = []
+    at_origin = [*_changes_at_origin(checked, cause, origin, widening, sources)] if origin else []
+    if origin and not near:
+        found += _like_array_at_hand(checked, origin)
+    if near:
+        found += at_origin
+    if widening:
+        found += _changes_at_widening(checked, cause, widening)
+    found += [*at_origin, *_changes_at_later_results(checked, cause, sources)]
     yield from dict.fromkeys(found)
 
 
-def agreeing_changes(
+def propose_agreeing_changes(
     checked: CheckedRun, i: int, observed: DType, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
     """Yield changes after which a step gives the observed dtype under other systems too.
@@ -198,13 +202,14 @@ def _wide_and_narrow(
     return wide or expressions, narrow or expressions
 
 
-def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:
+def _changes_at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:
     """List the casts of what widens, where it does."""
     wide, narrow = _wide_and_narrow(checked, cause, at)
     step = checked.steps[at.step]
     dtypes = [f"{name}.dtype" for name in _list_names(at, narrow)]
     literal = at.literal(checked, cause)
-    if isinstance(at.node, ast.Call) and (step.op in JOINED or len(checked.inputs[at.step]) > len(wide)):
+    takes_list = step.op in LIST_OPERATIONS or len(checked.inputs[at.step]) > len(wide)
+    if isinstance(at.node, ast.Call) and takes_list:
         yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
     elif isinstance(at.node, ast.Call) and isinstance(step, Call) and cause.first[0] == cause.at:
         for dtype in [*dtypes, literal]:  # a function that widens by itself, such as `numpy.cov`
@@ -227,7 +232,7 @@ def _list_casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
         yield at.change(at.source.replace_expression(node, made))
 
 
-def _at_origin(
+def _changes_at_origin(
     checked: CheckedRun,
     cause: Cause,
     at: _StepNode,
@@ -247,9 +252,9 @@ def _at_origin(
         for dtype in dict.fromkeys([*dtypes, literal]):
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
-        yield from _unwrap_scalar(at, node, literal)
+        yield from _changes_of_numpy_number(at, node, literal)
     elif asked is not None and isinstance(node, ast.Call):
-        yield from _other_dtype(at, node, asked, literal, dtypes, created, sources)
+        yield from _changes_of_dtype_argument(at, node, asked, literal, dtypes, created, sources)
     if not isinstance(step, Created):
         inner = [] if cause.first[0] != cause.at else _list_names(at, _list_operands(at))
         names = [*inner, *at.source.arrays_at_hand(node)]
@@ -291,7 +296,9 @@ def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
             yield at.change(at.source.with_keyword(node, f"dtype={name}.dtype"))
 
 
-def _at_later_results(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) -> Iterator[Change]:
+def _changes_at_later_results(
+    checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]
+) -> Iterator[Change]:
     """List the casts of what is wide because of a cause, in the order in which it came up."""
     found = (_StepNode.of(checked, i, sources) for i in sorted({*cause.widening, *cause.later}))
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
@@ -312,7 +319,7 @@ def _is_dtype(function: ast.expr) -> bool:
     return name in DTYPES or name in ("double", "longdouble")
 
 
-def _unwrap_scalar(at: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
+def _changes_of_numpy_number(at: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
     """List the changes of a call such as `np.float64(2)`: a Python number widens nothing."""
     if len(node.args) == 1 and not node.keywords:
         (value,) = node.args
@@ -332,7 +339,7 @@ def _dtype_argument(call: ast.Call) -> ast.expr | None:
     return call.args[1] if len(call.args) > 1 else None
 
 
-def _other_dtype(
+def _changes_of_dtype_argument(
     at: _StepNode,
     node: ast.Call,
     asked: ast.expr,
@@ -345,8 +352,8 @@ def _other_dtype(
     if isinstance(asked, ast.Name):
         scope = at.scope
         if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from _at_callers(at, scope, asked.id, literal, sources)
-        yield from _at_assignment(at, asked.id, literal)
+            yield from _changes_at_callers(at, scope, asked.id, literal, sources)
+        yield from _changes_at_assignment(at, asked.id, literal)
     source = _cast_source(node)
     alias = at.alias()
     if source is not None and alias and isinstance(source, (ast.Name, ast.Attribute)):
@@ -363,7 +370,7 @@ def _cast_source(node: ast.Call) -> ast.expr | None:
     return node.args[0] if node.args else None
 
 
-def _at_callers(
+def _changes_at_callers(
     at: _StepNode,
     function: ast.FunctionDef | ast.AsyncFunctionDef,
     parameter: str,
@@ -396,7 +403,7 @@ def _at_callers(
                 yield Change(file, node.lineno, (edit,))
 
 
-def _at_assignment(at: _StepNode, name: str, literal: str) -> Iterator[Change]:
+def _changes_at_assignment(at: _StepNode, name: str, literal: str) -> Iterator[Change]:
     """List the changes of the constants of a module by which a name stands for a dtype."""
     for node in at.source.tree.body:
         if isinstance(node, ast.Assign) and any(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from typelattice.fixing.kept_values import Kept, file_states, saved_values, values_of
+from typelattice.fixing.kept_values import KeptValue, file_states, saved_values, values_of
 from typelattice.fixing.program import Program, function_of, read_program
 from typelattice.fixing.step_values import Steps, StepValues
 from typelattice.operands.adapters import native
@@ -34,7 +34,7 @@ class RunInChild:
 
     run: Run
     status: int | None
-    values: Mapping[str, Kept]
+    values: Mapping[str, KeptValue]
     tests: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.decisions import Decision, Hosted, RefusalError
+from typelattice.engine.decisions import Decision, ForeignCounted, RefusalError
 from typelattice.engine.operations import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
@@ -61,7 +61,7 @@ def check_others(rules: Rules, operands: Sequence[Operand], promoting: Sequence[
 
 def _make_refusal(o: Operand, reason: str) -> RefusalError:
     assert o.dtype
-    step = Hosted((o.dtype,), None, o.foreign.removesuffix(SCALAR))
+    step = ForeignCounted((o.dtype,), None, o.foreign.removesuffix(SCALAR))
     return RefusalError(reason, "make it one of the library's own first", step)
 
 
@@ -90,7 +90,7 @@ def _count_operand_as(
         counts = scalar(Kind.FLOAT)
     elif word == OTHER and own and not as_array:
         counts = replace(counts, dtype=own, kind=own.kind, value=None)
-    trail.append(Hosted((o.dtype,), counts.dtype, _describe_counted(o, counts)))
+    trail.append(ForeignCounted((o.dtype,), counts.dtype, _describe_counted(o, counts)))
     return counts
 
 

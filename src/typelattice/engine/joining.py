@@ -7,14 +7,14 @@ from itertools import combinations
 
 from typelattice.engine.decisions import (
     Decision,
-    Entered,
     Incomparable,
     Joined,
     Overridden,
     RefusalError,
     Rejected,
+    ReplacedOnEntry,
     Tied,
-    Widened,
+    WidenedDefault,
 )  # fmt: skip
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
@@ -29,7 +29,7 @@ def enter(rules: Rules, o: Operand, trail: list[Decision], alone: bool = False) 
     own = o.dtype or BOOL
     node = rules.before.get(own, own)
     if node is not own:
-        trail.append(Entered((own,), node, str(own)))
+        trail.append(ReplacedOnEntry((own,), node, str(own)))
     if node not in rules.order:
         default = rules.defaults.get(node.kind)
         remedy = f"cast it to a dtype that it has{f', e.g. {default}' if default else ''}"
@@ -59,7 +59,7 @@ def _enter_weak(rules: Rules, o: Operand, trail: list[Decision], alone: bool) ->
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
     own = own_dtype(rules, o, alone)
     if own in rules.wider.get(o.kind, ()):
-        trail.append(Widened((weak(o.kind),), own, o.kind.word))
+        trail.append(WidenedDefault((weak(o.kind),), own, o.kind.word))
     by_kind = weak(kind)
     if own is None or by_kind in rules.order:
         return by_kind

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from typelattice.engine.decisions import Absent, Decision, Defaulted, Operated, RefusalError, Shaped, Unheld
+from typelattice.engine.decisions import (
+    BeyondLimits,
+    Decision,
+    Defaulted,
+    MissingOperation,
+    Operated,
+    RefusalError,
+    WithoutDimensions,
+)
 from typelattice.engine.operations import (
     ANY,
     DIFFERENT,
@@ -43,7 +51,7 @@ def check_held(holds: Mapping[Target, Sequence[DType]], operands: Iterable[Opera
     for o in operands:
         held = holds.get(o.kind) if o.tier == "scalar" else None
         if held and o.value is not None and not any(represent(o.value, d)[0] for d in held):
-            step = Unheld(tuple(held), None, o.kind.word)
+            step = BeyondLimits(tuple(held), None, o.kind.word)
             within = " or ".join(map(str, held))
             reason = f"a Python {o.kind.word} has to lie within {within}, and {o.value} does not"
             raise RefusalError(reason, "use a value within it", step)
@@ -57,7 +65,7 @@ def check_operands(rules: Rules, op: OperationRules, operands: Sequence[Operand]
         found = tuple(o.own_node for o in operands)
         looked_up = op.name in rules.absent
         step = (
-            Absent(found, None, op.name)
+            MissingOperation(found, None, op.name)
             if looked_up
             else Operated(found, None, deciding_entry(rules, op, "takes"))
         )
@@ -113,7 +121,9 @@ def _check_standing(rules: Rules, op: OperationRules, operands: Sequence[Operand
         what = "0-d array" if lacking[0].tier == "0d" else f"Python {lacking[0].kind.word}"
         found = (lacking[0].own_node,)
         says = deciding_entry(rules, op, "scalars")
-        step: Decision = Shaped(found, None, op.name) if everywhere else Operated(found, None, says)
+        step: Decision = Operated(found, None, says)
+        if everywhere:
+            step = WithoutDimensions(found, None, op.name)
         many = f"{needed} dimension{'s' * (needed > 1)}"
         reason = f"{op.name} takes no {what}: every operand has at least {many}"
         raise RefusalError(reason, "reshape it first", step)

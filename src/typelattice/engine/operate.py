@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from typelattice.engine.combine import combine
-from typelattice.engine.decisions import Decision, Misfit, Operated, RefusalError
+from typelattice.engine.decisions import Decision, Operated, OutOfRange, RefusalError
 from typelattice.engine.fit import ValueFit, check_values
 from typelattice.engine.joining import enter
 from typelattice.engine.loops import casting, search
@@ -244,7 +244,7 @@ def _check_values(values: Sequence[ValueFit]) -> None:
     """Raise RefusalError for a value that is out of range, if the system raises for it."""
     for fit in values:
         if fit.outcome == "raise":
-            step = Misfit((fit.target,), None, fit.kind.word)
+            step = OutOfRange((fit.target,), None, fit.kind.word)
             reason = f"{fit.value} is out of range for {fit.target}"
             raise RefusalError(reason, "use a value within it, or a wider dtype", step)
 

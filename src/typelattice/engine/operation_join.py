@@ -14,11 +14,11 @@ from typelattice.engine.decisions import (
     Decision,
     Defaulted,
     Joined,
-    Lowered,
-    Misfit,
     Operated,
+    OutOfRange,
     RefusalError,
-    Replaced,
+    ReplacedInAnswer,
+    TiersJoined,
 )  # fmt: skip
 from typelattice.engine.joining import own_dtype
 from typelattice.engine.operand_checks import cast_remedy, deciding_entry, resolve_target
@@ -90,7 +90,7 @@ def _make_array(rules: Rules, op: OperationRules, o: Operand, trail: list[Decisi
         own = numpy1.at_least(o, own)
     if o.value is not None and not represent(o.value, own)[0]:
         reason = f"{o.value} is out of range for {own}"
-        raise RefusalError(reason, "use a value within it", Misfit((own,), None, o.kind.word))
+        raise RefusalError(reason, "use a value within it", OutOfRange((own,), None, o.kind.word))
     if o.tier in rules.tiers:
         trail.append(Operated((o.own_node,), own, deciding_entry(rules, op, "counts_as")))
     return replace(o, dtype=own, kind=own.kind, weak=False, tier="array", value=None)
@@ -114,13 +114,13 @@ def join_operands(
     order_entry = deciding_entry(rules, op, "joins_order")
     # One step stands for the operation's order. The system's other steps are the same in every operation.
     steps: list[Decision] = []
-    last = (Replaced, Defaulted)  # what becomes of the node at which they meet
+    last = (ReplacedInAnswer, Defaulted)  # what becomes of the node at which they meet
     try:
         found = combine(rules_of_operation, counted, steps)
     except RefusalError as e:
         raise RefusalError(e.reason, e.remedy, Operated(nodes, None, order_entry)) from None
     finally:
-        trail += [step for step in steps if not isinstance(step, (Joined, Lowered, *last))]
+        trail += [step for step in steps if not isinstance(step, (Joined, TiersJoined, *last))]
     trail.append(Operated(nodes, found[0], order_entry))
     trail += [step for step in steps if isinstance(step, last)]
     return found

@@ -11,21 +11,21 @@ from itertools import chain, combinations, pairwise
 
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.decisions import (
-    Absent,
-    Counted,
     Decision,
     Defaulted,
-    Entered,
-    Hosted,
+    ForeignCounted,
     Joined,
-    Lowered,
-    Misfit,
+    JoinedByValue,
+    MissingOperation,
     Operated,
-    Outgrown,
+    OutOfRange,
     Parameterized,
-    Replaced,
-    Shaped,
-    Widened,
+    ReplacedInAnswer,
+    ReplacedOnEntry,
+    SizedByValue,
+    TiersJoined,
+    WidenedDefault,
+    WithoutDimensions,
 )  # fmt: skip
 from typelattice.engine.operations import TABLE, entry_names
 from typelattice.engine.promote_operands import promote_operands
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
 GIVE_OPERAND_DTYPES = (
-    Entered,
-    Widened,
-    Outgrown,
+    ReplacedOnEntry,
+    WidenedDefault,
+    JoinedByValue,
     Operated,
 )  # steps that give an operand a dtype to join the others with
 # Keys that an answer may rest on though none of its steps names them.
@@ -71,9 +71,9 @@ class Blame:
     def deciding_rule(self, p: Promotion) -> Rule:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
         step = p.decision
-        if isinstance(step, Absent):
+        if isinstance(step, MissingOperation):
             return _find_row(missing_operations.TABLE, step.entry)
-        return operation_rule(step) if isinstance(step, Shaped) else next(self._candidate_rules(p))
+        return operation_rule(step) if isinstance(step, WithoutDimensions) else next(self._candidate_rules(p))
 
     def rule_of_key(self, key: str, entry: str | None) -> Rule:
         """Return the line of a key, or of an entry under it."""
@@ -164,14 +164,15 @@ class Blame:
             yield from (rule for rule in further if self.decides(rule, p))
             yield from self._deciding_pairs(further, p)
             # The order may say the same. A step on an operand still says more than its place in the order.
-            done = (step for step in reversed(p.steps) if isinstance(step, (Counted, Lowered)))
+            done = (step for step in reversed(p.steps) if isinstance(step, (SizedByValue, TiersJoined)))
             yield from chain.from_iterable(map(self._rules_of_step, done))
         yield self._lines_with_the_dtypes(p)
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
         """Yield the rules for foreign operands that count as something else, and for values out of range."""
         foreign = [o for o in p.operands if o.foreign]
-        for o, step in zip(foreign, (step for step in p.steps if isinstance(step, Hosted)), strict=False):
+        counted = (step for step in p.steps if isinstance(step, ForeignCounted))
+        for o, step in zip(foreign, counted, strict=False):
             if step.node is not step.nodes[0]:
                 lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(SCALAR))]
                 yield from lines
@@ -202,12 +203,12 @@ class Blame:
         In `bool + 2` the default dtype of Python's int says more than the order, in which bool lies below it.
         """
         made, joined = p.steps[-1], p.decision
-        if isinstance(made, (Defaulted, Replaced)):
+        if isinstance(made, (Defaulted, ReplacedInAnswer)):
             yield from self._rules_of_step(made)
-        if not isinstance(joined, (Joined, Lowered)):
+        if not isinstance(joined, (Joined, TiersJoined)):
             return
         for step in reversed(p.steps):
-            if isinstance(step, Counted) or (
+            if isinstance(step, SizedByValue) or (
                 isinstance(step, GIVE_OPERAND_DTYPES) and step.node is joined.node
             ):
                 yield from self._rules_of_step(step)
@@ -221,7 +222,7 @@ class Blame:
         An operation may have its own `fit`, and the file may have `holds`. Both say more about a value than
         the order, which only has the dtype in it.
         """
-        if isinstance(p.decision, Misfit):
+        if isinstance(p.decision, OutOfRange):
             yield from self._value_rules(p.decision, names)
         for step, then in pairwise(p.steps):
             if isinstance(step, Operated) and not isinstance(then, Operated):
@@ -244,7 +245,7 @@ class Blame:
         for key in KEYS_NAMED_BY_NO_STEP:
             if key in self.definition.texts:
                 yield from self._rules_of_key(key, None)
-        for op in () if isinstance(p.decision, Misfit) else names:
+        for op in () if isinstance(p.decision, OutOfRange) else names:
             yield from self._rules_of_key("ops", op)
 
     def _deciding_pairs(self, rules: Sequence[Rule], p: Promotion) -> Iterator[Rule]:

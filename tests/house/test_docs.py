@@ -46,6 +46,9 @@ def test_console_examples_print_what_the_page_says(page: Path, capsys: pytest.Ca
 def test_outputs_that_changed_are_written_into_a_page() -> None:
     stale = "```console\n$ typelattice --version\nold\n```\n"
     assert pages.with_console_outputs(stale) == stale.replace("old", f"typelattice {tl.__version__}")
+    varying = "```console varying\n$ typelattice --version\ntypelattice {}\n```\n"
+    assert pages.with_console_outputs(varying.format("9.7.0")) == varying.format("9.7.0")
+    assert pages.with_console_outputs(varying.format("old")) == varying.format(tl.__version__)
     assert pages.with_python_outputs(">>> 1 + 1\n3\n", "x") == ">>> 1 + 1\n2\n"
     assert pages.with_python_outputs(">>> [1, 2]\n[1, ...]\n", "x") == ">>> [1, 2]\n[1, ...]\n"
 

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class CountsAs(StrEnum):
-    """What scalars and 0-d arrays count as, before operands join."""
+    """A way to count scalars and 0-d arrays before operands join."""
 
     ITSELF = "itself"
     ARRAY = "array"
@@ -25,7 +25,7 @@ class ScalarPlaces(StrEnum):
 
 
 class JoinRule(StrEnum):
-    """How the operands of an operation join."""
+    """A way in which the operands of an operation join."""
 
     BY_THE_ORDER = "by the order"
     SAME_DTYPE = "same dtype"
@@ -40,7 +40,7 @@ class ScalarTarget(StrEnum):
 
 
 class WeakResult(StrEnum):
-    """What becomes of a weak result."""
+    """The result of an operation whose operands are weak."""
 
     WEAK = "weak"
     WEAK_IF_NOT_CAST = "weak if not cast"
@@ -52,7 +52,7 @@ class WeakResult(StrEnum):
 
 
 class LeftOperand(StrEnum):
-    """What an operator such as `+=` may write into its left operand, or that it replaces the operand."""
+    """The dtypes that an operator such as `+=` may write into its left operand, or a new array instead."""
 
     SAME_DTYPE = "left"
     NO_HIGHER_KIND = "left, no higher kind"

@@ -109,7 +109,7 @@ class Signature:
 
     @property
     def others_ignored(self) -> bool:
-        """Return True if no argument that it does not name has a say."""
+        """Return True if arguments that it does not name affect no dtype."""
         return self.find("") is not None
 
     def find(self, name: str) -> Parameter | None:
@@ -138,7 +138,7 @@ class Signature:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The parameters that a step keeps."""
+        """The parameters whose arguments a step keeps."""
         kept = ("position", "name", "joined", "initial", "operand")
         return tuple(p.name for p in self.parameters if p.role in kept)
 
@@ -275,7 +275,7 @@ def system_of_mode(array_class: str, library: str | None, system: str) -> str | 
 
 
 def dtype_named(name: str, library: str | None) -> NamedDType | None:
-    """The dtype that an attribute of a library is, `np.float32` or `torch.half`; None if it is none."""
+    """Return the dtype of a library's attribute, such as `torch.half`; None if it is no dtype."""
     found = meaning("cast", name, library)
     if found is None and name in DTYPES:
         found = name
@@ -283,7 +283,7 @@ def dtype_named(name: str, library: str | None) -> NamedDType | None:
 
 
 def constant(name: str) -> float | None:
-    """Return the number that an attribute of a library is, `np.pi`; None if it is none."""
+    """Return the number of a library's attribute, such as `np.pi`; None if it is no number."""
     found = meaning("constant", name, None)
     return None if found is None else float(found)
 
@@ -351,7 +351,7 @@ def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tupl
 
 
 class _Stated:
-    """The keys of the rows of a table that were read so far."""
+    """The keys of the rows that were read so far, each with its row."""
 
     def __init__(self, file: str) -> None:
         self.file, self.rows = file, dict[tuple[str, ...], int]()

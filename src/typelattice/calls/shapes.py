@@ -140,7 +140,7 @@ def size(shape: Shape | None) -> int | None:
 
 
 def plain_axes(x: Argument) -> tuple[int, ...] | None:
-    """Axes or lengths that are given as an int or several; None for anything else."""
+    """Return axes or lengths, given as one int or several; None for anything else."""
     if isinstance(x, int) and not isinstance(x, bool):
         return (x,)
     if not isinstance(x, tuple):
@@ -150,7 +150,7 @@ def plain_axes(x: Argument) -> tuple[int, ...] | None:
 
 
 def _find_argument(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
-    """Return an argument that comes first, or by one of its names; None if it is not given."""
+    """Return an argument that is passed first or by one of its names; None if it is not passed."""
     return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
 
 
@@ -171,7 +171,7 @@ def _reduce_shape(
         return (
             (() if not keepdims else None if shape is None else (1,) * len(shape)) if axis is None else None
         )
-    if shape is None or (axis is None and len(shape) < 2):  # whether it takes that is no question of shapes
+    if shape is None or (axis is None and len(shape) < 2):  # the system decides whether it takes them
         return None
     gone = {counted_axis(a, len(shape)) for a in axes}
     if keepdims:
@@ -192,7 +192,7 @@ def _shape_of_whole_arrays(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
-    """Return the shape of an operation on arrays as wholes, those of everyday use."""
+    """Return the shape of an operation on whole arrays, if it is a common one."""
     shape = operands[0]
     if op.name in ("reshape", "broadcast_to"):
         lengths = plain_axes(_find_argument(args, keywords, "shape"))
@@ -307,7 +307,7 @@ def _swap_axes(shape: Shape, a: Argument, b: Argument) -> Shape | None:
 
 
 def _contract_shapes(a: Shape, b: Shape, axes: Argument) -> Shape | None:
-    """The shape of a product that is summed over so many axes: the last of one, the first of the other."""
+    """Return the shape of a product summed over some axes: the last ones of x, the first ones of y."""
     count = 2 if axes is None else axes
     if not isinstance(count, int) or not 0 <= count <= min(len(a), len(b)):
         return None
@@ -334,7 +334,7 @@ def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
 
 def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
     if not a or not b:
-        return None  # whether it takes what has no dimensions, the system says
+        return None  # the system decides whether it takes 0-d arrays
     if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
         raise ShapeError(f"matmul of shapes {a} and {b}")
     batch = broadcast([a[:-2], b[:-2]])

@@ -25,7 +25,7 @@ def combine(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) ->
         node = join_tier(rules, widths, trail)
         return node, *_dtype_of_node(rules, node, node.kind is not Kind.BOOL or len(operands) == 1, trail)
     if rules.combine == "value":
-        from typelattice.engine import numpy1  # one library alone goes by values
+        from typelattice.engine import numpy1  # only NumPy 1 promotes by value
 
         node = numpy1.combine(rules, operands, [enter(rules, o, trail) for o in operands], trail)
     else:

@@ -29,9 +29,9 @@ def add_arguments(
     evaluation: Evaluation,
     trail: list[Decision],
 ) -> Evaluation:
-    """Replace the families of an outcome by members; those of unknown parameters stay families.
+    """Replace the families of an outcome by members; those with unknown parameters stay families.
 
-    Raise RefusalError for operands that differ in what has to be the same, and for a member that cannot be.
+    Raise RefusalError if parameters differ that must agree, or if the result is no valid member.
     """
     if not any(d and d.parameters for d in (evaluation.compute, evaluation.dtype, evaluation.accumulator)):
         return evaluation

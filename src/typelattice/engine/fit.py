@@ -44,7 +44,7 @@ class ValueFit:
 def check_values(
     rules: Rules, operands: Sequence[Operand], to: DType, op: OperationRules | None
 ) -> Iterator[ValueFit]:
-    """Yield for each Python scalar of known value whether the value fits the dtype `to`, and what if not.
+    """Yield the fit in the dtype `to` of each Python scalar of known value.
 
     `op` is the operation, if there is one; it may have a policy of its own.
     """

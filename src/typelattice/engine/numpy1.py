@@ -67,7 +67,9 @@ def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Decision]) -> Count
     return Count(node, SIGNED[UNSIGNED.index(node)] if both and node in UNSIGNED else node)
 
 
-def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -> tuple[DType, ...]:
+def find_casting_dtypes(
+    rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]
+) -> tuple[DType, ...]:
     """Return the first loop to which all operands cast, as either dtype that they count as; empty if none."""
     own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
     if len(own) < len(operands):

@@ -12,7 +12,7 @@ from typelattice.engine.combine import combine
 from typelattice.engine.decisions import Decision, Operated, OutOfRange, RefusalError
 from typelattice.engine.fit import ValueFit, check_values
 from typelattice.engine.joining import enter
-from typelattice.engine.loops import casting, search
+from typelattice.engine.loops import find_casting_dtypes, find_loop
 from typelattice.engine.operand_checks import (
     cast_remedy,
     check_exponent,
@@ -87,7 +87,7 @@ def _evaluate_joined(
     """Evaluate an operation whose operands join, or are cast to dtypes of its own."""
     node: Node | None = None
     weak = ignored = is_constant = False
-    dtypes = casting(rules, op, operands)
+    dtypes = find_casting_dtypes(rules, op, operands)
     if not dtypes:
         ignored = ignores_exponent(op, operands)
         # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
@@ -279,7 +279,7 @@ def _computed_in(rules: Rules, op: OperationRules, dtypes: tuple[DType, ...]) ->
     target = mapped.pop() if len(mapped) == 1 else None
     if target:
         return resolve_target(rules, target)
-    return search(rules, op, dtypes) if op.loops else dtypes[0]
+    return find_loop(rules, op, dtypes) if op.loops else dtypes[0]
 
 
 def _result_dtype(rules: Rules, op: OperationRules, joined: DType, compute: DType) -> DType:

@@ -128,7 +128,7 @@ def join_operands(
 
 @lru_cache
 def _build_order(covers: Covers) -> Order[Node]:
-    """Return the order of these covers; a few operations have one, which many calls ask for."""
+    """Return the order of these covers. Few operations have an order, and many calls ask for it."""
     return Order(dict(covers))
 
 

@@ -63,7 +63,7 @@ PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # what else `gives` may say: a Py
     "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
 }  # fmt: skip
 ANY = "any"  # in a side: every operand, a Python scalar too
-DIFFERENT = "different"  # in a side: an array of a dtype that the operand it meets does not have
+DIFFERENT = "different"  # in a side: an array of another dtype than the other operand
 Side = frozenset[Node | Kind | str]  # arrays: kinds, dtypes, DIFFERENT; Python scalars: weak nodes, values
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
 ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # only of operations that add up
@@ -98,9 +98,9 @@ class Domain:
 
 @frozen()
 class Override:
-    """Operands of two sides that become `dtype` whatever they join at; that are refused where it is None.
+    """Pairs of operands that become `dtype` whatever their join is, or are refused if it is None.
 
-    `ordered`: the left side stands first. `reason` says why they are refused.
+    `ordered`: the left side must stand first. `reason` says why a pair is refused.
     """
 
     left: Side
@@ -188,7 +188,7 @@ def _read_standard() -> dict[str, list[str]]:
 def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
     _, takes, gives = row
     given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
-    # A checker does not see that a word which is one of PARTS is one of `Given`.
+    # mypy does not see that a word of PARTS is one of `Given`.
     fit: Mapping[str, str] | None = {} if name == "promotion" else None
     return OperationRules(name, Domain(kinds(takes)), given, fit=fit)  # type: ignore[arg-type]
 
@@ -222,10 +222,10 @@ def merge_entries(operation: Operation, departures: Mapping[str, Mapping[str, ob
     said: dict[str, object] = {}
     for entry in reversed(entry_names(operation)):
         said |= departures.get(entry, {})
-    if not operation.adds_up:  # the entry of a class or group may speak of other operations
+    if not operation.adds_up:  # the entry of a class or group may describe other operations
         said = {key: value for key, value in said.items() if key not in ADDING_FIELDS}
     said |= {"name": operation.name, "writes": operation.in_place}
-    # The reader of files has checked that each value is of its field's type, which a checker cannot see here.
+    # The reader of files has checked the types, which mypy cannot see.
     return replace(STANDARD[class_of(operation)], **said)
 
 

@@ -52,7 +52,7 @@ GIVE_OPERAND_DTYPES = (
     JoinedByValue,
     Operated,
 )  # steps that give an operand a dtype to join the others with
-# Keys that an answer may rest on though none of its steps names them.
+# Keys that may decide an answer although none of its steps names them.
 KEYS_NAMED_BY_NO_STEP = ("defaults", "weak-join", "tiers", "combine", "requested")
 # Keys that other lines of a file may need, with their values if no line gives them.
 VALUES_IF_ABSENT: Mapping[str, Any] = {"ties": {}, "tiers": ("array",), "combine": "join"}
@@ -263,7 +263,7 @@ class Blame:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
     def _lines_with_the_dtypes(self, p: Promotion) -> Rule:
-        """Return the lines that bring the question's dtypes into the order; if none does alone, all."""
+        """Return the line that brings the question's dtypes into the order; all lines if no one does."""
         found = self._order_lines(p, self.line_removal.without_nodes)
         if found:
             return found

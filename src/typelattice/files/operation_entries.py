@@ -72,7 +72,7 @@ class OperationEntries:
     own: Mapping[str, Operation]
 
     def fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
-        """Read kind of scalar → outcome of a value out of range; also, with `dtypes`, of single dtypes."""
+        """Read kind of scalar → outcome of a value out of range; with `dtypes` also dtype → outcome."""
         found: dict[str, str] = {}
         each = dict.fromkeys(WORDS, table) if isinstance(table, str) else table  # a word of all kinds
         for word, how in items(each):
@@ -118,7 +118,7 @@ class OperationEntries:
         return found
 
     def operation(self, op: str, table: object) -> Fields:
-        """Read what the file says of an operation or of a class of them, as fields of `Op`."""
+        """Read an entry for an operation, or for a class of them, as fields of `Op`."""
         self.reader.at("ops", op)
         if op not in self.own and isinstance(table, Mapping) and "like" in table:
             raise Consequence(op)
@@ -160,13 +160,13 @@ class OperationEntries:
         return found
 
     def _check_own(self, op: str) -> Fields:
-        """Raise ValueError for a key that only an operation of one's own has."""
+        """Raise ValueError for a key that only operations defined by the file have."""
         if op not in self.own:
             raise ValueError(f'{op} is known; only an operation with `like = "..."` says how it is called')
         return {}
 
     def _read_domain(self, words: object) -> ops.Domain:
-        """`real but u16`: kinds and dtypes, and those of them that are left out."""
+        """Read `real but u16`: kinds and dtypes, without those after `but`."""
         taken, *but = text(words).split(" but ")
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
@@ -181,7 +181,7 @@ class OperationEntries:
         return ops.Domain(listed, left_out)
 
     def _read_refusals(self, table: object) -> tuple[ops.Override, ...]:
-        """`{ "bool + integer, py.int" = "reason", "py.int then float" = "reason" }`"""
+        """Read `{ "bool + integer, py.int" = "reason", "py.int then float" = "reason" }`."""
         found = []
         for pair, reason in items(table):
             left, right, ordered = self._read_sides(pair)
@@ -189,7 +189,7 @@ class OperationEntries:
         return tuple(found)
 
     def _read_overrides(self, table: object) -> tuple[ops.Override, ...]:
-        """`{ "bool + any" = "b" }`: operands of two sides → the dtype that they become."""
+        """Read `{ "bool + any" = "b" }`: operands of two sides → the dtype that they become."""
         found = []
         for pair, code in items(table):
             left, right, ordered = self._read_sides(pair)
@@ -198,7 +198,7 @@ class OperationEntries:
         return tuple(found)
 
     def _read_sides(self, pair: str) -> tuple[ops.Side, ops.Side, bool]:
-        """Two sides, and whether the left one stands first."""
+        """Read two sides, and whether the left one must stand first."""
         ordered = THEN in pair
         sides = pair.split(THEN if ordered else "+")
         if len(sides) != 2 or "+" in sides[1]:
@@ -206,7 +206,7 @@ class OperationEntries:
         return self._read_side(sides[0]), self._read_side(sides[1]), ordered
 
     def _read_side(self, names: str) -> ops.Side:
-        """Kinds and dtypes of arrays, `any`, `different`; of Python scalars `py.int` or a number."""
+        """Read a side: kinds and dtypes of arrays, `any`, `different`, `py.int`, or a number."""
         listed = [word.strip() for word in names.split(",")]
         values = [word for word in listed if NUMBER.fullmatch(word)]
         plain = [word for word in listed if word not in SIDES and word not in values]
@@ -218,7 +218,7 @@ class OperationEntries:
         return frozenset(once([*found, *values, *(self.words.sources(", ".join(plain)) if plain else ())]))
 
     def _read_exponent(self, said: object) -> Fields:
-        """Return a table of `not-negative`, `within` and `ignored`: what holds of an integer on the right."""
+        """Read the rules for an integer on the right: `not-negative`, `within` and `ignored`."""
         found: Fields = {}
         for part, value in items(said):
             match one_of(part, ("not-negative", "within", "ignored")):
@@ -246,7 +246,7 @@ class OperationEntries:
         return {"counts_as": one_of(said, CountsAs), "counts_as_of": {}}
 
     def _read_joins(self, said: object) -> Fields:
-        """`"same dtype"` or another word, the covers of an order of the operation's own, or single pairs."""
+        """Read `joins`: a word such as `"same dtype"`, the operation's own order, or single pairs."""
         if isinstance(said, Mapping):
             found = []
             for pair, word in items(said):
@@ -270,7 +270,7 @@ class OperationEntries:
         }
 
     def _read_loops(self, said: object) -> Fields:
-        """Dtypes, the first of which that every operand casts to is computed in; `own` ones come before."""
+        """Read the dtypes that a search for a loop tries, and the `own` ones that it tries first."""
         parts = {"search": "loops", "own": "loops_own"}
         given = said if isinstance(said, Mapping) else {"search": said}
         if isinstance(said, Mapping) and "own" in said:  # these alone, if no others are named
@@ -278,17 +278,17 @@ class OperationEntries:
         return {parts[one_of(part, parts)]: self._read_dtypes(names) for part, names in given.items()}
 
     def _read_dtypes(self, names: object) -> tuple[DType, ...]:
-        """Dtypes of the order; `""` for none, so that operands join."""
+        """Read dtypes of the order; `""` for none, so that operands join."""
         return () if names == "" else once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
 
     def _read_computes(self, said: object) -> Fields:
-        """Dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
+        """Read dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
         table = dict(items(said))
         scalars = one_of(table.pop("scalars", ScalarTarget.COMPUTED), ScalarTarget)
         return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": scalars}
 
     def _read_accumulates(self, said: object) -> Fields:
-        """Dtypes or kinds computed in → the dtype to add up in; pairs of operands that keep their dtypes."""
+        """Read dtypes, kinds or pairs of operands → the dtype to add up in."""
         table, pairs = self._split_pairs(said)
         return {
             "accumulates": self._read_mapping(table, self._read_target),
@@ -346,7 +346,7 @@ class OperationEntries:
             and (near := nearest(code, words))
         ):
             raise UnknownWord(f"unknown word {short(code)}{near}", code)
-        # A checker does not see that a code which is one of these is a word of `Given`.
+        # mypy does not see that such a code is a word of `Given`.
         return code if code in words else self._read_target(code)  # type: ignore[return-value]
 
     def _read_target(self, code: object) -> DType | Kind:
@@ -361,7 +361,7 @@ class OperationEntries:
         return self.words.dtype(node)
 
     def _read_mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
-        """`"bool, i8" = "i32"`: dtypes or kinds → what is read of the other side."""
+        """Read `"bool, i8" = "i32"`: dtypes or kinds → the value on the right, read by `read`."""
         found: dict[DType | Kind, T] = {}
         for names, code in items(table):
             target = read(code)

@@ -63,12 +63,12 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
 
 
 def unused_keys(rules: Rules) -> Iterator[Finding]:
-    """Keys and entries without effect, but for words, `after` and `ops`."""
+    """Find keys and entries without effect, except words, `after` and `ops`."""
     return chain(_unused_defaults(rules), _unused_scalars(rules), _unused_loops(rules))
 
 
 def _unused_words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
-    """Dtypes and sets that are used nowhere, and answers that could not be operands."""
+    """Find dtypes and sets that are used nowhere, and answers that could not be operands."""
     for word in reader.definition.entries("dtypes"):
         if not _enters(words.known[word], rules):
             yield "dtypes", word, f"{word} is neither in the order nor in `before`, so no operand can have it"
@@ -100,7 +100,7 @@ def _can_be_answer(node: Node, rules: Rules) -> bool:
 
 
 def _unused_defaults(rules: Rules) -> Iterator[Finding]:
-    """Default dtypes that no operand could have, or that nothing asks for."""
+    """Find default dtypes that no operand could have, or that nothing asks for."""
     for kind, d in rules.defaults.items():
         if not _can_be_answer(d, rules):
             yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
@@ -154,7 +154,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
 
 
 def _unused_entries(rules: Rules) -> Iterator[Finding]:
-    """Entries of `ops` without effect, or with dtypes that the system does not have."""
+    """Find entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
         if not said and entry not in rules.operations:
             yield "ops", entry, f"{entry} is said to do nothing else than the standard; leave it out"
@@ -189,7 +189,7 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
             cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
             yield f"{cause} computes in; give {o.name} a `accepts` of its own"
     for key, fields in FIELDS.items():
-        # An entry with one word for every result has no pairs, which states nothing about them.
+        # An entry with one word for every result has an empty table of pairs, which is no statement.
         stated = [field for field in fields if field in said and (field != OF_PAIRS or said[field])]
         if key in _NEEDS and stated and not _matters(entry, key, rules):
             yield _NEEDS[key][0]

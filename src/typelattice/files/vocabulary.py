@@ -1,4 +1,4 @@
-"""The words of a system file: dtypes, kinds, and named sets of them; and values read as what they should be.
+"""The words of a system file: dtypes, kinds, named sets of them, and values of other types.
 
 Everything here raises ValueError with the cause; the reader of a file adds the file, line and key.
 """
@@ -36,7 +36,7 @@ LIMIT_SETS = 8  # within one another
 
 
 class UnknownWord(ValueError):
-    """A mistake that stands at a word: one misspelled, one without a meaning there, or the key of a value."""
+    """A mistake at one word: it is misspelled, or means nothing there."""
 
     def __init__(self, cause: str, word: str) -> None:
         super().__init__(cause)
@@ -62,7 +62,7 @@ class Words:
     """The words of one file and their meanings: our dtypes, those in `own`, and named sets.
 
     `broken` are the file's own words whose meaning could not be read; with `is_whole` false there may be
-    more. What is said by such a word is no mistake of its own.
+    more. A mistake that uses such a word is not reported again.
     """
 
     def __init__(self, own: Mapping[str, DType] = {}) -> None:
@@ -75,7 +75,7 @@ class Words:
         self.depths: dict[str, int] = {}  # how many sets stand within one another in them
 
     def new(self, word: str, what: str) -> str:
-        """Return the name that a file gives to something of its own."""
+        """Check the name that a file gives to a set or a dtype of its own, and return it."""
         if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word) or word in self.known or word in TAKEN:
             cause = f"{short(word)} is no name for a {what}: a new word of lower-case letters, digits and _"
             raise UnknownWord(cause, word)
@@ -235,7 +235,7 @@ def items(table: object) -> Iterable[tuple[str, object]]:
 
 
 def one_of(value: object, allowed: Iterable[W]) -> W:
-    """Return the one of some words that a value is."""
+    """Return the allowed word that a value equals. Raise UnknownWord if it is none of them."""
     words = tuple(allowed)
     if value not in words:
         listed = ", ".join(f'"{word}"' if " " in word else word for word in words)

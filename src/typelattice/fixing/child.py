@@ -1,4 +1,4 @@
-"""A program that is run and followed in a process of its own, and what is to be known of it afterwards."""
+"""A program that is run and traced in a process of its own, and the data that it sends back."""
 
 from __future__ import annotations
 

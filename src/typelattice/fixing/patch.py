@@ -1,4 +1,4 @@
-"""A patch: the changes of a program, their proof and their costs; in words, as a diff, and written."""
+"""A patch: the changes of a program with their proof and costs, as text, as a diff and as files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typelattice.fixing.workspace import RunCost
 from typelattice.tracing.report.words import count_text, package_path, size
 
 MAX_SOURCE_BYTES = 1 << 24
-MAX_PRINTED_STEPS = 12  # that are printed, those with the largest errors
+MAX_PRINTED_STEPS = 12  # the steps with the largest errors
 ASSERTIONS_HOLD = "they hold"
 UNVERIFIED = (
     "the program binds, prints and saves no number that the changes reach; print its results, or bind them "
@@ -39,7 +39,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Unfixed:
-    """A cause of which no change was kept, and why the last one was taken back."""
+    """A cause without a change that was kept, and why the last one was taken back."""
 
     file: Path
     line: int

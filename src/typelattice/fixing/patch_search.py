@@ -49,7 +49,7 @@ from typelattice.tracing.run_data.float_widths import is_integer, width, width_o
 MAX_CHANGES_PER_CAUSE = 24
 WIDE_INPUT_TOLERANCE = 1e-12  # relative error that a change may add for wide input
 MAX_CAUSES = 100
-PLAIN_RUNS = 3  # the least time and the least memory of these count
+PLAIN_RUNS = 3  # the least time and the least memory of these are reported
 SLOW_RUN_SECONDS = 10.0  # a slower plain run is not repeated
 
 
@@ -64,7 +64,7 @@ def fix(
     steps: bool = False,
     **named: Any,
 ) -> Patch:
-    """Find the changes of a function's file after which its floats stay as narrow as a dtype.
+    """Find changes of a function's file that keep its floats as narrow as a dtype.
 
     The function is called with copies of its arguments, in a process of its own and on a copy of its folder.
     A change after which wide arguments give a narrower result is not kept. `only` names one line, such as
@@ -107,7 +107,7 @@ def fix_script(
     only: str | None = None,
     steps: bool = False,
 ) -> Patch:
-    """Find the changes of a script, or a module, after which its floats stay as narrow as a dtype.
+    """Find changes of a script, or of a module, that keep its floats as narrow as a dtype.
 
     Raises FixError, FileError.
     """
@@ -131,9 +131,9 @@ def fix_tests(
     tolerance: float | None = None,
     only: str | None = None,
 ) -> Patch:
-    """Find the changes of packages after which floats in their tests stay as narrow as a dtype.
+    """Find changes of packages that keep floats in their tests as narrow as a dtype.
 
-    Each test has to come out as before. Raises FixError.
+    Each test must have the same outcome as before. Raises FixError.
     """
     for package in packages:
         check_package(package)

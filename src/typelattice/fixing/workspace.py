@@ -33,7 +33,7 @@ PRELOADED = (
     ("typelattice.tracing.rewrite.syntax_tree",),
     ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.front.pytest_run"),
 )
-"""What the runs of a program need; what a pytest run needs."""
+"""The modules to import before a run: of a program, and of tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Workspace:
     """The copy of a folder, and the program to be run in it.
 
     The first run has a process of its own from the start. The later ones are forks of one process, which has
-    imported what all of them need. `patched` and `placed` are the contents that files were given, outside and
-    inside of the copy. `states` tell whether a run has changed a file of the copy.
+    imported what all of them need. `patched` and `placed` have the new contents of files outside and inside
+    the copy. `states` show whether a run has changed a file of the copy.
     """
 
     program: Program

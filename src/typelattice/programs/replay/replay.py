@@ -176,7 +176,7 @@ def _find_owner_evaluator(evaluators: Mapping[str, _Evaluator], step: Step) -> _
     if step.owner is not None and step.owner in evaluators:
         return evaluators[step.owner]
     if step.op is None and evaluators:
-        return next(iter(evaluators.values()))  # what no rule decides is the same under each
+        return next(iter(evaluators.values()))  # a step without a rule is the same under each system
     where = f" ({step.location})" if step.location else ""
     who = f"is {step.owner}'s, and no system is given for that" if step.owner else "is owned by no library"
     raise ProgramError(f"{step.text}{where} {who}; give one system for all, or one for each library")
@@ -253,7 +253,7 @@ class _Evaluator:
         return dtype(made) if made else self.system.explain(o).dtype
 
     def outcome_beside(self, step: Call, earlier: EarlierOutcomes) -> Outcome | None:
-        """Return the outcome of one of several arrays in whose dtypes the others have a say, else None.
+        """Return the outcome of one of several arrays whose dtype depends on the others, else None.
 
         PyTorch's meshgrid takes one dtype only. TensorFlow's takes a bool array beside any other: each result
         is a product with ones of the first array's dtype, so a bool one is bool. Under symbolic Keras each
@@ -266,7 +266,7 @@ class _Evaluator:
             return None
         args, _, number = arguments(step)
         operands = [o for x in args if isinstance(x, Ref) and (o := earlier[x.step].operand)]
-        if (number or 0) >= len(operands):  # a run knows each array without the others
+        if (number or 0) >= len(operands):  # in a run each array was observed by itself
             return None
         own = operands[number or 0]
         if op.gives == OF_LAST:
@@ -321,7 +321,7 @@ class _Evaluator:
         return found
 
     def dtype(self, asked: AnyDType, earlier: EarlierOutcomes) -> DType | Operand:
-        """The dtype that is asked for; a Python scalar where one stands for its kind's default dtype."""
+        """Return the dtype that is asked for; a Python scalar if the default dtype of its kind is meant."""
         if isinstance(asked, DTypeOf):
             o = earlier[asked.step].operand
             assert o is not None
@@ -333,7 +333,7 @@ class _Evaluator:
         return read_dtype(asked.name, self.system.own_dtypes)
 
     def cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
-        """An operand of another dtype; the value of one without dimensions is kept where it fits."""
+        """Return an operand cast to another dtype; a 0-d operand keeps its value if the value fits."""
         if isinstance(to, Operand):
             p = self.system.explain(to)
             asked = self.system.requested.get(to.kind, p.dtype)

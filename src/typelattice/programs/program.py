@@ -117,8 +117,8 @@ class Replay(Sequence[Outcome], Viewed):
 class Program(Viewed):
     """A straight-line program of steps, each of which uses earlier ones.
 
-    `results` has the numbers of its results. `typelattice.program` makes one from an expression, lines of Python
-    or a function.
+    `results` has the numbers of its results. `typelattice.program` makes one from an expression, lines
+    of Python or a function.
 
     >>> import typelattice as tl
     >>> p = tl.program("x * 2.0", x="int32")

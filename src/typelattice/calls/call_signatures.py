@@ -195,7 +195,7 @@ def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
 def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NAME_SORTS}
     meanings["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
-    stated = _Stated("names.txt")
+    stated = _StatedKeys("names.txt")
     for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
         _check_word(is_a, NAME_SORTS, "names.txt", row, 3)
         for library in listed.split(","):
@@ -291,7 +291,7 @@ def constant(name: str) -> float | None:
 @cache
 def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
     """Functions whose results have the dtypes of operations: by library and name those of each result."""
-    found, stated = {}, _Stated("equivalents.txt")
+    found, stated = {}, _StatedKeys("equivalents.txt")
     for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
         check_library(library, "equivalents.txt", row, 1)
         for column, each in enumerate(operations, 3):
@@ -350,7 +350,7 @@ def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tupl
     )
 
 
-class _Stated:
+class _StatedKeys:
     """The keys of the rows that were read so far, each with its row."""
 
     def __init__(self, file: str) -> None:

@@ -204,11 +204,11 @@ def _shape_of_whole_arrays(
     rule = WHOLE.get(op.name)
     other = operands[1] if len(operands) > 1 else None
     axes = plain_axes(_find_argument(args, keywords, "axis", "axes", "dim"))
-    return None if rule is None else rule(_Whole(shape, other or (), args, keywords, axes))
+    return None if rule is None else rule(_WholeArrays(shape, other or (), args, keywords, axes))
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
+class _WholeArrays:
     """The shapes and the arguments of an operation on one array or two as wholes."""
 
     shape: Shape
@@ -218,50 +218,50 @@ class _Whole:
     axes: tuple[int, ...] | None
 
 
-def _permute_shape(x: _Whole) -> Shape | None:
+def _permute_shape(x: _WholeArrays) -> Shape | None:
     if not x.axes or len(x.axes) != len(x.shape):
         return None
     return tuple(x.shape[counted_axis(a, len(x.shape))] for a in x.axes)
 
 
-def _squeeze_shape(x: _Whole) -> Shape | None:
+def _squeeze_shape(x: _WholeArrays) -> Shape | None:
     if not x.axes:
         return None
     gone = {counted_axis(a, len(x.shape)) for a in x.axes}
     return tuple(length for i, length in enumerate(x.shape) if i not in gone)
 
 
-def _shape_of_diagonal(x: _Whole) -> Shape | None:
+def _shape_of_diagonal(x: _WholeArrays) -> Shape | None:
     if len(x.shape) < 2 or x.args or x.keywords:
         return None
     side = None if None in x.shape[-2:] else min(n for n in x.shape[-2:] if n is not None)
     return (*x.shape[:-2], side)
 
 
-def _shape_of_diag(x: _Whole) -> Shape | None:
+def _shape_of_diag(x: _WholeArrays) -> Shape | None:
     if x.args or x.keywords:
         return None
     return (x.shape[0], x.shape[0]) if len(x.shape) == 1 else _shape_of_diagonal(x)
 
 
-def _shape_of_vecdot(x: _Whole) -> Shape | None:
+def _shape_of_vecdot(x: _WholeArrays) -> Shape | None:
     whole = broadcast([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
     return None if whole is None else whole[:-1]
 
 
-def _repeat_shape(x: _Whole) -> Shape | None:
+def _repeat_shape(x: _WholeArrays) -> Shape | None:
     if x.keywords or len(x.args) != 1 or not isinstance(x.args[0], int):
         return None
     count = size(x.shape)
     return (None if count is None else count * x.args[0],)
 
 
-def _expand_shape(x: _Whole) -> Shape | None:
+def _expand_shape(x: _WholeArrays) -> Shape | None:
     axes = x.axes or (0,)
     return joined_shape("stack", [x.shape], axes[0]) if len(axes) == 1 else None
 
 
-WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
+WHOLE: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
     "cross": lambda x: broadcast([x.shape, x.other]),
     "dot": lambda x: _shape_of_dot(x.shape, x.other),
     "inner": lambda x: (*x.shape[:-1], *x.other[:-1]) if x.shape and x.other else None,

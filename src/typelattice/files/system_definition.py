@@ -55,7 +55,7 @@ class SystemDefinition:
     mistakes: Sequence[FormatError] = ()  # in the keys of its texts
     broken: frozenset[str] = frozenset()  # keys that were dropped because of a mistake
 
-    def with_keys(self, given: Checked, text: Text) -> SystemDefinition:
+    def with_keys(self, given: CheckedKeys, text: Text) -> SystemDefinition:
         """Return a definition with other values for some keys; `...` stands for an inherited value."""
         order, keys = self.order, given.values
         mistakes, broken = [*self.mistakes, *given.mistakes], {*(self.broken - keys.keys()), *given.broken}
@@ -158,7 +158,7 @@ class SystemDefinition:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
             text = Text(file, "\n".join(kept), text.path)
             own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
-        return replace(base.with_keys(Checked(own), text), whole=False)
+        return replace(base.with_keys(CheckedKeys(own), text), whole=False)
 
     def drop_replaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
         """Return the definition without a key that a program has replaced, or without one entry of it."""
@@ -170,7 +170,7 @@ class SystemDefinition:
             own[key] = {word: value for word, value in said.items() if word != entry}
         elif self.main.file == file:
             own.pop(key, None)
-        return replace(base.with_keys(Checked(own), self.main), whole=False)
+        return replace(base.with_keys(CheckedKeys(own), self.main), whole=False)
 
 
 def read(
@@ -199,7 +199,7 @@ def definition(text: Text, trail: tuple[str, ...] = (), at: Release | None = Non
 
 
 @frozen()
-class Checked:
+class CheckedKeys:
     """Keys that are known and of the right types; the mistakes in others, and the keys that those broke."""
 
     values: Mapping[str, object]
@@ -207,12 +207,12 @@ class Checked:
     broken: frozenset[str] = frozenset()
 
 
-def _read_values(text: Text) -> Checked:
+def _read_values(text: Text) -> CheckedKeys:
     """Return the keys that a text gives."""
     return _check_keys(text.values(), text)
 
 
-def _check_keys(values: Mapping[str, object], text: Text) -> Checked:
+def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
     """Return the keys that are known and of the right types, with lists of operations told apart."""
     kept: dict[str, object] = {}
     mistakes: list[FormatError] = []
@@ -231,7 +231,7 @@ def _check_keys(values: Mapping[str, object], text: Text) -> Checked:
     ops = kept.get("ops")
     if isinstance(ops, dict):
         kept["ops"] = _split_entries(ops, text, mistakes)
-    return Checked(kept, mistakes, frozenset(broken - kept.keys()))
+    return CheckedKeys(kept, mistakes, frozenset(broken - kept.keys()))
 
 
 def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:

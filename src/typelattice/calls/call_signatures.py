@@ -168,7 +168,7 @@ def parameter_of_all(name: str) -> Parameter | None:
 
 @cache
 def fields_of(op: str) -> Mapping[str, str]:
-    """The results of an operation that a step names by number: name and origin of the dtype of each."""
+    """Return the name and the origin of the dtype of each result that a step names by number."""
     found = _read_signatures().get((op, "*"))
     return {r.name: r.of for r in found.results} if found else {}
 
@@ -290,7 +290,7 @@ def constant(name: str) -> float | None:
 
 @cache
 def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """Functions whose results have the dtypes of operations: by library and name those of each result."""
+    """Map library and name of a function to the operations that have the dtypes of its results."""
     found, stated = {}, _StatedKeys("equivalents.txt")
     for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
         check_library(library, "equivalents.txt", row, 1)
@@ -314,7 +314,7 @@ def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
 
 @cache
 def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
-    """Our names of the operations of libraries' graphs, and which of their operands ours take."""
+    """Map the operations of libraries' graphs to ours, with the operands that ours take."""
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
         _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)

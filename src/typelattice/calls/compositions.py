@@ -168,7 +168,7 @@ def compose(
 
 
 def _dtype_text(node: ast.expr) -> str:
-    """The operand string of a fixed result: `int64`, or `int32:0d` of `zero_d(int32)`; empty of any other."""
+    """Return the operand string of a fixed result: `int64`, or `int32:0d` of `zero_d(int32)`; else ""."""
     match node:
         case ast.Name(id=name) if name in DTYPES:
             return name

@@ -62,7 +62,7 @@ def _add_astype(call: FunctionCall) -> Argument:
 
 
 def _make_array(call: FunctionCall) -> Argument:
-    """An array of what holds numbers: an array is itself, a Python number or a list of them is made one."""
+    """Make an array of a Python number or of a list of them; return an array unchanged."""
     x, to = call.given.get("x"), call.dtype
     if x is None:
         raise call.excerpt.refuse("an array of nothing; give a number, a list or an array")
@@ -128,7 +128,7 @@ def _make_linspace(call: FunctionCall) -> Argument:
 
 
 def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Argument]:
-    """The bounds that are given, which have to be known but in a run."""
+    """Read the bounds, whose values must be known except in a run."""
     found = [call.builder.static(call.given[key]) for key in keys if call.given.get(key) is not None]
     known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
     if not known and not call.builder.observed:
@@ -282,7 +282,7 @@ def filling(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) 
 
 
 def _diag(call: FunctionCall) -> Any:
-    """The diagonal of a matrix, where `diag` is `diagonal` then; else the operation of that name."""
+    """Add `diag`: the diagonal of a matrix, or the operation of that name."""
     shape = call.builder.shape(call.args[0])
     if shape is None or len(shape) != 2 or len(call.args) > 1 or call.given:
         return NotImplemented
@@ -324,7 +324,7 @@ def _extreme(name: str) -> Callable[[FunctionCall], Any]:
 
 
 def _add_einsum(call: FunctionCall) -> Any:
-    """PyTorch's `einsum("ij,jk->k", x, y)`, which sums an index of one array alone, and then multiplies.
+    """Add PyTorch's `einsum("ij,jk->k", x, y)`: sum an index that only one array has, then multiply.
 
     A matrix product takes one dtype: the sum of an int8 is int64, which is no factor beside an int8.
     """
@@ -357,7 +357,7 @@ def _add_einsum(call: FunctionCall) -> Any:
 
 
 def _dask_norm(call: FunctionCall) -> Any:
-    """Dask's norm of order 1, of infinite order, or of order 0: a sum, an extreme, a count of elements."""
+    """Add Dask's norm of order 1, 0 or infinity: a sum, a count of elements, or an extreme."""
     order = call.given.get("ord", call.args[1] if len(call.args) > 1 else None)
     if order not in (0, 1, math.inf, -math.inf) or not isinstance(call.args[0], Ref):
         return NotImplemented

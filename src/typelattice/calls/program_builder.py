@@ -161,7 +161,7 @@ class ProgramBuilder:
         return isinstance(step, Opaque) and step.name == LENGTH
 
     def dtype(self, x: AnyDType | Ref) -> DType | None:
-        """The dtype that is named, or that an earlier step is stated to have; None where the system decides.
+        """Return the dtype that is named, or that an earlier step states; None if the system decides.
 
         An input is of the dtype that it is given as, a cast of the one that it names.
         """
@@ -179,7 +179,7 @@ class ProgramBuilder:
         return DTYPES.get(x.name)
 
     def owner(self, excerpt: Excerpt, steps: Sequence[int]) -> str | None:
-        """The library that decides: the one that is named, else that of the arrays that Python asks.
+        """Return the library that decides: the named one, else that of the array that Python asks.
 
         NumPy's arrays and scalars leave an operation to those of another library.
         """
@@ -218,7 +218,7 @@ class ProgramBuilder:
         return ref
 
     def ref(self, excerpt: Excerpt, x: Argument) -> Ref:
-        """The step of an operand: itself, or a new one of a Python number, of a list of them, of a dtype."""
+        """Return the step of an operand; add a step for a Python number, a list of numbers, or a dtype."""
         if isinstance(x, Ref):
             return x
         if isinstance(x, (bool, int, float, complex)):
@@ -373,7 +373,7 @@ class ProgramBuilder:
         return self.add(Cast(source.step, to, **place))
 
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
-        """Elements of an array; `lists` says how lists stand in the key, as of an Index."""
+        """Add the step of elements of an array; `lists` describes lists in the key, as in an Index."""
         key = self.static((key,) if lists == INDICES[0] else key)
         owner = self.owner(excerpt, (x.step,))
         if type(key) is int and meaning("python", "index", owner):
@@ -389,7 +389,7 @@ class ProgramBuilder:
         return self.add(Index(x.step, key, lists, **self.place(excerpt, (x.step,), shape)))
 
     def _index_kind(self, x: Ref) -> Kind | None:
-        """The kind of an array among indices, bool or signed; None if a system decides that."""
+        """Return the kind of an array among indices, bool or signed; None if a system decides that."""
         own, step = self.dtype(x), self.steps[x.step]
         if own is not None:
             return Kind.BOOL if own.kind is Kind.BOOL else Kind.SIGNED
@@ -424,12 +424,12 @@ class ProgramBuilder:
         return self.add(Created(name, tuple(args), tuple(keywords.items()), like, dtype, **place))
 
     def array_of_number(self, excerpt: Excerpt, x: Argument, dtype: AnyDType | None = None) -> Ref:
-        """An array without dimensions of a Python number: of a dtype, else of the default one of its kind."""
+        """Add a 0-d array of a Python number, of a dtype or of the default dtype of its kind."""
         ref = self.ref(excerpt, x)
         return self.create_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
     def array_of(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
-        """An array of a list: of Python numbers, or of arrays, which are stacked."""
+        """Add the array of a list: of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
             like = number_like([operand(self.static(i)) for i in flat])
@@ -477,7 +477,7 @@ def _argument_text(x: Argument) -> str:
 
 
 def _dtype_of(given: Operand | str) -> DType | None:
-    """The dtype of an input; None of a Python number, and of a dtype that a system's own file defines."""
+    """Return the dtype of an input; None for a Python number, and for a dtype that a system defines."""
     if isinstance(given, Operand):
         return given.dtype
     try:

@@ -21,7 +21,7 @@ NO_SHAPE = f"the shape is not known; {GIVE_SHAPE}"
 
 
 def counted_axis(axis: int, ndim: int) -> int:
-    """An axis of an array of `ndim` axes, counted from the front. Raises ShapeError if there is no such axis.
+    """Count an axis of an array of `ndim` axes from the front. Raises ShapeError if there is no such axis.
 
     >>> counted_axis(1, 3), counted_axis(-1, 3)
     (1, 2)
@@ -37,7 +37,7 @@ def result_shape(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
-    """The shape of an operation's result; None where it is unknown. `args` are those after the operands."""
+    """Return the shape of an operation's result; None if unknown. `args` follow the operands."""
     first = operands[0] if operands else None
     match op.form:
         case "elementwise" | "choice":
@@ -108,7 +108,7 @@ def indexed_shape(
 
 
 def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | None]) -> Shape:
-    """The shape of `x[keys]` without arrays in the keys; `lengths` has the length of the list among them."""
+    """Return the shape of `x[keys]` without arrays in the keys; `lengths` has the length of a list there."""
     taken = sum(k is not None and k is not ... for k in keys)
     if taken > len(shape):
         raise ShapeError(f"{taken} indices for the {len(shape)} axes of {shape}")
@@ -128,7 +128,7 @@ def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | Non
 
 
 def _length_of_indices(items: tuple[Argument, ...]) -> int | None:
-    """The length of a list of indices; None of one that chooses by truth values, or holds other things."""
+    """Return the length of a list of indices; None if it has bools or other things."""
     return len(items) if all(type(x) is int for x in items) else None
 
 

@@ -129,7 +129,7 @@ class Promotion(Viewed):
         return tuple(_make_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
 
     def cast_target(self, o: Operand) -> DType | None:
-        """The dtype that an operand is cast to before the operation computes; None if it is cast to none.
+        """Return the dtype that an operand is cast to before the operation computes; None if it is not cast.
 
         If the operation does not make the parameters of a dtype alike, each operand has its own: int32
         beside a decimal is decimal(10,0).

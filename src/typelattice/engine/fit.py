@@ -109,7 +109,7 @@ def _counts_exactly_to(to: DType, value: Value) -> bool:
 
 
 def _fit_value(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> ValueFit:
-    """The fit of one value. The policy for the higher kind decides: an int beside floats is a float first."""
+    """Return the fit of one value. The higher kind's policy decides: an int beside floats is a float."""
     held, becomes = represent(value, to)
     if held:
         return ValueFit(kind, value, to, "fits", None)

@@ -100,7 +100,7 @@ def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
 
 
 def at_least(o: Operand, own: DType) -> DType:
-    """The dtype of an operand; for a Python scalar beyond its default dtype, the smallest that holds it."""
+    """Return the dtype of an operand; the smallest that holds a Python scalar beyond its default dtype."""
     beyond = not o.dtype and o.value and not represent(o.value, own)[0]
     return smallest(own, o.value).beside_unsigned if beyond else own
 

@@ -174,7 +174,7 @@ class System(Rules, Viewed):
         return frozenset((*self.wider, *(k for k in self.holds if isinstance(k, Kind)), *joins))
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
-        """`explain`, raising PromotionError where the system refuses.
+        """Return what `explain` returns; raise PromotionError if the system refuses.
 
         >>> from typelattice import system
         >>> system("jax").promote("uint8", 300, op="add").dtype

@@ -56,7 +56,7 @@ class Document:
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
 
     def pack(self) -> str:
-        """The document as JSON, deflated, in base64: a page can hold it and a browser can unpack it."""
+        """Pack the document as deflated JSON in base64, which a page can hold and a browser can unpack."""
         return base64.b64encode(zlib.compress(self.json().encode(), 9)).decode("ascii")
 
 
@@ -192,7 +192,7 @@ def about(system: System) -> dict[str, object]:
 
 
 def criteria_data(system: System) -> list[list[object]]:
-    """Each criterion: its name, what it says, and the pairs that break it with their results."""
+    """Return each criterion: its name, its text, and the pairs that break it with their results."""
     found = criteria(system)
     pairs = {
         name: [[*map(str, p.operands), p.dtype and p.dtype.name] for p in broken]

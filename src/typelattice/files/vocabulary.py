@@ -82,7 +82,7 @@ class Words:
         return word
 
     def nodes(self, names: object, within: tuple[str, ...] = ()) -> list[Node]:
-        """`u8, small`: a list of nodes and of named sets of them; `within` are the sets that it stands in."""
+        """Read `u8, small`: a list of nodes and named sets; `within` are the sets that contain the list."""
         found: list[Node] = []
         for word in map(str.strip, text(names).split(",")):
             if word in self.sets:
@@ -124,7 +124,7 @@ class Words:
             raise
 
     def pairs(self, entry: object) -> list[tuple[Node, Node]]:
-        """`a, b + c` is each left with each right, `a, b, c` every two of them."""
+        """Read pairs: `a, b + c` is each left with each right, `a, b, c` every two of them."""
         sides = [self.nodes(side) for side in text(entry).split("+")]
         if len(sides) > 2:
             raise ValueError('write "a, b + c" or "a, b, c"')
@@ -179,7 +179,7 @@ class Words:
         return once(self.dtype(self.node(code.strip()), *kinds) for code in text(codes).split(","))
 
     def sources(self, names: object) -> list[DType | Kind]:
-        """`bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
+        """Read `bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
         found: list[DType | Kind] = []
         for word in map(str.strip, text(names).split(",")):
             if word in ops.KINDS:

@@ -53,6 +53,6 @@ class Departure:
 
 
 def departure_of(call: Call, operands: Sequence[Operand], listed: Sequence[Departure]) -> Departure | None:
-    """The first of the listed departures that covers a call, if any; `operands` are the call's, as read."""
+    """Return the first listed departure that covers a call; `operands` are the call's, as read."""
     asked = AskedOperand.of_call(call.operands, operands)
     return next((departure for departure in listed if departure.covers(call.op, asked)), None)

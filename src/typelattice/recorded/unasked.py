@@ -22,7 +22,7 @@ def is_absent(p: Promotion) -> bool:
 
 
 def lacking_of(p: Promotion) -> DType | None:
-    """The first dtype of a refused promotion that the system does not have: nobody can ask for that."""
+    """Return the first dtype of a refused promotion that the system lacks: nobody can ask for that."""
     if p.dtype is not None:
         return None
     have = p.system.dtypes

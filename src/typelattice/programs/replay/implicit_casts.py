@@ -59,7 +59,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
 
 
 def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
-    """The steps whose results promote, with what they are: no conditions, indices, ignored exponents."""
+    """Return the steps whose results promote, with operands: no condition, index or ignored exponent."""
     assert p.op is not None
     chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
     return chosen[:1] if ignores_exponent(operation_rules(p.system, p.op), p.promoting) else chosen

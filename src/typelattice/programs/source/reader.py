@@ -490,7 +490,7 @@ class Reader:
         return of_dictionary(self.excerpt(node), of, method, [self.plain(x) for x in args])
 
     def read_at_method(self, node: ast.Call, to: Elements, method: str, args: Sequence[Argument]) -> Ref:
-        """The array that `x.at[key].set(y)` gives: with other elements, of its own dtype.
+        """Read `x.at[key].set(y)`: an array with other elements, of the dtype of x.
 
         `casting="same_kind"` is our own: a program writes it where the source has `out=`.
         """
@@ -719,7 +719,7 @@ class Reader:
     def read_chain(
         self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
     ) -> Reading:
-        """`a < x < b`: Python asks whether `a < x` is true, and only then compares x with b."""
+        """Read `a < x < b`: Python asks whether `a < x` is true, and only then compares x with b."""
         left = yield self.expression(parts[0], scope)
         found: Read = True
         for op, part in zip(ops, parts[1:], strict=True):
@@ -886,7 +886,7 @@ class Reader:
                     scope[other] = made
 
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
-        """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
+        """Read `x += y`, or `x[i] += y`, which computes with elements of x and puts them back."""
         if isinstance(target, ast.Attribute):
             raise self.excerpt(line).refuse("an attribute that is set; give the value a name")
         x = self.as_argument(line, (yield self.expression(target, scope)))

@@ -11,7 +11,12 @@ from typelattice.facts.order import Order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from typelattice.engine.formulas import Family
+
+    Combine = Literal["join", "fold", "comparable", "value"]
+    WeakJoin = Literal["kind", "width"]
 
 Pair = frozenset[Node]
 
@@ -42,10 +47,10 @@ class Rules:
     ties: Mapping[Pair, Node]
     overrides: Mapping[Pair, Node]
     refusals: Mapping[Pair, str]
-    combine: str
+    combine: Combine
     tiers: Sequence[str]
     first: bool
-    weak_join: str
+    weak_join: WeakJoin
     defaults: Mapping[Kind, DType]
     wider: Mapping[Kind, Sequence[DType]]
     wider_alone: frozenset[Kind]

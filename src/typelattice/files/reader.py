@@ -41,10 +41,13 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from typelattice.engine.formulas import Family
+    from typelattice.engine.rules import Combine, WeakJoin
 
     T = TypeVar("T")
+    W = TypeVar("W", bound=str)
 
-COMBINE = ("join", "fold", "comparable", "value")
+COMBINE: tuple[Combine, ...] = ("join", "fold", "comparable", "value")
+WEAK_JOIN: tuple[WeakJoin, ...] = ("kind", "width")
 ALONE = " if alone"  # after several defaults: all but the first count only without other operands
 
 
@@ -127,7 +130,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
 
         families = read_families(reader, words, order, dtypes)
     combine = _word(reader, "combine", COMBINE)
-    weak_join = _word(reader, "weak-join", ("kind", "width"))
+    weak_join = _word(reader, "weak-join", WEAK_JOIN)
     tiers = _tiers(reader)
     first = False
     with reader.noting():
@@ -244,7 +247,7 @@ def _phrase(reader: KeyReader, key: str) -> str:
     return ""
 
 
-def _word(reader: KeyReader, key: str, allowed: tuple[str, ...]) -> str:
+def _word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
     """Read the word of a key; by default the first of those allowed."""
     with reader.noting():
         return one_of(reader.value(key, allowed[0]), allowed)

@@ -1,4 +1,5 @@
 """Files of users, drawn at random."""
+
 from __future__ import annotations
 
 import json
@@ -7,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import typelattice as tl
 from typelattice.engine.fit import DEFAULT, OUTCOMES
-from typelattice.engine.operations import GROUPS, KINDS, SCALARS, STANDARD, WEAK
+from typelattice.engine.operations import GROUPS, KINDS, STANDARD
+from typelattice.engine.rule_words import ScalarPlaces, WeakResult
 from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import COMBINE, parse
@@ -123,12 +125,12 @@ def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[s
     draws: dict[str, Callable[[], object]] = {
         "takes": lambda: _domain(dice, dtypes),
         "accepts": lambda: _domain(dice, dtypes),
-        "scalars": lambda: dice.choice(SCALARS),
+        "scalars": lambda: dice.choice([*ScalarPlaces]),
         "exponent": lambda: {dice.choice(["not-negative", "ignored"]): dice.choice(["scalar", "0d, scalar"])},
         "counts-as": lambda: dice.choice(["array", "array if first", {dice.choice(dtypes): "i32"}]),
         "computes": lambda: {dice.choice(dtypes): dice.choice(dtypes), "bool": dice.choice(dtypes)},
         "gives": lambda: dice.choice(["real", "complex", "joined", "b", *dtypes, {dice.choice(dtypes): "b"}]),
-        "weak-result": lambda: dice.choice(WEAK),
+        "weak-result": lambda: dice.choice([*WeakResult]),
         "joins": lambda: "same dtype",
         "loops": lambda: some(6),
         "fit": lambda: dice.choice([{}, {"int": dice.choice(OUTCOMES)}]),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from generated import write_pages
 
-from typelattice.engine.operations import GROUPS, KINDS, STANDARD, Op
+from typelattice.engine.operations import GROUPS, KINDS, STANDARD, OperationRules
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
@@ -56,7 +56,7 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _class(name: str, standard: Op) -> str:
+def _class(name: str, standard: OperationRules) -> str:
     words = (word for word, kinds in KINDS.items() if kinds == standard.takes.listed)
     takes = min(words, default=", ".join(map(str, standard.takes.listed)), key=len)
     every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.in_place))

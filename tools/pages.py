@@ -6,7 +6,8 @@
 
 A command runs in an empty folder. A block headed `toml mine.toml` or `python f.py` is a file of that name
 there. Where a page shows `...`, any output is right. If the rest of such an output is stale, it is named and
-not written: only a reader knows what may be left out.
+not written: only a reader knows what may be left out. In a block headed `console varying` the release of a
+library, times, sizes and errors may be others than the page shows.
 """
 from __future__ import annotations
 
@@ -32,6 +33,7 @@ GENERATORS = (
     "parsed_toml", "operations", "operands", "manual", "standard", "laws", "findings", "drawings",
     "design_page",
 )  # fmt: skip
+VARYING = re.compile(r"@\d+(\.\d+)*|\d+\.\d+(e[-+]\d+)?|\d+(?= (ulp|s|kB|MB)\b)")
 BLOCK = re.compile(r"(?ms)^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$")
 COLUMNS = "80"
 
@@ -55,8 +57,10 @@ def write_file(info: str, text: str) -> None:
         Path(name).write_text(text, encoding="utf-8")
 
 
-def same(shown: str, printed: str) -> bool:
+def same(shown: str, printed: str, varies: bool = False) -> bool:
     """Compare an output with what a page shows, where `...` stands for any text."""
+    if varies:
+        shown, printed = (VARYING.sub("", text) for text in (shown, printed))
     return doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
 
 
@@ -97,11 +101,11 @@ def with_console_outputs(page: str) -> str:
     def run(block: re.Match[str]) -> str:
         info, text = block["info"].strip(), block["text"]
         write_file(info, text)
-        if info != "console":
+        if info not in ("console", "console varying"):
             return block[0]
         for command, shown in commands(text):
             now = printed(command)
-            if now is not None and not same(shown, now) and not abridged(shown, command):
+            if now is not None and not same(shown, now, info != "console") and not abridged(shown, command):
                 before = f"$ {command}\n{shown}" if shown else f"$ {command}"
                 text = text.replace(before, f"$ {command}\n{now}")
         return f"```{block['info']}\n{text}```"

@@ -108,7 +108,7 @@ HOOKS["svg"] = lambda: import_module("typelattice.drawings.notebook_views").svg
 
 
 def __getattr__(name: str) -> object:
-    """Loads a name of `_LATER`, and keeps it."""
+    """Load a name of `_LATER`, and keep it."""
     if name not in _LATER:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
     import_module("typelattice.operands")  # registers the adapters, by which a DType is NumPy's dtype too
@@ -118,7 +118,7 @@ def __getattr__(name: str) -> object:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """Defines the magic `%%dtypes` in a notebook: `%load_ext typelattice`."""
+    """Define the magic `%%dtypes` in a notebook: `%load_ext typelattice`."""
     import_module("typelattice.tracing.front.notebook").load_ipython_extension(shell)
 
 

@@ -6,7 +6,7 @@ import pytest
 from small_systems import CHAIN, NUMPYLIKE, make, said, steps
 
 import typelattice as tl
-from typelattice.engine.decisions import Lowered
+from typelattice.engine.decisions import TiersJoined
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_scalar_without_a_default_adopts_and_that_is_all() -> None:
     p = s.explain("int8", float)
     assert p.reason == "no rule takes int8 to a Python float"
     assert p.remedy == "cast the array to a float dtype, e.g. float32"
-    assert p.decision == Lowered((tl.dtype("int8"), s.explain(float).decision.nodes[0]), None)
+    assert p.decision == TiersJoined((tl.dtype("int8"), s.explain(float).decision.nodes[0]), None)
     assert s.explain(int).remedy == "give an array or a dtype too"
 
 

@@ -108,8 +108,8 @@ def test_the_smallest_dtype_that_holds_a_value_is_numpy_1s(array: str, scalar: o
 def test_what_an_operand_counts_as_is_a_step_but_not_of_an_array() -> None:
     found = NUMPY1.explain("int8", 1, "int16:0d=300").steps
     assert [(type(step).__name__, *map(str, step.nodes), str(step.node)) for step in found] == [
-        ("Counted", "i*", "uint8"),
-        ("Counted", "int16", "uint16"),
+        ("SizedByValue", "i*", "uint8"),
+        ("SizedByValue", "int16", "uint16"),
         ("Joined", "int8", "int8"),
         ("Joined", "int8", "int16", "int16"),
     ]

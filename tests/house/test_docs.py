@@ -1,4 +1,5 @@
 """What the documents show is what happens: console examples, lists of keys and errors, the demo."""
+
 from __future__ import annotations
 
 import os
@@ -15,7 +16,8 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.engine.fit import CONDITIONS, OUTCOMES
-from typelattice.engine.operations import INTO, KINDS, WEAK
+from typelattice.engine.operations import KINDS
+from typelattice.engine.rule_words import LeftOperand, WeakResult
 from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
 from typelattice.files.operation_entries import KEYS as OPERATION_KEYS
 from typelattice.files.operation_entries import SIDES
@@ -44,6 +46,9 @@ def test_console_examples_print_what_the_page_says(page: Path, capsys: pytest.Ca
 def test_outputs_that_changed_are_written_into_a_page() -> None:
     stale = "```console\n$ typelattice --version\nold\n```\n"
     assert pages.with_console_outputs(stale) == stale.replace("old", f"typelattice {tl.__version__}")
+    varying = "```console varying\n$ typelattice --version\ntypelattice {}\n```\n"
+    assert pages.with_console_outputs(varying.format("9.7.0")) == varying.format("9.7.0")
+    assert pages.with_console_outputs(varying.format("old")) == varying.format(tl.__version__)
     assert pages.with_python_outputs(">>> 1 + 1\n3\n", "x") == ">>> 1 + 1\n2\n"
     assert pages.with_python_outputs(">>> [1, 2]\n[1, ...]\n", "x") == ">>> [1, 2]\n[1, ...]\n"
 
@@ -79,8 +84,8 @@ def first_column(page: Path, heading: str) -> set[str]:
         ("Facts of a dtype of your own", {*FACTS}),
         ("What becomes of a value out of range", {*OUTCOMES, *CONDITIONS}),
         ("Kinds", {*KINDS}),
-        ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in INTO)}),
-        ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WEAK)}),
+        ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in LeftOperand)}),
+        ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WeakResult)}),
         ("Keys of an operation", {*OPERATION_KEYS}),
         ("Pairs of operands", {*SIDES}),
         ("Explicit casts", {*ROUNDINGS, *BEYOND, "needs quantize", "refused: the reason"}),

@@ -25,7 +25,7 @@ from typelattice.tracing.report.model import RULES, report_of
 from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.merged_runs import merged, without_unused
-from typelattice.tracing.run_data.run import LeftAlone, Run, Seen
+from typelattice.tracing.run_data.run import NotFollowed, Observation, Run
 from typelattice.tracing.steps.called_name import name_in_source
 
 
@@ -39,7 +39,7 @@ def run_of(folder: Path, source: str, own: str = "numpy", **bound: str) -> Run:
         assert outcome.operand is not None
         bits = outcome.operand.dtype.bits if outcome.operand.dtype else 64
         count = math.prod(n or 1 for n in step.shape) if step.shape else 1
-        seen.append(Seen(outcome.operand, 1, count * (bits or 8) // 8))
+        seen.append(Observation(outcome.operand, 1, count * (bits or 8) // 8))
     return Run(program, tuple(seen), {"numpy": own}, sources={"code.py": path.read_text(encoding="utf-8")})
 
 
@@ -519,7 +519,7 @@ def test_a_line_that_is_meant_is_counted_and_not_shown() -> None:
 def test_a_report_of_everything_shows_every_place_and_names_all_that_was_not_followed() -> None:
     lines = [f"a{i} = np.ones({i}, np.float32) * np.ones({i})" for i in range(1, 13)]
     _, run = followed("a1", "import numpy as np\n" + "\n".join(lines) + "\n")
-    left = tuple(LeftAlone(f"f{i}", "numba compiles it") for i in range(3))
+    left = tuple(NotFollowed(f"f{i}", "numba compiles it") for i in range(3))
     run = replace(run, left_alone=left)
     some, everything = (list(report(run, (), everything=each)) for each in (False, True))
     assert "not followed: 3 functions or modules: numba compiles it" in some

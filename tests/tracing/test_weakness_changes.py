@@ -11,9 +11,9 @@ import typelattice as tl
 from typelattice.calls.step import SourceLocation
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.merged_runs import merged
-from typelattice.tracing.run_data.run import MadeWeak, Run
+from typelattice.tracing.run_data.run import Run, WeaknessChange
 
-STEP = MadeWeak(
+STEP = WeaknessChange(
     "step", "x", "float32[]", SourceLocation("a.py", 1), "asarray(1.0)", SourceLocation("a.py", 2),
     SourceLocation("a.py", 3),
 )  # fmt: skip
@@ -23,7 +23,7 @@ def negative(x: Any) -> Any:
     return -x
 
 
-def run_with(*found: MadeWeak, source: str = "") -> Run:
+def run_with(*found: WeaknessChange, source: str = "") -> Run:
     return replace(tl.trace(negative, np.ones(2)).run, made_weak=found, sources={"a.py": source})
 
 

@@ -44,8 +44,8 @@ from typelattice.operands.objects import operand
 COMPUTED_IN = (
     "arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo", "matmul",
 )  # fmt: skip
-CAST_AFTER = "absolute"  # the class whose result is of a dtype that is asked for, and not its operand
-NEED_FLOATS = ("maths", "divide")  # classes of which NumPy has no loop of integers
+CAST_AFTER = "absolute"  # the class in which `dtype` states the dtype of the result
+NEED_FLOATS = ("maths", "divide")  # classes without integer loops in NumPy
 ALL_ARE_OPERANDS = ("separate", "promotion", "cases")  # forms that take any number of operands
 ALL_TAKE_PART = (
     *ALL_ARE_OPERANDS,
@@ -110,7 +110,7 @@ def call_function(
 
 
 def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
-    """Add the steps of a function that others make up, if it is one. Raises ProgramError."""
+    """Add the steps of a composition; None for any other function. Raises ProgramError."""
     builder = call.builder
     library = builder.owner(call.excerpt, [x.step for x in call.args if isinstance(x, Ref)])
     composed = None if builder.observed else find_composition(call.name, library, call.args, call.given)
@@ -306,7 +306,7 @@ def _check_same_kind(
 def _split_operands(
     op: Operation, row: Signature, args: Sequence[Argument]
 ) -> tuple[list[Argument], list[Argument]]:
-    """Split the arguments by position into the operands and the arguments that follow."""
+    """Split the positional arguments into the operands and the rest."""
     if row.first == "list" and args and isinstance(args[0], tuple):
         return [*args[0]], [*args[1:]]
     if row.first == "operand":
@@ -322,7 +322,7 @@ def _split_operands(
 def _add_operands(
     op: Operation, row: Signature, operands: list[Argument], values: dict[str, Argument]
 ) -> None:
-    """Add the operands that have names to those by position."""
+    """Add the operands that were passed by name."""
     for at, parameter in enumerate((p for p in row.parameters if p.role == "operand"), len(operands)):
         if parameter.name in values:
             operands += [None] * (at + 1 - len(operands))
@@ -428,7 +428,7 @@ def _may_promote(x: Argument) -> bool:
 
 
 def may_affect_dtype(builder: ProgramBuilder, x: Argument) -> bool:
-    """Return True if an argument that no row names may affect a dtype: an array, a complex, a dtype."""
+    """Return True if an unknown argument may affect a dtype: an array, a complex number or a dtype."""
     if isinstance(x, tuple):
         return any(may_affect_dtype(builder, item) for item in x)
     if isinstance(x, Ref):
@@ -516,7 +516,7 @@ def _multiple_results(
 
 
 def _call_equivalents(call: FunctionCall, alike: Sequence[str]) -> Argument | MultipleResults:
-    """Call a function that has the dtypes of operations, but other values: `topk` as `sort` and `argsort`."""
+    """Add a function with the dtypes of operations, but other values: `topk` as `sort` and `argsort`."""
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     if alike[0].startswith(SAME_ARGUMENTS):
         same, given = alike[0].removeprefix(SAME_ARGUMENTS), {**call.given, STANDS_FOR: name}

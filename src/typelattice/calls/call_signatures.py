@@ -109,7 +109,7 @@ class Signature:
 
     @property
     def others_ignored(self) -> bool:
-        """Return True if no argument that it does not name has a say."""
+        """Return True if arguments that it does not name affect no dtype."""
         return self.find("") is not None
 
     def find(self, name: str) -> Parameter | None:
@@ -138,7 +138,7 @@ class Signature:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The parameters that a step keeps."""
+        """The parameters whose arguments a step keeps."""
         kept = ("position", "name", "joined", "initial", "operand")
         return tuple(p.name for p in self.parameters if p.role in kept)
 
@@ -168,7 +168,7 @@ def parameter_of_all(name: str) -> Parameter | None:
 
 @cache
 def fields_of(op: str) -> Mapping[str, str]:
-    """The results of an operation that a step names by number: name and origin of the dtype of each."""
+    """Return the name and the origin of the dtype of each result that a step names by number."""
     found = _read_signatures().get((op, "*"))
     return {r.name: r.of for r in found.results} if found else {}
 
@@ -195,7 +195,7 @@ def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
 def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NAME_SORTS}
     meanings["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
-    stated = _Stated("names.txt")
+    stated = _StatedKeys("names.txt")
     for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
         _check_word(is_a, NAME_SORTS, "names.txt", row, 3)
         for library in listed.split(","):
@@ -275,7 +275,7 @@ def system_of_mode(array_class: str, library: str | None, system: str) -> str | 
 
 
 def dtype_named(name: str, library: str | None) -> NamedDType | None:
-    """The dtype that an attribute of a library is, `np.float32` or `torch.half`; None if it is none."""
+    """Return the dtype of a library's attribute, such as `torch.half`; None if it is no dtype."""
     found = meaning("cast", name, library)
     if found is None and name in DTYPES:
         found = name
@@ -283,15 +283,15 @@ def dtype_named(name: str, library: str | None) -> NamedDType | None:
 
 
 def constant(name: str) -> float | None:
-    """Return the number that an attribute of a library is, `np.pi`; None if it is none."""
+    """Return the number of a library's attribute, such as `np.pi`; None if it is no number."""
     found = meaning("constant", name, None)
     return None if found is None else float(found)
 
 
 @cache
 def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """Functions whose results have the dtypes of operations: by library and name those of each result."""
-    found, stated = {}, _Stated("equivalents.txt")
+    """Map library and name of a function to the operations that have the dtypes of its results."""
+    found, stated = {}, _StatedKeys("equivalents.txt")
     for row, (library, name, *operations) in read_rows("equivalents.txt", 3):
         check_library(library, "equivalents.txt", row, 1)
         for column, each in enumerate(operations, 3):
@@ -314,7 +314,7 @@ def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
 
 @cache
 def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
-    """Our names of the operations of libraries' graphs, and which of their operands ours take."""
+    """Map the operations of libraries' graphs to ours, with the operands that ours take."""
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
         _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
@@ -350,8 +350,8 @@ def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tupl
     )
 
 
-class _Stated:
-    """The keys of the rows of a table that were read so far."""
+class _StatedKeys:
+    """The keys of the rows that were read so far, each with its row."""
 
     def __init__(self, file: str) -> None:
         self.file, self.rows = file, dict[tuple[str, ...], int]()

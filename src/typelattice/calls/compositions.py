@@ -1,4 +1,4 @@
-"""Functions that calls of other functions make up: the rows of compositions.txt, read and turned into steps.
+"""Functions described as calls of other functions: the rows of compositions.txt, turned into steps.
 
 A row is chosen by the arguments of a call. `np.bincount(i)` is an operation, and `np.bincount(i, weights=x)`
 a composition, as its row asks for `weights`.
@@ -168,7 +168,7 @@ def compose(
 
 
 def _dtype_text(node: ast.expr) -> str:
-    """The operand string of a fixed result: `int64`, or `int32:0d` of `zero_d(int32)`; empty of any other."""
+    """Return the operand string of a fixed result: `int64`, or `int32:0d` of `zero_d(int32)`; else ""."""
     match node:
         case ast.Name(id=name) if name in DTYPES:
             return name
@@ -221,7 +221,7 @@ def _parse_row(words: Sequence[str], number: int) -> Composition:
         by_name = by_name or part == "*"
         if part == "*":
             continue
-        if part == "...":  # further arguments have no say
+        if part == "...":  # further arguments affect no dtype
             parameters.append(Parameter(("",), "ignored", by_name=True))
             continue
         names, has_default, default = part.partition("=")

@@ -27,12 +27,12 @@ CallHandler = Callable[[FunctionCall], Argument]
 
 
 def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
-    """An explicit cast of an array, of a Python number, or of a list of them."""
+    """Add the explicit cast of an array, of a Python number, or of a list of numbers."""
     return builder.array_of(excerpt, x, to) if isinstance(x, tuple) else builder.cast(excerpt, x, to)
 
 
 def bits_of(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, asked: Argument) -> Ref:
-    """The bits of an array as those of another dtype: no rule of a system has a say."""
+    """Add the step that reads an array's bits as another dtype, which is the same under every system."""
     if builder.observed:
         raise excerpt.refuse("its bits are taken for those of another dtype")
     to = asked_dtype(excerpt, asked)
@@ -62,7 +62,7 @@ def _add_astype(call: FunctionCall) -> Argument:
 
 
 def _make_array(call: FunctionCall) -> Argument:
-    """An array of what holds numbers: an array is itself, a Python number or a list of them is made one."""
+    """Make an array of a Python number or of a list of them; return an array unchanged."""
     x, to = call.given.get("x"), call.dtype
     if x is None:
         raise call.excerpt.refuse("an array of nothing; give a number, a list or an array")
@@ -107,7 +107,7 @@ def _make_full(call: FunctionCall) -> Argument:
 
 
 def _make_arange(call: FunctionCall) -> Argument:
-    """Evenly spaced numbers, of the kind of the bounds."""
+    """Add an array of evenly spaced numbers, of the kind of the bounds."""
     bounds = _read_bounds(call, "arange", ("start", "stop", "step"))
     whole = [x for x in bounds if isinstance(x, int)]
     known = whole and len(whole) == len(bounds) and 0 not in whole[2:]
@@ -119,7 +119,7 @@ def _make_arange(call: FunctionCall) -> Argument:
 
 
 def _make_linspace(call: FunctionCall) -> Argument:
-    """Evenly spaced floats."""
+    """Add an array of evenly spaced floats."""
     bounds = _read_bounds(call, "linspace", ("start", "stop"))
     number = call.given.get("num", 50)
     length = number if isinstance(number, int) else None
@@ -128,7 +128,7 @@ def _make_linspace(call: FunctionCall) -> Argument:
 
 
 def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Argument]:
-    """The bounds that are given, which have to be known but in a run."""
+    """Read the bounds, whose values must be known except in a run."""
     found = [call.builder.static(call.given[key]) for key in keys if call.given.get(key) is not None]
     known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
     if not known and not call.builder.observed:
@@ -180,7 +180,7 @@ def _python_number_maker(name: str) -> CallHandler:
 
 
 def _make_dtype(call: FunctionCall) -> Argument:
-    """A dtype is itself, however it is given."""
+    """Return a dtype that is called like a function, such as `np.dtype("f4")`."""
     to = call.dtype
     if to is None:
         raise call.excerpt.refuse("it makes a dtype of one name; give one such as float32")
@@ -223,7 +223,7 @@ def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[i
 
 
 def _add_transpose(call: FunctionCall) -> Argument:
-    """Axes the other way round, in the order that is given, or in PyTorch two of them swapped."""
+    """Add a transpose: all axes reversed, in the given order, or in PyTorch two of them swapped."""
     x, asked = call.operand(call.args[0]), [each for each in call.args[1:] if each is not None]
     shape = call.builder.shape(x)
     axes = _read_whole_numbers(call, asked) if asked or call.given else None
@@ -243,7 +243,7 @@ def _add_transpose(call: FunctionCall) -> Argument:
 
 
 def _t(call: FunctionCall) -> Argument:
-    """The transpose of a matrix; an array of one axis is itself."""
+    """Add the transpose of a matrix; an array of one axis stays as it is."""
     x = call.operand(call.args[0])
     shape = call.builder.shape(x)
     if shape is not None and len(shape) < 2:
@@ -252,7 +252,7 @@ def _t(call: FunctionCall) -> Argument:
 
 
 def _add_expand(call: FunctionCall) -> Argument:
-    """A view of more elements, in which -1 stands for the length that an axis has."""
+    """Add a view of more elements; a length of -1 keeps that of the axis."""
     x = call.operand(call.args[0])
     shape, lengths = call.builder.shape(x), _read_whole_numbers(call, call.args[1:])
     if lengths is None:
@@ -265,7 +265,7 @@ def _add_expand(call: FunctionCall) -> Argument:
 
 
 def _add_masked_fill(call: FunctionCall) -> Argument:
-    """The array with a value where a mask is true: the value is written into it, whatever its dtype."""
+    """Add the step that writes a value where a mask is true; the array keeps its dtype."""
     taken = [*call.args, *call.given.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
         raise call.excerpt.refuse("it takes an array, a mask and a value; give those")
@@ -274,7 +274,7 @@ def _add_masked_fill(call: FunctionCall) -> Argument:
 
 
 def filling(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) -> Argument:
-    """The value that fills an array: a Python number becomes one of its dtype first, if that holds it."""
+    """Return the value that fills an array: a Python number is first cast to its dtype, if it fits."""
     if not isinstance(builder.static(value), (int, float, complex)):
         return value
     ref = builder.ref(excerpt, value)
@@ -282,7 +282,7 @@ def filling(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) 
 
 
 def _diag(call: FunctionCall) -> Any:
-    """The diagonal of a matrix, where `diag` is `diagonal` then; else the operation of that name."""
+    """Add `diag`: the diagonal of a matrix, or the operation of that name."""
     shape = call.builder.shape(call.args[0])
     if shape is None or len(shape) != 2 or len(call.args) > 1 or call.given:
         return NotImplemented
@@ -290,7 +290,7 @@ def _diag(call: FunctionCall) -> Any:
 
 
 def _where(call: FunctionCall) -> Any:
-    """The positions of true elements, if there is a condition alone; else the operation of that name."""
+    """Add `where`: of a condition alone, the positions of its true elements."""
     if len(call.args) > 1 or call.given:
         return NotImplemented
     x = call.operand(call.args[0])
@@ -303,7 +303,7 @@ def _where(call: FunctionCall) -> Any:
 
 
 def _add_quotient(call: FunctionCall) -> Argument:
-    """A quotient, which may be rounded down or towards zero; the latter has the dtype of the former."""
+    """Add a quotient, which may be rounded down or towards zero; both have the same dtype."""
     mode = call.given.get("rounding_mode")
     if {*call.given} - {"rounding_mode"} or len(call.args) != 2 or mode not in (None, "floor", "trunc"):
         raise call.excerpt.refuse("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
@@ -313,7 +313,7 @@ def _add_quotient(call: FunctionCall) -> Argument:
 
 
 def _extreme(name: str) -> Callable[[FunctionCall], Any]:
-    """PyTorch's `max(x, y)` of two arrays, which is `maximum`; else the operation of that name."""
+    """Add PyTorch's `max` or `min`; of two arrays it is `maximum` or `minimum`."""
 
     def make(call: FunctionCall) -> Any:
         if len(call.args) != 2 or call.given or not isinstance(call.builder.static(call.args[1]), Ref):
@@ -324,7 +324,7 @@ def _extreme(name: str) -> Callable[[FunctionCall], Any]:
 
 
 def _add_einsum(call: FunctionCall) -> Any:
-    """PyTorch's `einsum("ij,jk->k", x, y)`, which sums an index of one array alone, and then multiplies.
+    """Add PyTorch's `einsum("ij,jk->k", x, y)`: sum an index that only one array has, then multiply.
 
     A matrix product takes one dtype: the sum of an int8 is int64, which is no factor beside an int8.
     """
@@ -357,7 +357,7 @@ def _add_einsum(call: FunctionCall) -> Any:
 
 
 def _dask_norm(call: FunctionCall) -> Any:
-    """Dask's norm of order 1, of infinite order, or of order 0: a sum, an extreme, a count of elements."""
+    """Add Dask's norm of order 1, 0 or infinity: a sum, a count of elements, or an extreme."""
     order = call.given.get("ord", call.args[1] if len(call.args) > 1 else None)
     if order not in (0, 1, math.inf, -math.inf) or not isinstance(call.args[0], Ref):
         return NotImplemented
@@ -370,7 +370,7 @@ def _dask_norm(call: FunctionCall) -> Any:
 
 
 def _make_scaled(name: str) -> Callable[[FunctionCall], Any]:
-    """Return the maker of PyTorch's `add(x, y, alpha=2)`. Only a float alpha has a say in dtypes."""
+    """Return the maker of PyTorch's `add(x, y, alpha=2)`. Only a float alpha affects dtypes."""
 
     def make(call: FunctionCall) -> Any:
         alpha = call.given.get("alpha")

@@ -48,7 +48,7 @@ class FunctionCall:
 
 
 def asked_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
-    """A dtype that is asked for; None if none is. Raises ProgramError of anything else."""
+    """Return the dtype that is asked for; None if there is none. Raises ProgramError for anything else."""
     if x is None or isinstance(x, (NamedDType, DTypeOf)):
         return x
     if isinstance(x, str):

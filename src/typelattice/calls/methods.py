@@ -151,7 +151,7 @@ def _is_dtype(x: Argument) -> bool:
 
 
 def _call_conj(call: MethodCall) -> Argument | MultipleResults:
-    """`x.conj()` gives an array of bools back, but for libraries whose method calls their function."""
+    """Add `x.conj()`, which returns bools unchanged unless the library's method calls its function."""
     own, library = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
     if own is not None and own.kind is Kind.BOOL and meaning("computes", "conj", library) is None:
         return call.x
@@ -159,7 +159,7 @@ def _call_conj(call: MethodCall) -> Argument | MultipleResults:
 
 
 def _call_to(call: MethodCall) -> Argument:
-    """`x.to(float32)`, `x.to(y)`, `x.to("cuda", float16)`; on another device x is what it was."""
+    """Add `x.to(float32)`, `x.to(y)` or `x.to("cuda", float16)`; a device changes no dtype."""
     given = (*call.args, call.given.get("dtype"), call.given.get("other"))
     asked = [each for each in given if _is_dtype(each)]
     if not asked:
@@ -229,7 +229,7 @@ def _length_method(name: str) -> Method:
 
 
 def _maker_method(name: str) -> Method:
-    """`x.new_zeros(3)`: what makes an array of the dtype of x, where no other is asked for."""
+    """Return the maker of `x.new_zeros(3)`: an array of the dtype of x, unless another is asked for."""
 
     def make(call: MethodCall) -> Argument | MultipleResults:
         own = {"dtype": DTypeOf(call.x.step), **call.given}

@@ -78,7 +78,7 @@ def dtype_from(op: str, keywords: Mapping[str, Argument]) -> str:
 
 
 def arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argument], int | None]:
-    """The arguments of a call as the function takes them, those by name, and the number of its result."""
+    """Return the arguments of a call, those by name, and the number of the requested result."""
     named = dict(step.keywords)
     number = named.pop(RESULT, None)
     args, own = step.args, len(step.operands)

@@ -1,4 +1,4 @@
-"""A program in the making: steps are added to it, of operations on earlier ones."""
+"""A builder of programs: it adds steps, each an operation on earlier ones."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from typelattice.operands.notation import parse
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import SCALARS, Operand, scalar
 
-YIELDING_LIBRARY = "numpy"  # its arrays and scalars leave an operation to those of another library
-LONGEST_LIST = 48  # characters of the text of a list, which the source may have written in another way
+YIELDING_LIBRARY = "numpy"  # in `numpy_array + tensor`, the other library decides
+LONGEST_LIST = 48  # characters of a list, as a step writes it
 MAX_STEPS = 1_000_000  # steps
-BITWISE = "bitwise"  # the class of operations that give bools of bools
-LENGTH = "length"  # the name of a step that gives a length which no shape tells
+BITWISE = "bitwise"  # the class of operations that keep bools
+LENGTH = "length"  # the name of a step for a length that depends on values
 RESULT = "result"  # the keyword of a call that says which of its results is meant
 DECIDING = (RESULT, "kind")  # the keywords on which the dtype of a call's result depends
 
@@ -74,7 +74,7 @@ class ProgramBuilder:
         self.values: dict[int, Value] = {}
 
     def add(self, step: Step) -> Ref:
-        """Adds a step. Raises ProgramError past the number of steps that a program may have."""
+        """Add a step. Raises ProgramError for more steps than a program may have."""
         if len(self.steps) >= MAX_STEPS:
             raise ProgramError(f"a program of more than {MAX_STEPS:,} steps; take it apart")
         self.steps.append(step)
@@ -117,7 +117,7 @@ class ProgramBuilder:
             self.steps[ref.step] = replace(step, keywords=keywords, shape=shape)
 
     def keyword(self, ref: Ref, name: str) -> Argument:
-        """The argument that a step was given by a name; None if there is none."""
+        """Return a named argument of a step; None if it has no such argument."""
         step = self.steps[ref.step]
         return dict(step.keywords).get(name) if isinstance(step, Call) else None
 
@@ -128,20 +128,20 @@ class ProgramBuilder:
             self.steps[ref.step] = replace(step, dtype=dtype)
 
     def static(self, x: Argument) -> Argument:
-        """A plain value in place of a step whose result is a Python number that is known."""
+        """Return the Python number that a step gives, if it is known; any other argument unchanged."""
         found: Argument = map_argument(x, self.static) if isinstance(x, tuple) else x
         return self.values.get(found.step, found) if isinstance(found, Ref) else found
 
     def is_scalar(self, x: Argument) -> bool:
-        """Return True if an argument is a Python number, known or not."""
+        """Return True if an argument is a Python number, of a known value or not."""
         return x.step in self.scalars if isinstance(x, Ref) else isinstance(x, (bool, int, float, complex))
 
     def shape(self, x: Argument) -> Shape | None:
-        """The shape of a step's result; of a plain value that it has no dimensions."""
+        """Return the shape of a step's result; that of a plain value has no dimensions."""
         return self.steps[x.step].shape if isinstance(x, Ref) else ()
 
     def length(self, excerpt: Excerpt, x: Ref) -> Ref | None:
-        """Add the step of a length that values decide; None if an input has no shape and may be given one."""
+        """Add the step of a length that depends on values; None if an input has no stated shape."""
         before, seen = [x.step], set[int]()
         while before:
             i = before.pop()
@@ -161,7 +161,7 @@ class ProgramBuilder:
         return isinstance(step, Opaque) and step.name == LENGTH
 
     def dtype(self, x: AnyDType | Ref) -> DType | None:
-        """The dtype that is named, or that an earlier step is stated to have; None where the system decides.
+        """Return the dtype that is named, or that an earlier step states; None if the system decides.
 
         An input is of the dtype that it is given as, a cast of the one that it names.
         """
@@ -179,7 +179,7 @@ class ProgramBuilder:
         return DTYPES.get(x.name)
 
     def owner(self, excerpt: Excerpt, steps: Sequence[int]) -> str | None:
-        """The library that decides: the one that is named, else that of the arrays that Python asks.
+        """Return the library that decides: the named one, else that of the array that Python asks.
 
         NumPy's arrays and scalars leave an operation to those of another library.
         """
@@ -218,7 +218,7 @@ class ProgramBuilder:
         return ref
 
     def ref(self, excerpt: Excerpt, x: Argument) -> Ref:
-        """The step of an operand: itself, or a new one of a Python number, of a list of them, of a dtype."""
+        """Return the step of an operand; add a step for a Python number, a list of numbers, or a dtype."""
         if isinstance(x, Ref):
             return x
         if isinstance(x, (bool, int, float, complex)):
@@ -226,15 +226,15 @@ class ProgramBuilder:
         if isinstance(x, NamedDType):
             return self.add(Input(read_input(x.name)[0], text=x.name, location=excerpt.location))
         if isinstance(x, tuple) and x:
-            return self.array_of(self.site_of(excerpt, x), x, None)
+            return self.array_of(self.operand_excerpt(excerpt, x), x, None)
         raise excerpt.refuse(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
 
-    def site_of(self, excerpt: Excerpt, x: Argument) -> Excerpt:
-        """The place of an operand that is no step by itself, and its text."""
+    def operand_excerpt(self, excerpt: Excerpt, x: Argument) -> Excerpt:
+        """Return the excerpt of an operand that is no step by itself, with its text."""
         return Excerpt(clip_text(self.operand_text(x), LONGEST_LIST), excerpt.location, excerpt.owner)
 
     def operand_text(self, x: Argument) -> str:
-        """The text of an operand: of a step, of a Python number, or of a list of them."""
+        """Return the text of an operand: a step, a Python number, or a list of these."""
         if isinstance(x, tuple):
             return f"[{', '.join(map(self.operand_text, x))}]"
         return self.steps[x.step].text if isinstance(x, Ref) else str(x)
@@ -315,7 +315,7 @@ class ProgramBuilder:
         keywords: Mapping[str, Argument] = {},
         dtype: AnyDType | None = None,
     ) -> Ref:
-        """An operation, called by a function of a library's; `args` are what follows after its operands."""
+        """Add the step of a call of a library's function; `args` are the arguments after its operands."""
         return self._call(excerpt, op, operands, tuple(args), tuple(keywords.items()), dtype=dtype)
 
     def _call(
@@ -362,7 +362,7 @@ class ProgramBuilder:
         library = self.owner(excerpt, [x.step for x in arrays])
         if meaning("joined", "number", library) is not None:
             return [
-                self.array_of_number(self.site_of(excerpt, x), x) if self.is_scalar(x) else x
+                self.array_of_number(self.operand_excerpt(excerpt, x), x) if self.is_scalar(x) else x
                 for x in operands
             ]
         return operands
@@ -373,7 +373,7 @@ class ProgramBuilder:
         return self.add(Cast(source.step, to, **place))
 
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
-        """Elements of an array; `lists` says how lists stand in the key, as of an Index."""
+        """Add the step of elements of an array; `lists` describes lists in the key, as in an Index."""
         key = self.static((key,) if lists == INDICES[0] else key)
         owner = self.owner(excerpt, (x.step,))
         if type(key) is int and meaning("python", "index", owner):
@@ -389,7 +389,7 @@ class ProgramBuilder:
         return self.add(Index(x.step, key, lists, **self.place(excerpt, (x.step,), shape)))
 
     def _index_kind(self, x: Ref) -> Kind | None:
-        """The kind of an array among indices, bool or signed; None if a system decides that."""
+        """Return the kind of an array among indices, bool or signed; None if a system decides that."""
         own, step = self.dtype(x), self.steps[x.step]
         if own is not None:
             return Kind.BOOL if own.kind is Kind.BOOL else Kind.SIGNED
@@ -404,7 +404,7 @@ class ProgramBuilder:
         return Kind.BOOL if step.operation.of_class == BITWISE and all(is_mask) else None
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
-        """An element of an array as a Python number."""
+        """Add the step of an array's element as a Python number."""
         return self.add(Item(x.step, **self.place(excerpt, (x.step,), ())))
 
     def create_array(
@@ -417,19 +417,19 @@ class ProgramBuilder:
         dtype: AnyDType | None,
         shape: Shape | None,
     ) -> Ref:
-        """An array that is made of a shape, or of Python numbers."""
+        """Add the step of an array made of a shape, or of Python numbers."""
         if self.observed:
             args = ((), *args[1:]) if name == "full" else ()
         place = self.place(excerpt, (), shape)
         return self.add(Created(name, tuple(args), tuple(keywords.items()), like, dtype, **place))
 
     def array_of_number(self, excerpt: Excerpt, x: Argument, dtype: AnyDType | None = None) -> Ref:
-        """An array without dimensions of a Python number: of a dtype, else of the default one of its kind."""
+        """Add a 0-d array of a Python number, of a dtype or of the default dtype of its kind."""
         ref = self.ref(excerpt, x)
         return self.create_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
     def array_of(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
-        """An array of a list: of Python numbers, or of arrays, which are stacked."""
+        """Add the array of a list: of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
             like = number_like([operand(self.static(i)) for i in flat])
@@ -457,7 +457,7 @@ def number_like(numbers: Sequence[Operand]) -> Operand:
 
 
 def lists_of(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
-    """The steps of those operands that are written as lists."""
+    """Return the steps of the operands that are written as lists."""
     if tuple not in map(type, operands):
         return ()  # as nearly always
     return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
@@ -477,7 +477,7 @@ def _argument_text(x: Argument) -> str:
 
 
 def _dtype_of(given: Operand | str) -> DType | None:
-    """The dtype of an input; None of a Python number, and of a dtype that a system's own file defines."""
+    """Return the dtype of an input; None for a Python number, and for a dtype that a system defines."""
     if isinstance(given, Operand):
         return given.dtype
     try:

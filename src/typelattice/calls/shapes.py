@@ -21,7 +21,7 @@ NO_SHAPE = f"the shape is not known; {GIVE_SHAPE}"
 
 
 def counted_axis(axis: int, ndim: int) -> int:
-    """An axis of an array of `ndim` axes, counted from the front. Raises ShapeError if there is no such axis.
+    """Count an axis of an array of `ndim` axes from the front. Raises ShapeError if there is no such axis.
 
     >>> counted_axis(1, 3), counted_axis(-1, 3)
     (1, 2)
@@ -37,7 +37,7 @@ def result_shape(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
-    """The shape of an operation's result; None where it is unknown. `args` are those after the operands."""
+    """Return the shape of an operation's result; None if unknown. `args` follow the operands."""
     first = operands[0] if operands else None
     match op.form:
         case "elementwise" | "choice":
@@ -108,7 +108,7 @@ def indexed_shape(
 
 
 def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | None]) -> Shape:
-    """The shape of `x[keys]` without arrays in the keys; `lengths` has the length of the list among them."""
+    """Return the shape of `x[keys]` without arrays in the keys; `lengths` has the length of a list there."""
     taken = sum(k is not None and k is not ... for k in keys)
     if taken > len(shape):
         raise ShapeError(f"{taken} indices for the {len(shape)} axes of {shape}")
@@ -128,7 +128,7 @@ def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | Non
 
 
 def _length_of_indices(items: tuple[Argument, ...]) -> int | None:
-    """The length of a list of indices; None of one that chooses by truth values, or holds other things."""
+    """Return the length of a list of indices; None if it has bools or other things."""
     return len(items) if all(type(x) is int for x in items) else None
 
 
@@ -140,7 +140,7 @@ def size(shape: Shape | None) -> int | None:
 
 
 def plain_axes(x: Argument) -> tuple[int, ...] | None:
-    """Axes or lengths that are given as an int or several; None for anything else."""
+    """Return axes or lengths, given as one int or several; None for anything else."""
     if isinstance(x, int) and not isinstance(x, bool):
         return (x,)
     if not isinstance(x, tuple):
@@ -150,7 +150,7 @@ def plain_axes(x: Argument) -> tuple[int, ...] | None:
 
 
 def _find_argument(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
-    """Return an argument that comes first, or by one of its names; None if it is not given."""
+    """Return an argument that is passed first or by one of its names; None if it is not passed."""
     return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
 
 
@@ -171,7 +171,7 @@ def _reduce_shape(
         return (
             (() if not keepdims else None if shape is None else (1,) * len(shape)) if axis is None else None
         )
-    if shape is None or (axis is None and len(shape) < 2):  # whether it takes that is no question of shapes
+    if shape is None or (axis is None and len(shape) < 2):  # the system decides whether it takes them
         return None
     gone = {counted_axis(a, len(shape)) for a in axes}
     if keepdims:
@@ -192,7 +192,7 @@ def _shape_of_whole_arrays(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
-    """Return the shape of an operation on arrays as wholes, those of everyday use."""
+    """Return the shape of an operation on whole arrays, if it is a common one."""
     shape = operands[0]
     if op.name in ("reshape", "broadcast_to"):
         lengths = plain_axes(_find_argument(args, keywords, "shape"))
@@ -204,11 +204,11 @@ def _shape_of_whole_arrays(
     rule = WHOLE.get(op.name)
     other = operands[1] if len(operands) > 1 else None
     axes = plain_axes(_find_argument(args, keywords, "axis", "axes", "dim"))
-    return None if rule is None else rule(_Whole(shape, other or (), args, keywords, axes))
+    return None if rule is None else rule(_WholeArrays(shape, other or (), args, keywords, axes))
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
+class _WholeArrays:
     """The shapes and the arguments of an operation on one array or two as wholes."""
 
     shape: Shape
@@ -218,50 +218,50 @@ class _Whole:
     axes: tuple[int, ...] | None
 
 
-def _permute_shape(x: _Whole) -> Shape | None:
+def _permute_shape(x: _WholeArrays) -> Shape | None:
     if not x.axes or len(x.axes) != len(x.shape):
         return None
     return tuple(x.shape[counted_axis(a, len(x.shape))] for a in x.axes)
 
 
-def _squeeze_shape(x: _Whole) -> Shape | None:
+def _squeeze_shape(x: _WholeArrays) -> Shape | None:
     if not x.axes:
         return None
     gone = {counted_axis(a, len(x.shape)) for a in x.axes}
     return tuple(length for i, length in enumerate(x.shape) if i not in gone)
 
 
-def _shape_of_diagonal(x: _Whole) -> Shape | None:
+def _shape_of_diagonal(x: _WholeArrays) -> Shape | None:
     if len(x.shape) < 2 or x.args or x.keywords:
         return None
     side = None if None in x.shape[-2:] else min(n for n in x.shape[-2:] if n is not None)
     return (*x.shape[:-2], side)
 
 
-def _shape_of_diag(x: _Whole) -> Shape | None:
+def _shape_of_diag(x: _WholeArrays) -> Shape | None:
     if x.args or x.keywords:
         return None
     return (x.shape[0], x.shape[0]) if len(x.shape) == 1 else _shape_of_diagonal(x)
 
 
-def _shape_of_vecdot(x: _Whole) -> Shape | None:
+def _shape_of_vecdot(x: _WholeArrays) -> Shape | None:
     whole = broadcast([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
     return None if whole is None else whole[:-1]
 
 
-def _repeat_shape(x: _Whole) -> Shape | None:
+def _repeat_shape(x: _WholeArrays) -> Shape | None:
     if x.keywords or len(x.args) != 1 or not isinstance(x.args[0], int):
         return None
     count = size(x.shape)
     return (None if count is None else count * x.args[0],)
 
 
-def _expand_shape(x: _Whole) -> Shape | None:
+def _expand_shape(x: _WholeArrays) -> Shape | None:
     axes = x.axes or (0,)
     return joined_shape("stack", [x.shape], axes[0]) if len(axes) == 1 else None
 
 
-WHOLE: Mapping[str, Callable[[_Whole], Shape | None]] = {
+WHOLE: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
     "cross": lambda x: broadcast([x.shape, x.other]),
     "dot": lambda x: _shape_of_dot(x.shape, x.other),
     "inner": lambda x: (*x.shape[:-1], *x.other[:-1]) if x.shape and x.other else None,
@@ -307,7 +307,7 @@ def _swap_axes(shape: Shape, a: Argument, b: Argument) -> Shape | None:
 
 
 def _contract_shapes(a: Shape, b: Shape, axes: Argument) -> Shape | None:
-    """The shape of a product that is summed over so many axes: the last of one, the first of the other."""
+    """Return the shape of a product summed over some axes: the last ones of x, the first ones of y."""
     count = 2 if axes is None else axes
     if not isinstance(count, int) or not 0 <= count <= min(len(a), len(b)):
         return None
@@ -334,7 +334,7 @@ def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
 
 def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
     if not a or not b:
-        return None  # whether it takes what has no dimensions, the system says
+        return None  # the system decides whether it takes 0-d arrays
     if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
         raise ShapeError(f"matmul of shapes {a} and {b}")
     batch = broadcast([a[:-2], b[:-2]])

@@ -1,4 +1,4 @@
-"""Steps: what a straight-line program is made of, each with its text and its place in the source."""
+"""The steps of a straight-line program, each with its text and its source location."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SourceLocation:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The piece of source that asks for a step: its text, its location, and the library that it names.
+    """The source of a step: its text, its location, and the library that it names.
 
     `module` is the module of that library, if its functions follow a system of their own: `lax` of JAX.
     """
@@ -130,11 +130,11 @@ class Step:
 
     @property
     def inputs(self) -> tuple[int, ...]:
-        """The earlier steps that it is made of."""
+        """The earlier steps that it uses."""
         return _find_inputs(self)
 
     def map_refs(self, number: Callable[[int], int], argument: Callable[[Argument], Any]) -> Self:
-        """Return the step with other earlier steps: by number, and as single arguments such as a Ref."""
+        """Return the step with other earlier steps in place of those it uses, by number and as arguments."""
         changed: dict[str, Any] = {}
         for name in self.ARGUMENTS:
             changed[name] = map_argument(getattr(self, name), argument)
@@ -194,7 +194,7 @@ class Call(Step):
 
     @property
     def operation(self) -> Operation:
-        """The operation that it calls; for one that writes into its left operand, what computes that."""
+        """The operation that it calls; for `+=` the one that computes the value, `add`."""
         return self.own or OPERATIONS[WRITES.get(self.name, self.name)]
 
     @property
@@ -220,7 +220,7 @@ class Cast(Step):
 
 @dataclass(frozen=True, slots=True)
 class Index(Step):
-    """Elements of an earlier step: `x[key]`, of the dtype and the weakness of x.
+    """Elements of an earlier step, `x[key]`: as weak as x, and of its dtype.
 
     `lists` says how lists stand in the key: "index" if it is one, "indices" if one is among several.
     """
@@ -236,7 +236,7 @@ class Index(Step):
 
 @dataclass(frozen=True, slots=True)
 class Item(Step):
-    """An element of an earlier step as a Python number, `x.item()`: of the kind of x."""
+    """An element of an earlier step as a Python number of the same kind, `x.item()`."""
 
     OPERATION: ClassVar[str | None] = "item"
     NUMBERS: ClassVar[tuple[str, ...]] = ("source",)

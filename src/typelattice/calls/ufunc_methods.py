@@ -70,7 +70,7 @@ def _call_repeatedly(
     args: Sequence[Argument],
     given: Mapping[str, Argument],
 ) -> Ref:
-    """The function of two elements, time and again: it has the dtype of the function of two such arrays."""
+    """Add a function applied to element after element: its dtype is that of the function of two arrays."""
     op = FUNCTIONS[function]
     if op.least > 2 or op.most == 1:
         raise excerpt.refuse(f"{function}.{method}: {function} takes one array; give a function of two")

@@ -21,7 +21,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """The parts of a system one by one, the laws it breaks, and the nearest orders that break fewer."""
+    """Print the parts of a system, the laws it breaks, and the nearest orders that break fewer."""
     found = check(args.file)
     proved = closed(found.system) if args.closed else None
     if args.format == "json":

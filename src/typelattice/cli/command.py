@@ -29,7 +29,7 @@ class DifferencesFound(Exception):
 
 
 def op_argument(parser: ArgumentParser) -> None:
-    """The option `--op`, which takes any name of an operation."""
+    """Add the option `--op`, which takes any name of an operation."""
     parser.add_argument(
         "--op", metavar="OP",
         help="an operation by any of its names, such as add or +, concat or concatenate "
@@ -38,13 +38,13 @@ def op_argument(parser: ArgumentParser) -> None:
 
 
 def format_argument(parser: ArgumentParser) -> None:
-    """The option `--format` of commands that print paragraphs, or what programs read."""
+    """Add the option `--format` of commands that print paragraphs, or data for programs."""
     how = "print text (default), or JSON for programs"
     parser.add_argument("--format", choices=("text", "json"), default="text", help=how)
 
 
 def exit_code_argument(parser: ArgumentParser, found: str) -> None:
-    """The option `--exit-code`, for scripts and CI; `found` says when the status is 1."""
+    """Add the option `--exit-code`, for scripts and CI; `found` says when the status is 1."""
     parser.add_argument("--exit-code", action="store_true", help=f"exit with 1 if {found}")
 
 

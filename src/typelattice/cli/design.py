@@ -109,7 +109,7 @@ def _each(found: Design | Repairs) -> Sequence[Completion | Repair]:
 
 
 def _write(path: Path, text: str) -> str:
-    """Writes a system file; returns its path."""
+    """Write a system file; return its path."""
     with interrupts.raise_on_interrupt():
         write_text(path, text)
     return str(path)

@@ -113,7 +113,7 @@ class Parser(ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command line, by default that of this process; returns one of the four exit statuses above.
+    """Run a command line, by default that of this process; return one of the four exit statuses above.
 
     Raises KeyboardInterrupt where that ends this process, which no status says as well.
     """

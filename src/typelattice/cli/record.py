@@ -57,7 +57,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _save(found: Recording, output: Path, base: str | None) -> None:
-    """Writes a recording. Raises FileError; RecordingError if it could be written elsewhere only."""
+    """Write a recording. Raises FileError, or RecordingError if it could only be written elsewhere."""
     kept = rest_on_base(found, base) if base else found
     try:
         save_recording(kept, output)

@@ -49,7 +49,7 @@ def _stated() -> str:
 
 
 def program_link(source: str, bound: Mapping[str, str], systems: Sequence[str]) -> str:
-    """The page that computes a program, with the program in its address. Raises UsageError for a long one."""
+    """Return the page that computes a program given in its address. Raises UsageError for a long one."""
     from typelattice.explorer.answer_pages import live_link  # few questions ask for a link
 
     if len(source) > MAX_PROGRAM_CHARS or source.count("\n") >= MOST_LINES:

@@ -21,7 +21,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Each system with its title and the library that it describes."""
+    """Print each system with its title and the library that it describes."""
     found = [tl.system(which) for which in (*tl.systems(args.versions), *args.files)]
     if args.format == "json":
         yield document("systems", {"systems": [_data(s) for s in found]})

@@ -56,7 +56,7 @@ def make_asked(args: Namespace, make: Callable[..., Shown]) -> Shown:
 
 
 def tell_left_out(dtypes: tuple[DType, ...], format: str) -> None:
-    """Says on standard error which dtypes are not shown, where the format has no notes."""
+    """Name on standard error the dtypes that are not shown, if the format has no notes."""
     if format in WITHOUT_NOTES:
         for note in left_out(dtypes, SHOW_SMALL):
             complain(f"typelattice: {note}")

@@ -83,7 +83,7 @@ def run(args: Namespace) -> Paragraphs:
 
     If standard error is closed, use standard output.
     """
-    from typelattice.tracing.front.script import Ended, run_script
+    from typelattice.tracing.front.script import EndedScript, run_script
     from typelattice.tracing.front.settings import read_settings
 
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
@@ -114,7 +114,7 @@ def run(args: Namespace) -> Paragraphs:
 
     note = note_passed_on(arguments, argv)
 
-    def tell(ended: Ended) -> None:
+    def tell(ended: EndedScript) -> None:
         if json:
             from typelattice.tracing.report.plain_data import run_data
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal
 
-from typelattice.engine.operate import op_of
+from typelattice.engine.operate import operation_rules
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
@@ -245,7 +245,7 @@ def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequen
         raise EmitError(f"{op} takes {least} operands, and tables are made for one or two; leave it out")
     parts: tuple[Part, ...] = ("result",)
     if op is not None:
-        rule = op_of(system, op)
+        rule = operation_rules(system, op)
         accumulates = rule.accumulates or rule.accumulates_of_pairs
         parts = ("result", "compute", "accumulate") if accumulates else ("result", "compute")
     count = 1 if most == 1 else 2

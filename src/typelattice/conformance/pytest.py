@@ -32,7 +32,7 @@ from typelattice.conformance.in_process_library import InProcessLibrary
 from typelattice.conformance.library import Library, OperandString
 from typelattice.conformance.process import CALL_SECONDS
 from typelattice.conformance.questions import planned_calls
-from typelattice.engine.operations import LEFT, STANDARD, class_of
+from typelattice.engine.operations import STANDARD, class_of
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.libraries import library_of as library_of_module
@@ -172,7 +172,7 @@ def is_undefined(m: Mismatch) -> bool:
         return False
     op = NAMES[m.call.op]
     gives = STANDARD[class_of(op)].gives
-    if op.in_place or gives == LEFT:
+    if op.in_place or gives == "left":
         return answer == OperandString.parse(m.call.operands[0]).dtype
     if not isinstance(gives, Kind) or answer not in DTYPES:
         return True

@@ -21,12 +21,12 @@ def explain_failure(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Writes a text to a file: whole, or not at all. Raises FileError."""
+    """Write a text to a file: whole, or not at all. Raises FileError."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Writes a file: whole, or not at all. Raises FileError.
+    """Write a file: whole, or not at all. Raises FileError.
 
     The content goes into a file beside it, which then takes its place and keeps its permissions.
     """

@@ -16,7 +16,7 @@ SPELLED = 6  # relations that are written out
 
 
 def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bits") -> Diagram:
-    """The covers of `b`, those `added` that are no relation of `a`, and the covers of `a` that are `dropped`.
+    """Draw the covers of `b`, with those `added` that `a` does not imply, and those of `a` it `dropped`.
 
     If `b` puts a node between two of `a`, nothing is dropped: the relation holds by a longer way.
     """

@@ -102,7 +102,7 @@ def program_steps(x: Program) -> Placed:
 
 
 def _program(x: Program | Replay, other: AnySystem | None, highlight: Sequence[object]) -> Drawing:
-    """A program under the system that is named, or that it was replayed under."""
+    """Return a program under the named system, or under the one that it was replayed under."""
     if highlight:
         raise DrawingError("operands are highlighted in a system; a program is drawn with its own")
     _check_size(len((x.program if isinstance(x, Replay) else x).steps), 0)

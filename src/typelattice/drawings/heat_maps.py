@@ -55,7 +55,7 @@ class Heat:
 
 
 def heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
-    """The values of a heat map, as `heatmap` names them. Raises DrawingError for a map that `x` has not."""
+    """Return the values of a heat map of a name. Raises DrawingError for a map that `x` lacks."""
     have = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
     chosen = have[0] if of is None else of
     if chosen not in have:

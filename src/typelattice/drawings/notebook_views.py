@@ -78,7 +78,7 @@ def _draw_change(before: System, after: System) -> Drawing:
 
 
 def _words(text: str) -> str:
-    """Lines of text as they are."""
+    """Return lines of text unchanged."""
     lines = "\n".join(_escape_line(line) for line in text.split("\n"))
     return f'<pre style="{STYLE}">{escape(lines)}</pre>'
 

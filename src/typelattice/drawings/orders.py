@@ -23,7 +23,7 @@ MOST_PAIRS = 50_000  # of nodes that are looked through for ties
 def order_diagram(
     system: Rules, small: bool, codes: str, also: Iterable[Node] = ()
 ) -> Diagram:
-    """The order of a system; dtypes of less than 8 bits, and small floats, only if `small`, or if in `also`.
+    """Draw the order of a system; dtypes of less than 8 bits only if `small` is set or `also` has them.
 
     `codes`: labels such as i8 (bits), i1 (bytes, as NumPy counts), or int8 (names).
     """

@@ -1,4 +1,4 @@
-"""An answer: what a system makes of operands, and why. Everything that shows an answer reads this."""
+"""An answer: the dtype of some operands under a system, and why. All that shows an answer reads it."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from typelattice.operands.operand import Operand
 
 @frozen()
 class Rule:
-    """The lines of a file that an answer rests on: without them it is another. `quoted` is their text.
+    """The lines of a file that decided an answer: without them it differs. `quoted` is their text.
 
     A key that a program has replaced has no line; `entry` is the entry of the key, if the key is a table.
     """
@@ -85,7 +85,7 @@ class Promotion(Viewed):
 
     @property
     def _question(self) -> str:
-        """The operands, each once, and the operation if there is one."""
+        """Write the operands, each once, and the operation if there is one."""
         operands = " with ".join(dict.fromkeys(map(str, self.operands)))
         return f"{operands} in {self.op}" if self.op else operands
 
@@ -108,7 +108,7 @@ class Promotion(Viewed):
 
     @property
     def decision(self) -> Decision:
-        """The step that settled it: the last that had something to decide."""
+        """The step that decided the answer: the last one that had a choice."""
         return next((s for s in reversed(self.steps) if len(s.nodes) > 1 or s.node is None), self.steps[-1])
 
     @property
@@ -119,17 +119,17 @@ class Promotion(Viewed):
 
     @property
     def rule(self) -> Rule:
-        """The file of the system and the lines in it that decided: without them the answer is another."""
+        """The file of the system and the lines in it that decided: without them the answer differs."""
         return self.find_rule(self)
 
     @property
     def casts(self) -> tuple[Cast, ...]:
-        """The implicit casts, one for each operand that is not of the dtype computed in already."""
+        """The implicit casts: one for each operand that does not have the dtype computed in."""
         targets = ((o, self.cast_target(o)) for o in self.promoting)
         return tuple(_make_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
 
     def cast_target(self, o: Operand) -> DType | None:
-        """The dtype that an operand is cast to before the operation computes; None if it is cast to none.
+        """Return the dtype that an operand is cast to before the operation computes; None if it is not cast.
 
         If the operation does not make the parameters of a dtype alike, each operand has its own: int32
         beside a decimal is decimal(10,0).
@@ -144,7 +144,7 @@ def _make_cast(o: Operand, target: DType) -> Cast:
 
 
 class PromotionError(TypelatticeError, TypeError):
-    """A combination that a system refuses; `promotion` holds all that is known of it."""
+    """A combination that a system refuses; `promotion` is the whole answer."""
 
     def __init__(self, promotion: Promotion) -> None:
         super().__init__(promotion)

@@ -3,7 +3,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.decisions import Decision, Defaulted, Lowered, Outgrown, RefusalError, Replaced
+from typelattice.engine.decisions import (
+    Decision,
+    Defaulted,
+    JoinedByValue,
+    RefusalError,
+    ReplacedInAnswer,
+    TiersJoined,
+)
 from typelattice.engine.joining import enter, join_or_tie, join_tier, own_dtype, stated_pair
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
@@ -18,7 +25,7 @@ def combine(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) ->
         node = join_tier(rules, widths, trail)
         return node, *_dtype_of_node(rules, node, node.kind is not Kind.BOOL or len(operands) == 1, trail)
     if rules.combine == "value":
-        from typelattice.engine import numpy1  # one library alone goes by values
+        from typelattice.engine import numpy1  # only NumPy 1 promotes by value
 
         node = numpy1.combine(rules, operands, [enter(rules, o, trail) for o in operands], trail)
     else:
@@ -70,7 +77,7 @@ def _join_large_ints(rules: Rules, node: Node, operands: Sequence[Operand], trai
         wide = next((d for d in holding if d.kind is kind), holding[0] if holding else None)
         if wide is None:
             continue
-        trail.append(Outgrown((weak(o.kind),), wide, o.kind.word))
+        trail.append(JoinedByValue((weak(o.kind),), wide, o.kind.word))
         if kind is not node.kind:
             node = _signed_counterpart(rules, node, trail)
         node = join_tier(rules, [node, wide], trail)
@@ -89,7 +96,7 @@ def _signed_counterpart(rules: Rules, d: DType, trail: list[Decision]) -> DType:
     ]
     if not wider:
         return d
-    trail.append(Outgrown((d,), wider[0], Kind.SIGNED.word))
+    trail.append(JoinedByValue((d,), wider[0], Kind.SIGNED.word))
     return wider[0]
 
 
@@ -115,7 +122,7 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, trail: list
     if stated:
         return stated
     node = high if low.kind.category <= high.kind.category else _node_of_higher_kind(rules, low, high)
-    step = Lowered((high, low), node)
+    step = TiersJoined((high, low), node)
     if node is None:
         other = f"a Python {low.kind.word}" if tier == "scalar" else f"a 0-d array of {low}"
         article = "an" if low.kind is Kind.UNSIGNED else "a"
@@ -143,7 +150,7 @@ def _dtype_of_node(rules: Rules, node: Node, is_weak: bool, trail: list[Decision
     """Return (dtype, is_weak) of a node: apply the file's `after` map, then a kind's default dtype."""
     after = rules.after.get(node, node)
     if after is not node:
-        trail.append(Replaced((node,), after, repr(node)))
+        trail.append(ReplacedInAnswer((node,), after, repr(node)))
     if isinstance(after, DType):
         return after, is_weak
     found = after.dtype or (rules.defaults.get(after.kind) if after in rules.order else None)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @frozen()
 class Decision:
-    """One decision: `nodes` became `node`, or were refused where that is None.
+    """One decision: `nodes` became `node`, or were refused if that is None.
 
-    `key` is the key of the system file that decides this sort of thing, `entry` the entry under it, if any.
+    `key` is the key of the system file that decides it, `entry` the entry under that key, if any.
     """
 
     nodes: tuple[Node, ...]
@@ -25,19 +25,19 @@ class Decision:
     key: ClassVar[str]
 
 
-class Entered(Decision):
-    """A dtype counts as another on entry, as C's `short` counts as `int`."""
+class ReplacedOnEntry(Decision):
+    """A dtype that another replaces as the operand enters: C's `short` becomes `int`."""
 
     key = "before"
 
 
-class Hosted(Decision):
-    """Another library's array among the system's own, which counts as `node`; None where it is refused."""
+class ForeignCounted(Decision):
+    """Another library's array beside the system's own: it counts as `node`, or is refused if that is None."""
 
     key = "foreign"
 
 
-class Counted(Decision):
+class SizedByValue(Decision):
     """An operand without dimensions that counts as the smallest dtype that holds its value."""
 
     key = "combine"
@@ -56,51 +56,54 @@ class Tied(Decision):
 
 
 class Overridden(Decision):
-    """A pair that the file sends elsewhere than the order would."""
+    """A pair that `overrides` gives another dtype than the order would."""
 
     key = "overrides"
 
 
 class Rejected(Decision):
-    """A pair that the file refuses outright."""
+    """A pair that `refusals` rejects, although the order may join it."""
 
     key = "refusals"
 
 
 class Incomparable(Decision):
-    """A refusal of two nodes whose join is a third, by a system that needs it to be one of them."""
+    """A refusal of two nodes whose join is a third node, if the system requires one of the two."""
 
     key = "combine"
 
 
-class Lowered(Decision):
-    """The effect of an operand of a lower tier (nodes[1]) on one of a higher tier (nodes[0])."""
+class TiersJoined(Decision):
+    """The join of two tiers: nodes[0] is that of the higher tier, nodes[1] that of the lower one.
+
+    The higher one stays unless the lower one is of a higher kind.
+    """
 
     key = "tiers"
 
 
-class Replaced(Decision):
-    """A node that becomes another on the answer, as Keras makes 32 bits of 64."""
+class ReplacedInAnswer(Decision):
+    """A node that another replaces in the answer: Keras makes float32 of float64."""
 
     key = "after"
 
 
 class Defaulted(Decision):
-    """A node without a width that becomes the default dtype of its kind; None where there is no default."""
+    """A node without a width that becomes the default dtype of its kind; None if there is no default."""
 
     key = "defaults"
 
 
-class Widened(Decision):
-    """A Python scalar that counts as a further default dtype of its kind: the first does not hold it."""
+class WidenedDefault(Decision):
+    """A Python scalar that the first default dtype of its kind does not hold, so that a later one does."""
 
     key = "defaults"
 
 
-class Outgrown(Decision):
-    """A Python int that its array cannot hold, so that it joins the array as the smallest dtype that can.
+class JoinedByValue(Decision):
+    """A Python int that the array beside it cannot hold: it joins as the smallest dtype that can.
 
-    If an unsigned array counts as a signed one beside a negative int, that is a step of this class too.
+    An unsigned array that counts as a signed one beside a negative int is a decision of this class, too.
     """
 
     key = "fit"
@@ -113,31 +116,31 @@ class Parameterized(Decision):
 
 
 class Operated(Decision):
-    """The dtype that an operation turns its dtypes into; None if it does not take them."""
+    """The dtype that an operation makes of its operands' dtypes; None if it does not take them."""
 
     key = "ops"
 
 
-class Shaped(Decision):
-    """A refusal of a 0-d array or Python scalar by an operation that takes none anywhere, as matmul."""
+class WithoutDimensions(Decision):
+    """A refusal of a 0-d array or Python scalar by an operation such as matmul, which takes none."""
 
     key = "ops"
 
 
-class Absent(Decision):
+class MissingOperation(Decision):
     """An operation that the library does not have."""
 
     key = "ops"
 
 
-class Unheld(Decision):
-    """A Python scalar whose value the library does not read, whatever it meets."""
+class BeyondLimits(Decision):
+    """A Python scalar beyond the limits of `holds`, which the library refuses beside any operand."""
 
     key = "holds"
 
 
-class Misfit(Decision):
-    """A Python scalar whose value is out of range for the dtype that it should take."""
+class OutOfRange(Decision):
+    """A Python scalar that is out of range for the dtype to which it would be cast."""
 
     key = "fit"
 

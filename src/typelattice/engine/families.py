@@ -9,7 +9,7 @@ from typelattice.engine.decisions import Decision, Parameterized, RefusalError
 from typelattice.engine.formulas import SAME, Arguments, Number
 from typelattice.engine.joining import own_dtype
 from typelattice.engine.operate import Evaluation, gives_for
-from typelattice.engine.operations import LEFT, MemberGiven, Op
+from typelattice.engine.operations import MemberGiven, OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtype_members import arguments_of, member_of
 from typelattice.facts.dtypes import DType, DTypeError
@@ -23,11 +23,15 @@ def without_arguments(operands: Sequence[Operand]) -> tuple[Operand, ...]:
 
 
 def add_arguments(
-    rules: Rules, op: Op | None, operands: Sequence[Operand], evaluation: Evaluation, trail: list[Decision]
+    rules: Rules,
+    op: OperationRules | None,
+    operands: Sequence[Operand],
+    evaluation: Evaluation,
+    trail: list[Decision],
 ) -> Evaluation:
-    """Replace the families of an outcome by members; those of unknown parameters stay families.
+    """Replace the families of an outcome by members; those with unknown parameters stay families.
 
-    Raise RefusalError for operands that differ in what has to be the same, and for a member that cannot be.
+    Raise RefusalError if parameters differ that must agree, or if the result is no valid member.
     """
     if not any(d and d.parameters for d in (evaluation.compute, evaluation.dtype, evaluation.accumulator)):
         return evaluation
@@ -43,7 +47,7 @@ def add_arguments(
 
     result = known(evaluation.dtype) or evaluation.dtype
     left = operands[0].dtype
-    if op and (op.writes or stated == LEFT) and left and left.family is evaluation.dtype:
+    if op and (op.writes or stated == "left") and left and left.family is evaluation.dtype:
         result = left
     elif formulas:
         result = _compute_member(rules, family, dtypes, formulas, trail)

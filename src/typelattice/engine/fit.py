@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from typelattice.engine.joining import own_dtype
-from typelattice.engine.operations import Op
+from typelattice.engine.operations import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import frozen
@@ -41,8 +41,10 @@ class ValueFit:
     becomes: Value | None
 
 
-def check_values(rules: Rules, operands: Sequence[Operand], to: DType, op: Op | None) -> Iterator[ValueFit]:
-    """Yield for each Python scalar of known value whether the value fits the dtype `to`, and what if not.
+def check_values(
+    rules: Rules, operands: Sequence[Operand], to: DType, op: OperationRules | None
+) -> Iterator[ValueFit]:
+    """Yield the fit in the dtype `to` of each Python scalar of known value.
 
     `op` is the operation, if there is one; it may have a policy of its own.
     """
@@ -107,7 +109,7 @@ def _counts_exactly_to(to: DType, value: Value) -> bool:
 
 
 def _fit_value(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> ValueFit:
-    """The fit of one value. The policy for the higher kind decides: an int beside floats is a float first."""
+    """Return the fit of one value. The higher kind's policy decides: an int beside floats is a float."""
     held, becomes = represent(value, to)
     if held:
         return ValueFit(kind, value, to, "fits", None)

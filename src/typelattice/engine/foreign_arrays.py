@@ -1,10 +1,11 @@
 """Foreign arrays, which another library made: the operand that each counts as, or the refusal of it."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.decisions import Decision, Hosted, RefusalError
-from typelattice.engine.operations import Op
+from typelattice.engine.decisions import Decision, ForeignCounted, RefusalError
+from typelattice.engine.operations import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import replace
@@ -40,7 +41,7 @@ def made_dtype(rules: Rules, library: str, source: DType) -> str | None:
 
 
 def read_foreign_arrays(
-    rules: Rules, op: Op | None, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules | None, operands: Sequence[Operand], trail: list[Decision]
 ) -> tuple[Operand, ...]:
     """Replace each foreign array by the operand that it counts as. Raise RefusalError."""
     own = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
@@ -60,20 +61,20 @@ def check_others(rules: Rules, operands: Sequence[Operand], promoting: Sequence[
 
 def _make_refusal(o: Operand, reason: str) -> RefusalError:
     assert o.dtype
-    step = Hosted((o.dtype,), None, o.foreign.removesuffix(SCALAR))
+    step = ForeignCounted((o.dtype,), None, o.foreign.removesuffix(SCALAR))
     return RefusalError(reason, "make it one of the library's own first", step)
 
 
 def _count_operand_as(
-    rules: Rules, o: Operand, own: DType | None, op: Op | None, place: int, trail: list[Decision]
+    rules: Rules, o: Operand, own: DType | None, op: OperationRules | None, place: int, trail: list[Decision]
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
     assert o.dtype
-    known = rules.operation(op.name) if op else None
+    operation = rules.operation(op.name) if op else None
     form = ""
-    if known and place == 0 and known.is_operator:
+    if operation and place == 0 and operation.is_operator:
         form = "left"
-    elif known and place > 0 and known.of_class == "assignment":
+    elif operation and place > 0 and operation.of_class == "assignment":
         form = "assigned"
     word = _foreign_word(rules, o, form)
     if word not in WORDS:
@@ -89,7 +90,7 @@ def _count_operand_as(
         counts = scalar(Kind.FLOAT)
     elif word == OTHER and own and not as_array:
         counts = replace(counts, dtype=own, kind=own.kind, value=None)
-    trail.append(Hosted((o.dtype,), counts.dtype, _describe_counted(o, counts)))
+    trail.append(ForeignCounted((o.dtype,), counts.dtype, _describe_counted(o, counts)))
     return counts
 
 
@@ -118,7 +119,7 @@ def index_refusal(rules: Rules, form: str) -> str | None:
     return None if word in WORDS else word
 
 
-def _needs_dimensions(rules: Rules, op: Op | None) -> bool:
+def _needs_dimensions(rules: Rules, op: OperationRules | None) -> bool:
     """Return True if an operation takes only operands with dimensions."""
     return op is not None and max(rules.operation(op.name).dimensions, op.dimensions) > 0
 

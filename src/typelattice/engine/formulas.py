@@ -54,7 +54,7 @@ class Formula:
         return _names_join(self.tree)
 
     def value(self, operands: Sequence[Arguments], members: Sequence[Arguments], joined: Arguments) -> Number:
-        """The value for the arguments of all operands, of those of the family itself, and of their join."""
+        """Compute the value from the arguments of all operands, of the family's own, and of their join."""
         return _evaluate(self.tree, (operands, members), joined)
 
 

@@ -7,14 +7,14 @@ from itertools import combinations
 
 from typelattice.engine.decisions import (
     Decision,
-    Entered,
     Incomparable,
     Joined,
     Overridden,
     RefusalError,
     Rejected,
+    ReplacedOnEntry,
     Tied,
-    Widened,
+    WidenedDefault,
 )  # fmt: skip
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
@@ -29,7 +29,7 @@ def enter(rules: Rules, o: Operand, trail: list[Decision], alone: bool = False) 
     own = o.dtype or BOOL
     node = rules.before.get(own, own)
     if node is not own:
-        trail.append(Entered((own,), node, str(own)))
+        trail.append(ReplacedOnEntry((own,), node, str(own)))
     if node not in rules.order:
         default = rules.defaults.get(node.kind)
         remedy = f"cast it to a dtype that it has{f', e.g. {default}' if default else ''}"
@@ -38,7 +38,7 @@ def enter(rules: Rules, o: Operand, trail: list[Decision], alone: bool = False) 
 
 
 def own_dtype(rules: Rules, o: Operand, alone: bool = True) -> DType | None:
-    """Return an operand's own dtype; for a Python scalar the default of its kind, None without one.
+    """Return an operand's own dtype; for a Python scalar the default of its kind, None if there is none.
 
     Among several defaults, choose the first that holds the value, or the last if none does. Beside other
     operands a kind of `wider_alone` has its first default only.
@@ -59,7 +59,7 @@ def _enter_weak(rules: Rules, o: Operand, trail: list[Decision], alone: bool) ->
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
     own = own_dtype(rules, o, alone)
     if own in rules.wider.get(o.kind, ()):
-        trail.append(Widened((weak(o.kind),), own, o.kind.word))
+        trail.append(WidenedDefault((weak(o.kind),), own, o.kind.word))
     by_kind = weak(kind)
     if own is None or by_kind in rules.order:
         return by_kind
@@ -84,7 +84,7 @@ def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Nod
 
 
 def _join_in_pairs(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
-    """Pair by pair, from the left."""
+    """Join nodes pair by pair, from the left."""
     first = join(rules, nodes[:1], trail)
     pair = _join_comparable if rules.combine == "comparable" else join
     return reduce(
@@ -93,7 +93,7 @@ def _join_in_pairs(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -
 
 
 def _join_comparable(rules: Rules, pair: Sequence[Node], trail: list[Decision]) -> Node:
-    """Return the join of a pair, which has to be one of the two."""
+    """Return the join of a pair. Raise RefusalError if it is neither of the two."""
     found = join(rules, pair, trail)
     if found not in pair:
         trail.pop()  # a join that does not count
@@ -113,7 +113,7 @@ def check_pair(rules: Rules, a: Node, b: Node) -> None:
 
 
 def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Decision]) -> Node | None:
-    """The override for a pair, if the file has one. Raise RefusalError for a pair that the file refuses."""
+    """Return the override for a pair, None if the file has none. Raise RefusalError for a refused pair."""
     check_pair(rules, a, b)
     pair = frozenset((a, b))
     node = rules.overrides.get(pair)
@@ -143,5 +143,5 @@ def join(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
 
 
 def join_or_tie(rules: Rules, *nodes: Node) -> Node | None:
-    """Return the join or the recorded choice, without a trail; None where there is neither."""
+    """Return the join or the recorded choice, without a trail; None if there is neither."""
     return rules.order.join(*nodes) or rules.ties.get(frozenset(rules.order.minimal_bounds(*nodes)))

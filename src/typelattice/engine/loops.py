@@ -1,31 +1,33 @@
 """The search for a loop: an operation computes in the first of its dtypes to which all operands cast.
 
-NumPy's ufuncs work so. They do not promote their operands: each casts by itself, and the loop of an operand's
-own dtype comes before all others. `add` may therefore answer where promotion refuses. Sources: NumPy's linear
-search over the loops of a ufunc; the casts that ml_dtypes registers (github.com/jax-ml/ml_dtypes, issue 189).
+NumPy's ufuncs work in this way. They do not promote their operands: each casts by itself, and the loop of an
+operand's own dtype comes before all others. So `add` may give a dtype for operands that promotion refuses.
+Sources: NumPy's linear search over the loops of a ufunc; the casts that ml_dtypes registers
+(github.com/jax-ml/ml_dtypes, issue 189).
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.operations import Op
+from typelattice.engine.operations import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
 
-def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, ...]:
+def find_casting_dtypes(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> tuple[DType, ...]:
     """Return the dtypes to search a loop for; empty if the operation promotes its operands together.
 
-    Beside some dtypes another dtype stands in for a Python scalar (`stand-in`). A Python scalar whose kind is
-    no higher than that of several arrays has no say.
+    Beside some dtypes another dtype stands in for a Python scalar (`stand-in`). A Python scalar of no
+    higher kind than several arrays is ignored.
     """
     if not op.loops:
         return ()
     if rules.combine == "value":
-        from typelattice.engine import numpy1  # one library alone goes by values
+        from typelattice.engine import numpy1  # only NumPy 1 promotes by value
 
-        return numpy1.casting(rules, operands, op.loops)
+        return numpy1.find_casting_dtypes(rules, operands, op.loops)
     strong = [o for o in operands if not o.weak]
     highest = max((o.kind.category for o in strong), default=0)
     if len({o.dtype for o in strong}) > 1 and all(o.kind.category <= highest for o in operands):
@@ -36,7 +38,7 @@ def casting(rules: Rules, op: Op, operands: Sequence[Operand]) -> tuple[DType, .
     )
 
 
-def search(rules: Rules, op: Op, dtypes: Sequence[DType]) -> DType | None:
+def find_loop(rules: Rules, op: OperationRules, dtypes: Sequence[DType]) -> DType | None:
     """Return the first dtype whose loop takes these dtypes; None if no loop does."""
     choices = (*(d for d in dtypes if d in op.loops_own), *op.loops)
     return next((loop for loop in choices if all(_casts_to_loop(rules, d, loop) for d in dtypes)), None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from typelattice.engine.decisions import Counted, Decision, Defaulted, RefusalError
+from typelattice.engine.decisions import Decision, Defaulted, RefusalError, SizedByValue
 from typelattice.engine.joining import join
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import CODES, DType, Kind, Node
@@ -52,7 +52,7 @@ def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], tr
     counts = [_make_count(o, d) for o, d in zip(operands, own, strict=True)]
     for o, count in zip(operands, counts, strict=True):
         if o.tier != "array":
-            trail.append(Counted((o.own_node,), count.beside_unsigned))
+            trail.append(SizedByValue((o.own_node,), count.beside_unsigned))
     return reduce(lambda a, b: _join_pair(rules, a, b, trail), counts).beside_unsigned
 
 
@@ -67,7 +67,9 @@ def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Decision]) -> Count
     return Count(node, SIGNED[UNSIGNED.index(node)] if both and node in UNSIGNED else node)
 
 
-def casting(rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]) -> tuple[DType, ...]:
+def find_casting_dtypes(
+    rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]
+) -> tuple[DType, ...]:
     """Return the first loop to which all operands cast, as either dtype that they count as; empty if none."""
     own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
     if len(own) < len(operands):
@@ -98,7 +100,7 @@ def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
 
 
 def at_least(o: Operand, own: DType) -> DType:
-    """The dtype of an operand; for a Python scalar beyond its default dtype, the smallest that holds it."""
+    """Return the dtype of an operand; the smallest that holds a Python scalar beyond its default dtype."""
     beyond = not o.dtype and o.value and not represent(o.value, own)[0]
     return smallest(own, o.value).beside_unsigned if beyond else own
 
@@ -125,4 +127,4 @@ def smallest(own: DType, value: Value | None) -> Count:
         in_u, in_s = represent(v, u)[0], represent(v, s)[0]
         if in_u or in_s:
             return Count(u if in_u else s, s if in_s else u)
-    raise RefusalError("beyond uint64 it is an object", "use a float", Counted((own,), None))
+    raise RefusalError("beyond uint64 it is an object", "use a float", SizedByValue((own,), None))

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from typelattice.engine.decisions import Absent, Decision, Defaulted, Operated, RefusalError, Shaped, Unheld
+from typelattice.engine.decisions import (
+    BeyondLimits,
+    Decision,
+    Defaulted,
+    MissingOperation,
+    Operated,
+    RefusalError,
+    WithoutDimensions,
+)
 from typelattice.engine.operations import (
     ANY,
-    BESIDE,
-    BESIDE_STRONG,
     DIFFERENT,
-    LAST,
-    NONE,
-    NOR_WEAK,
-    RIGHT,
     Domain,
-    Op,
+    OperationRules,
     Override,
     Target,
-    entries,
-)  # fmt: skip
+    entry_names,
+)
+from typelattice.engine.rule_words import ScalarPlaces
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.loss import loss
@@ -29,12 +32,14 @@ from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import BOOL, Operand
 
 PLACES = {
-    BESIDE: "a Python scalar only beside an array",
-    BESIDE_STRONG: "a Python scalar, and a weak array, only beside an array that is not weak",
-    RIGHT: "a Python scalar only on the right of an array",
-    LAST: "a Python scalar only as the last operand",
-    NONE: "no Python scalar",
-    NOR_WEAK: "no Python scalar and no weak array",
+    ScalarPlaces.BESIDE_ARRAY: "a Python scalar only beside an array",
+    ScalarPlaces.BESIDE_STRONG_ARRAY: (
+        "a Python scalar, and a weak array, only beside an array that is not weak"
+    ),
+    ScalarPlaces.ON_THE_RIGHT: "a Python scalar only on the right of an array",
+    ScalarPlaces.LAST: "a Python scalar only as the last operand",
+    ScalarPlaces.NONE: "no Python scalar",
+    ScalarPlaces.NONE_NOR_0D_NOR_WEAK: "no Python scalar and no weak array",
 }
 
 
@@ -46,31 +51,37 @@ def check_held(holds: Mapping[Target, Sequence[DType]], operands: Iterable[Opera
     for o in operands:
         held = holds.get(o.kind) if o.tier == "scalar" else None
         if held and o.value is not None and not any(represent(o.value, d)[0] for d in held):
-            step = Unheld(tuple(held), None, o.kind.word)
+            step = BeyondLimits(tuple(held), None, o.kind.word)
             within = " or ".join(map(str, held))
             reason = f"a Python {o.kind.word} has to lie within {within}, and {o.value} does not"
             raise RefusalError(reason, "use a value within it", step)
 
 
-def check_operands(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+def check_operands(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for the first operand that an operation does not take, whatever it would meet."""
     check_held(rules.holds if op.holds is None else op.holds, operands)
     _check_standing(rules, op, operands)
     if op.name in rules.absent or not op.takes.listed:
         found = tuple(o.own_node for o in operands)
         looked_up = op.name in rules.absent
-        step = Absent(found, None, op.name) if looked_up else Operated(found, None, entry(rules, op, "takes"))
+        step = (
+            MissingOperation(found, None, op.name)
+            if looked_up
+            else Operated(found, None, deciding_entry(rules, op, "takes"))
+        )
         raise RefusalError(f"{rules.name} has no {op.name}", WRITE_OTHERWISE, step)
     _check_scalars(rules, op, operands)
     for o in operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind
         if op.accepts is not None and own not in op.accepts:
-            step = Operated((o.own_node,), None, entry(rules, op, "accepts"))
+            step = Operated((o.own_node,), None, deciding_entry(rules, op, "accepts"))
             remedy = cast_remedy(rules, op, [o.own_node], "it")
             raise RefusalError(f"{op.name} takes no {_name_untaken(o, op.accepts)}", remedy, step)
 
 
-def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], operand_words: str = "the operands") -> str:
+def cast_remedy(
+    rules: Rules, op: OperationRules, nodes: Sequence[Node], operand_words: str = "the operands"
+) -> str:
     """Say to which dtype to cast refused operands: the lowest taken one that holds all their values.
 
     Else the lowest above them that is taken, or a default dtype.
@@ -101,7 +112,7 @@ def cast_remedy(rules: Rules, op: Op, nodes: Sequence[Node], operand_words: str 
     return f"cast {operand_words}, e.g. to {found}" if found else WRITE_OTHERWISE
 
 
-def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+def _check_standing(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for an operand without dimensions, if every library refuses it or this one does."""
     everywhere = rules.operation(op.name).dimensions
     needed = max(everywhere, op.dimensions)
@@ -109,29 +120,31 @@ def _check_standing(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
     if lacking:
         what = "0-d array" if lacking[0].tier == "0d" else f"Python {lacking[0].kind.word}"
         found = (lacking[0].own_node,)
-        says = entry(rules, op, "scalars")
-        step: Decision = Shaped(found, None, op.name) if everywhere else Operated(found, None, says)
+        says = deciding_entry(rules, op, "scalars")
+        step: Decision = Operated(found, None, says)
+        if everywhere:
+            step = WithoutDimensions(found, None, op.name)
         many = f"{needed} dimension{'s' * (needed > 1)}"
         reason = f"{op.name} takes no {what}: every operand has at least {many}"
         raise RefusalError(reason, "reshape it first", step)
 
 
-def _check_scalars(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for a Python scalar, or a weak array, in a place where the operation takes none."""
     if op.scalars not in PLACES:  # as of most operations
         return
     standing = [o.tier == "scalar" for o in operands]
     taken = {
-        BESIDE: not all(standing),
-        BESIDE_STRONG: not all(o.tier == "scalar" or o.weak for o in operands),
-        RIGHT: not standing[0],
-        LAST: not any(standing[:-1]),
-        NONE: not any(standing),
-        NOR_WEAK: not any(o.tier == "scalar" or o.weak for o in operands),
+        ScalarPlaces.BESIDE_ARRAY: not all(standing),
+        ScalarPlaces.BESIDE_STRONG_ARRAY: not all(o.tier == "scalar" or o.weak for o in operands),
+        ScalarPlaces.ON_THE_RIGHT: not standing[0],
+        ScalarPlaces.LAST: not any(standing[:-1]),
+        ScalarPlaces.NONE: not any(standing),
+        ScalarPlaces.NONE_NOR_0D_NOR_WEAK: not any(o.tier == "scalar" or o.weak for o in operands),
     }
     if not taken[op.scalars]:
         found = next((o for o in operands if o.tier == "scalar"), operands[0])
-        step = Operated((found.own_node,), None, entry(rules, op, "scalars"))
+        step = Operated((found.own_node,), None, deciding_entry(rules, op, "scalars"))
         raise RefusalError(f"{op.name} takes {PLACES[op.scalars]}", "make it an array of a dtype", step)
 
 
@@ -140,7 +153,7 @@ def _name_untaken(o: Operand, taken: Domain) -> str:
     return str(o.dtype if o.dtype and o.kind in taken else o.kind)
 
 
-def check_exponent(rules: Rules, op: Op, last: Operand, value: object, compute: DType) -> None:
+def check_exponent(rules: Rules, op: OperationRules, last: Operand, value: object, compute: DType) -> None:
     """Raise RefusalError for a Python int on the right that is, once wrapped, negative or too great."""
     tiers = ("scalar",) if op.exponent_within else op.exponent_not_negative
     if last.tier not in tiers or not isinstance(value, int):
@@ -150,7 +163,7 @@ def check_exponent(rules: Rules, op: Op, last: Operand, value: object, compute: 
         step = Operated(
             (weak(last.kind), compute),
             None,
-            entry(rules, op, "exponent_within" if op.exponent_within else "exponent_not_negative"),
+            deciding_entry(rules, op, "exponent_within" if op.exponent_within else "exponent_not_negative"),
         )
         reason = f"{op.name} of integers takes no negative integer on the right"
         if value >= 0:
@@ -164,13 +177,13 @@ def check_exponent(rules: Rules, op: Op, last: Operand, value: object, compute: 
         raise RefusalError(reason, remedy, step)
 
 
-def check_pairs(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+def check_pairs(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for the first two operands that do not meet here, though they meet elsewhere."""
     for a, b in combinations(operands, 2) if op.refusals else ():
         for refusal in op.refusals:
             if _match_sides(a, b, refusal) or (not refusal.ordered and _match_sides(b, a, refusal)):
                 met = (a.own_node, b.own_node)
-                step = Operated(met, None, entry(rules, op, "refusals"))
+                step = Operated(met, None, deciding_entry(rules, op, "refusals"))
                 does = "stand before" if refusal.ordered else "meet"
                 reason = f"{op.name} does not let {a} {does} {b}: {refusal.reason}"
                 raise RefusalError(reason, cast_remedy(rules, op, met, "one of them"), step)
@@ -208,11 +221,11 @@ def _match_sides(a: Operand, b: Operand, pair: Override) -> bool:
     return not (pair.left.isdisjoint(of_a) or pair.right.isdisjoint(of_b))
 
 
-def entry(rules: Rules, op: Op, key: str | None = None) -> str:
+def deciding_entry(rules: Rules, op: OperationRules, key: str | None = None) -> str:
     """Return the entry of `ops` that gives a key of an operation, or any key; its class if none does."""
-    known = entries(rules.operation(op.name))
-    of_class = IN_PLACE if key == "gives_into" and IN_PLACE in known else known[-2]
-    return next((name for name in known if _has_key(rules, name, key)), of_class)
+    names = entry_names(rules.operation(op.name))
+    of_class = IN_PLACE if key == "gives_into" and IN_PLACE in names else names[-2]
+    return next((name for name in names if _has_key(rules, name, key)), of_class)
 
 
 def _has_key(rules: Rules, name: str, key: str | None) -> bool:

@@ -9,45 +9,30 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from typelattice.engine.combine import combine
-from typelattice.engine.decisions import Decision, Misfit, Operated, RefusalError
+from typelattice.engine.decisions import Decision, Operated, OutOfRange, RefusalError
 from typelattice.engine.fit import ValueFit, check_values
 from typelattice.engine.joining import enter
-from typelattice.engine.loops import casting, search
+from typelattice.engine.loops import find_casting_dtypes, find_loop
 from typelattice.engine.operand_checks import (
     cast_remedy,
     check_exponent,
     check_operands,
     check_pairs,
+    deciding_entry,
     dtype_of_pair,
-    entry,
     has_pair,
     resolve_target,
 )  # fmt: skip
 from typelattice.engine.operation_join import check_alike, check_weak, join_operands, make_arrays
 from typelattice.engine.operations import (
-    CASTS,
-    DEFAULT_DTYPE,
-    DEFAULT_OR_ERROR,
-    EVEN_IF_CAST,
-    IF_0D,
-    IF_NOT_CAST,
-    JOINED,
-    LEFT_CAST,
-    LEFT_CATEGORY,
-    LEFT_KIND,
-    NEVER,
-    NEW_ARRAY,
-    NEW_ARRAY_ROUNDED,
-    NEW_ARRAYS,
     NUMBER_OF_ALL,
     PYTHON_NUMBERS,
-    SAME_DTYPE,
-    STAYS,
     MemberGiven,
-    Op,
-    find,
+    OperationRules,
     look_up,
-)  # fmt: skip
+    merge_entries,
+)
+from typelattice.engine.rule_words import JoinRule, LeftOperand, ScalarTarget, WeakResult
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
 from typelattice.facts.frozen_classes import frozen
@@ -57,7 +42,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.engine.operations import Given
 
-STAY_WEAK = (STAYS, EVEN_IF_CAST, IF_0D, DEFAULT_OR_ERROR)  # words that leave a weak result weak
+STAY_WEAK = (
+    WeakResult.WEAK, WeakResult.WEAK_EVEN_IF_CAST, WeakResult.WEAK_IF_0D, WeakResult.DEFAULT_DTYPE_OR_ERROR,
+)  # fmt: skip
 
 
 @frozen()
@@ -77,13 +64,13 @@ class Evaluation:
 
 
 @lru_cache(maxsize=1024)  # tables ask the same few operations thousands of times
-def op_of(rules: Rules, name: str) -> Op:
-    """Find the behaviour of an operation under some rules. Raise OpError for an unknown operation."""
-    return find(rules.operation(name), rules.ops)
+def operation_rules(rules: Rules, name: str) -> OperationRules:
+    """Return the rules of a system for an operation. Raise OpError for an unknown operation."""
+    return merge_entries(rules.operation(name), rules.ops)
 
 
 def evaluate_operation(
-    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
 ) -> Evaluation:
     """Evaluate an operation on operands. Raise RefusalError if the system refuses them."""
     check_operands(rules, op, operands)
@@ -95,25 +82,25 @@ def evaluate_operation(
 
 
 def _evaluate_joined(
-    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
 ) -> Evaluation:
     """Evaluate an operation whose operands join, or are cast to dtypes of its own."""
     node: Node | None = None
     weak = ignored = is_constant = False
-    dtypes = casting(rules, op, operands)
+    dtypes = find_casting_dtypes(rules, op, operands)
     if not dtypes:
         ignored = ignores_exponent(op, operands)
         # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
         is_constant = ignored and operands[1].tier != "array" and op.has_constants
         joining = operands[:1] if ignored else operands
         node, dtype, weak = join_operands(rules, op, joining, trail)
-        if op.joins == SAME_DTYPE:
+        if op.joins is JoinRule.SAME_DTYPE:
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
     compute, result = _apply_rule(rules, op, dtypes, trail, is_constant)
     if op.writes or gives_for(op, compute) == "left":
         result = write_into_left(rules, op, result, operands[0], trail)
-    adopted = dtypes[0] if op.computes_scalars == JOINED and len(dtypes) == 1 else compute
+    adopted = dtypes[0] if op.computes_scalars is ScalarTarget.JOINED and len(dtypes) == 1 else compute
     values = () if is_constant else tuple(check_values(rules, operands, adopted, op))
     _check_values(values)
     _check_exponent_value(rules, op, operands[-1], values, compute)
@@ -121,12 +108,12 @@ def _evaluate_joined(
     if is_constant:  # a power whose exponent is a constant is a product, and as weak as that
         return Evaluation(node, compute, result, weak and is_uncast, values)
     weak_rule = look_up(op.weak_result_of, compute) or op.weak_result
-    if weak_rule == EVEN_IF_CAST and not is_uncast:
+    if weak_rule is WeakResult.WEAK_EVEN_IF_CAST and not is_uncast:
         weak = True
-    elif weak_rule == IF_0D and any(o.tier == "array" for o in operands):
+    elif weak_rule is WeakResult.WEAK_IF_0D and any(o.tier == "array" for o in operands):
         weak = False
     elif weak:
-        if weak_rule == DEFAULT_OR_ERROR:
+        if weak_rule is WeakResult.DEFAULT_DTYPE_OR_ERROR:
             check_weak(rules, op, result)
         result, weak = _apply_weak_result(
             rules, weak_rule, result, not ignored or operands[1].weak, is_uncast
@@ -138,7 +125,7 @@ def _evaluate_joined(
 
 
 def _check_exponent_value(
-    rules: Rules, op: Op, last: Operand, values: Sequence[ValueFit], compute: DType
+    rules: Rules, op: OperationRules, last: Operand, values: Sequence[ValueFit], compute: DType
 ) -> None:
     """Check an exponent. Its own fit, if it has one, says what its value has wrapped to."""
     wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
@@ -146,13 +133,13 @@ def _check_exponent_value(
 
 
 def _evaluate_unjoined(
-    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
 ) -> Evaluation | None:
     """Evaluate an operation if its operands need not join; return None if they have to."""
     into = operands[0].dtype
-    if op.gives_into in CASTS and op.gives == "left" and into is not None:
+    if op.gives_into.casts_any and op.gives == "left" and into is not None:
         return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), trail)
-    if op.joins == NEVER and not _operands_join(rules, op, operands):
+    if op.joins is JoinRule.NEVER and not _operands_join(rules, op, operands):
         return _evaluate_separately(rules, op, operands, trail)
     if op.joins_never and has_pair(op.joins_never, operands):
         return _evaluate_separately(rules, op, operands, trail)
@@ -164,24 +151,24 @@ def _evaluate_unjoined(
 
 
 def _evaluate_assignment(
-    rules: Rules, op: Op, operands: Sequence[Operand], target: DType, trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], target: DType, trail: list[Decision]
 ) -> Evaluation:
     """Evaluate an assignment that casts its value, and needs no dtype that holds both operands."""
     for o in operands:
         enter(rules, o, trail)
     dtypes = tuple(o.dtype for o in operands if o.dtype)
     if target not in op.takes:
-        step = Operated(dtypes, None, entry(rules, op, "takes"))
+        step = Operated(dtypes, None, deciding_entry(rules, op, "takes"))
         raise RefusalError(f"{op.name} takes no {target.kind}", cast_remedy(rules, op, [target]), step)
     target = _computed_in(rules, op, (target,)) or target
-    trail.append(Operated(dtypes, target, entry(rules, op)))
+    trail.append(Operated(dtypes, target, deciding_entry(rules, op)))
     # A bool holds the truth of every number, so that none is out of its range.
     values = () if target.kind is Kind.BOOL else tuple(check_values(rules, operands[1:], target, op))
     _check_values(values)
     return Evaluation(None, target, target, operands[0].weak, values)
 
 
-def _operands_join(rules: Rules, op: Op, operands: Sequence[Operand]) -> bool:
+def _operands_join(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> bool:
     """Return True if operands join, although the operation does without their join."""
     try:
         combine(rules, operands, [])
@@ -191,56 +178,58 @@ def _operands_join(rules: Rules, op: Op, operands: Sequence[Operand]) -> bool:
 
 
 def _evaluate_separately(
-    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
 ) -> Evaluation:
     """Evaluate an operation that looks at each operand by itself, and gives a dtype of its own."""
     for o in operands:
         enter(rules, o, trail)
         if (o.dtype or o.kind) not in op.takes:
-            step = Operated((o.own_node,), None, entry(rules, op, "takes"))
+            step = Operated((o.own_node,), None, deciding_entry(rules, op, "takes"))
             remedy = cast_remedy(rules, op, [o.own_node])
             raise RefusalError(f"{op.name} takes no {o.kind}", remedy, step)
     assert isinstance(op.gives, (DType, Kind))
     result = resolve_target(rules, op.gives)
     nodes = tuple(o.own_node for o in operands)
-    trail.append(Operated(nodes, result, entry(rules, op, "joins")))
+    trail.append(Operated(nodes, result, deciding_entry(rules, op, "joins")))
     if op.writes:
         result = write_into_left(rules, op, result, operands[0], trail)
     return Evaluation(None, None, result, False, ())
 
 
 def _evaluate_override(
-    rules: Rules, op: Op, operands: Sequence[Operand], target: DType, trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], target: DType, trail: list[Decision]
 ) -> Evaluation:
     """Evaluate an operation on operands that an override gives a dtype, whatever their join is."""
     for o in operands:
         enter(rules, o, trail)
     nodes = tuple(o.own_node for o in operands)
-    trail.append(Operated(nodes, target, entry(rules, op, "overrides")))
+    trail.append(Operated(nodes, target, deciding_entry(rules, op, "overrides")))
     result = write_into_left(rules, op, target, operands[0], trail) if op.writes else target
     return Evaluation(None, target, result, False, (), _python_number_kind(op, target, result))
 
 
 def _evaluate_unjoined_product(
-    rules: Rules, op: Op, operands: Sequence[Operand], accumulator: DType, trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], accumulator: DType, trail: list[Decision]
 ) -> Evaluation:
     """Evaluate a product of operands that keep their own dtypes, and that adds up in another."""
     for o in operands:
         enter(rules, o, trail)
     result = dtype_of_pair(op.gives_of_pairs, operands) or accumulator
     trail.append(
-        Operated(tuple(o.own_node for o in operands), result, entry(rules, op, "accumulates_of_pairs"))
+        Operated(
+            tuple(o.own_node for o in operands), result, deciding_entry(rules, op, "accumulates_of_pairs")
+        )
     )
     return Evaluation(None, None, result, False, (), None, accumulator)
 
 
-def _accumulator_dtype(rules: Rules, op: Op, compute: DType) -> DType | None:
+def _accumulator_dtype(rules: Rules, op: OperationRules, compute: DType) -> DType | None:
     """Return the dtype in which an operation adds up; None if the file states none for the compute dtype."""
     target = look_up(op.accumulates, compute)
     return resolve_target(rules, target) if target else None
 
 
-def ignores_exponent(op: Op, operands: Sequence[Operand]) -> bool:
+def ignores_exponent(op: OperationRules, operands: Sequence[Operand]) -> bool:
     """Return True if the right operand is an integer that promotion ignores, e.g. `x ** 2`."""
     if len(operands) != 2:
         return False
@@ -255,13 +244,13 @@ def _check_values(values: Sequence[ValueFit]) -> None:
     """Raise RefusalError for a value that is out of range, if the system raises for it."""
     for fit in values:
         if fit.outcome == "raise":
-            step = Misfit((fit.target,), None, fit.kind.word)
+            step = OutOfRange((fit.target,), None, fit.kind.word)
             reason = f"{fit.value} is out of range for {fit.target}"
             raise RefusalError(reason, "use a value within it, or a wider dtype", step)
 
 
 def _apply_rule(
-    rules: Rules, op: Op, dtypes: tuple[DType, ...], trail: list[Decision], is_constant: bool
+    rules: Rules, op: OperationRules, dtypes: tuple[DType, ...], trail: list[Decision], is_constant: bool
 ) -> tuple[DType, DType]:
     """Return the dtype computed in and that of the result. `dtypes` are the join, or those that need a loop.
 
@@ -275,25 +264,25 @@ def _apply_rule(
         description = " with ".join(map(str, dtypes))
         if compute is not None and checked is not None:
             description = str(checked if checked.kind in op.takes else checked.kind)
-        step = Operated(dtypes, None, entry(rules, op, "takes"))
+        step = Operated(dtypes, None, deciding_entry(rules, op, "takes"))
         reason = f"{op.name} takes no {description}"
         raise RefusalError(reason, cast_remedy(rules, op, dtypes), step)
     result = _result_dtype(rules, op, dtypes[0] if len(dtypes) == 1 else compute, compute)
     if not trail or dtypes != (compute,) or result is not compute:
-        trail.append(Operated(dtypes, result, entry(rules, op)))
+        trail.append(Operated(dtypes, result, deciding_entry(rules, op)))
     return compute, result
 
 
-def _computed_in(rules: Rules, op: Op, dtypes: tuple[DType, ...]) -> DType | None:
+def _computed_in(rules: Rules, op: OperationRules, dtypes: tuple[DType, ...]) -> DType | None:
     """Return the dtype to compute in: by `computes`, or by the first fitting loop; None if no loop fits."""
     mapped = {look_up(op.computes, d) for d in dtypes}
     target = mapped.pop() if len(mapped) == 1 else None
     if target:
         return resolve_target(rules, target)
-    return search(rules, op, dtypes) if op.loops else dtypes[0]
+    return find_loop(rules, op, dtypes) if op.loops else dtypes[0]
 
 
-def _result_dtype(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
+def _result_dtype(rules: Rules, op: OperationRules, joined: DType, compute: DType) -> DType:
     """Return the dtype of the result, before it is written into a left operand."""
     computed = _accumulator_dtype(rules, op, compute) or compute
     match gives_for(op, compute):
@@ -318,55 +307,57 @@ def _result_dtype(rules: Rules, op: Op, joined: DType, compute: DType) -> DType:
 
 def may_give_python_number(rules: Rules, name: str) -> bool:
     """Return True if the operation of this name may give a Python number."""
-    op = op_of(rules, name)
+    op = operation_rules(rules, name)
     return any(given in PYTHON_NUMBERS for given in (op.gives, *op.gives_of.values()))
 
 
-def _python_number_kind(op: Op, compute: DType, result: DType) -> Kind | None:
+def _python_number_kind(op: OperationRules, compute: DType, result: DType) -> Kind | None:
     """Return the kind of a result that is a Python number; None for an array."""
     if gives_for(op, compute) not in PYTHON_NUMBERS:
         return None
     return Kind.SIGNED if result.kind is Kind.UNSIGNED else result.kind
 
 
-def gives_for(op: Op, compute: DType) -> Given:
+def gives_for(op: OperationRules, compute: DType) -> Given:
     """Return what `gives` says of a result that was computed in this dtype."""
     return look_up(op.gives_of, compute) or op.gives
 
 
-def _check_dimensions_of_left(rules: Rules, op: Op, operands: Sequence[Operand]) -> None:
+def _check_dimensions_of_left(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for writing an operand with dimensions into a 0-d array. No library does that.
 
     An operator that gives a new array writes nothing into the left operand.
     """
     left, *others = operands
-    if op.gives_into in NEW_ARRAYS or left.tier != "0d" or all(o.tier != "array" for o in others):
+    if op.gives_into.makes_new_array or left.tier != "0d" or all(o.tier != "array" for o in others):
         return
     nodes = tuple(o.own_node for o in operands)
-    step = Operated(nodes, None, entry(rules, op, "gives_into"))
+    step = Operated(nodes, None, deciding_entry(rules, op, "gives_into"))
     reason = f"{op.name} would write what has dimensions into an array that has none"
     raise RefusalError(reason, "give the result a name of its own", step)
 
 
-def write_into_left(rules: Rules, op: Op, result: DType, left: Operand, trail: list[Decision]) -> DType:
+def write_into_left(
+    rules: Rules, op: OperationRules, result: DType, left: Operand, trail: list[Decision]
+) -> DType:
     """Return the dtype of the left operand after the result is written into it or replaces it."""
     target = left.dtype if left.tier != "scalar" else None
-    if target is None or target is result or op.gives_into == NEW_ARRAY:
+    if target is None or target is result or op.gives_into is LeftOperand.NEW_ARRAY:
         return result
     rounds = result.kind is Kind.FLOAT and target.kind.category < result.kind.category
-    if op.gives_into == NEW_ARRAY_ROUNDED and not rounds:
+    if op.gives_into is LeftOperand.NEW_ARRAY_ROUNDED and not rounds:
         return result
     allowed = {
-        NEW_ARRAY_ROUNDED: rounds,
-        LEFT_KIND: result.kind.position <= target.kind.position,
-        LEFT_CATEGORY: result.kind.category <= target.kind.category,
-        LEFT_CAST: True,
+        LeftOperand.NEW_ARRAY_ROUNDED: rounds,
+        LeftOperand.NO_HIGHER_KIND: result.kind.position <= target.kind.position,
+        LeftOperand.NO_HIGHER_CATEGORY: result.kind.category <= target.kind.category,
+        LeftOperand.ANY_CAST: True,
     }
     if not allowed.get(op.gives_into):
-        step = Operated((result, target), None, entry(rules, op, "gives_into"))
+        step = Operated((result, target), None, deciding_entry(rules, op, "gives_into"))
         remedy = "give the result a name of its own, or cast it"
         raise RefusalError(f"{result} cannot be written into {target}", remedy, step)
-    trail.append(Operated((result, target), target, entry(rules, op)))
+    trail.append(Operated((result, target), target, deciding_entry(rules, op)))
     return target
 
 
@@ -378,6 +369,8 @@ def _apply_weak_result(
     `weak_rule` is the word of the key `weak-result`. `is_uncast` is true if the operation computed in the
     dtype at which its operands joined.
     """
-    if weak_rule == DEFAULT_DTYPE:
+    if weak_rule is WeakResult.DEFAULT_DTYPE:
         return rules.defaults.get(result.kind, result), True
-    return result, are_all_weak and (weak_rule in STAY_WEAK or (weak_rule == IF_NOT_CAST and is_uncast))
+    return result, are_all_weak and (
+        weak_rule in STAY_WEAK or (weak_rule is WeakResult.WEAK_IF_NOT_CAST and is_uncast)
+    )

@@ -14,15 +14,16 @@ from typelattice.engine.decisions import (
     Decision,
     Defaulted,
     Joined,
-    Lowered,
-    Misfit,
     Operated,
+    OutOfRange,
     RefusalError,
-    Replaced,
+    ReplacedInAnswer,
+    TiersJoined,
 )  # fmt: skip
 from typelattice.engine.joining import own_dtype
-from typelattice.engine.operand_checks import cast_remedy, entry, resolve_target
-from typelattice.engine.operations import ITSELF, Covers, Op, look_up
+from typelattice.engine.operand_checks import cast_remedy, deciding_entry, resolve_target
+from typelattice.engine.operations import Covers, OperationRules, look_up
+from typelattice.engine.rule_words import CountsAs
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.frozen_classes import replace
@@ -31,7 +32,7 @@ from typelattice.facts.range_checks import represent
 from typelattice.operands.operand import Operand
 
 
-def counted_dtype(rules: Rules, op: Op, o: Operand) -> DType | None:
+def counted_dtype(rules: Rules, op: OperationRules, o: Operand) -> DType | None:
     """Return the dtype that an operand counts as before it joins the others; None if that is its own dtype.
 
     A Python scalar has such a dtype only in a system without the tier `scalar`.
@@ -41,18 +42,18 @@ def counted_dtype(rules: Rules, op: Op, o: Operand) -> DType | None:
     return None if counts is o.dtype and not o.weak else counts
 
 
-def _count_operand_as(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
+def _count_operand_as(rules: Rules, op: OperationRules, o: Operand, trail: list[Decision]) -> Operand:
     """Return an operand as the operation counts it."""
     counts = counted_dtype(rules, op, o)
     if counts is None:
         return o
-    trail.append(Operated((o.own_node,), counts, entry(rules, op, "counts_as_of")))
+    trail.append(Operated((o.own_node,), counts, deciding_entry(rules, op, "counts_as_of")))
     tier = "array" if o.tier == "scalar" else o.tier
     return replace(o, dtype=counts, kind=counts.kind, weak=False, tier=tier, value=None)
 
 
 def _without_default(
-    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
 ) -> list[Operand]:
     """Return the array that Python scalars alone count as, where they have no default dtype: the highest kind
     decides. Return an empty list for other operands.
@@ -62,15 +63,15 @@ def _without_default(
     if target is None or highest.kind in rules.defaults or any(o.tier != "scalar" for o in operands):
         return []
     counts = resolve_target(rules, target)
-    trail.append(Operated((highest.own_node,), counts, entry(rules, op, "counts_as_of")))
+    trail.append(Operated((highest.own_node,), counts, deciding_entry(rules, op, "counts_as_of")))
     return [replace(highest, dtype=counts, kind=counts.kind, weak=False, tier="array", value=None)]
 
 
 def make_arrays(
-    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
 ) -> Sequence[Operand]:
     """Convert operands to arrays, each by itself, if the operation does so before they join."""
-    if op.counts_as == ITSELF:
+    if op.counts_as is CountsAs.ITSELF:
         return operands
     return [
         _make_array(rules, op, o, trail) if o.tier != "array" and op.counts_as_array(i) else o
@@ -78,7 +79,7 @@ def make_arrays(
     ]
 
 
-def _make_array(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Operand:
+def _make_array(rules: Rules, op: OperationRules, o: Operand, trail: list[Decision]) -> Operand:
     """Count an operand without dimensions as an array of its own dtype. Raise RefusalError for overflow."""
     own = own_dtype(rules, o)
     if own is None:
@@ -89,14 +90,14 @@ def _make_array(rules: Rules, op: Op, o: Operand, trail: list[Decision]) -> Oper
         own = numpy1.at_least(o, own)
     if o.value is not None and not represent(o.value, own)[0]:
         reason = f"{o.value} is out of range for {own}"
-        raise RefusalError(reason, "use a value within it", Misfit((own,), None, o.kind.word))
+        raise RefusalError(reason, "use a value within it", OutOfRange((own,), None, o.kind.word))
     if o.tier in rules.tiers:
-        trail.append(Operated((o.own_node,), own, entry(rules, op, "counts_as")))
+        trail.append(Operated((o.own_node,), own, deciding_entry(rules, op, "counts_as")))
     return replace(o, dtype=own, kind=own.kind, weak=False, tier="array", value=None)
 
 
 def join_operands(
-    rules: Rules, op: Op, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
 ) -> tuple[Node, DType, bool]:
     """Join operands as the operation counts them: return the node, its dtype, and whether it is weak."""
     counted = operands
@@ -110,16 +111,16 @@ def join_operands(
         rules, order=_build_order(op.joins_order), ties={}, overrides={}, refusals={}, combine="join"
     )
     nodes = tuple(o.own_node for o in counted)
-    order_entry = entry(rules, op, "joins_order")
+    order_entry = deciding_entry(rules, op, "joins_order")
     # One step stands for the operation's order. The system's other steps are the same in every operation.
     steps: list[Decision] = []
-    last = (Replaced, Defaulted)  # what becomes of the node at which they meet
+    last = (ReplacedInAnswer, Defaulted)  # what becomes of the node at which they meet
     try:
         found = combine(rules_of_operation, counted, steps)
     except RefusalError as e:
         raise RefusalError(e.reason, e.remedy, Operated(nodes, None, order_entry)) from None
     finally:
-        trail += [step for step in steps if not isinstance(step, (Joined, Lowered, *last))]
+        trail += [step for step in steps if not isinstance(step, (Joined, TiersJoined, *last))]
     trail.append(Operated(nodes, found[0], order_entry))
     trail += [step for step in steps if isinstance(step, last)]
     return found
@@ -127,23 +128,23 @@ def join_operands(
 
 @lru_cache
 def _build_order(covers: Covers) -> Order[Node]:
-    """Return the order of these covers; a few operations have one, which many calls ask for."""
+    """Return the order of these covers. Few operations have an order, and many calls ask for it."""
     return Order(dict(covers))
 
 
-def check_alike(rules: Rules, op: Op, operands: Sequence[Operand], dtype: DType) -> None:
+def check_alike(rules: Rules, op: OperationRules, operands: Sequence[Operand], dtype: DType) -> None:
     """Raise RefusalError unless every array has this dtype, or counts as it."""
     arrays = [counted_dtype(rules, op, o) or o.dtype or dtype for o in operands if o.tier != "scalar"]
     if any(d is not dtype for d in arrays):
-        step = Operated(tuple(arrays), None, entry(rules, op, "joins"))
+        step = Operated(tuple(arrays), None, deciding_entry(rules, op, "joins"))
         reason = f"{op.name} does not promote: operands have to be of one dtype"
         raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
 
 
-def check_weak(rules: Rules, op: Op, result: DType) -> None:
+def check_weak(rules: Rules, op: OperationRules, result: DType) -> None:
     """Raise RefusalError for a weak result that is not of the default dtype of its kind."""
     default = rules.defaults.get(result.kind, result)
     if result is not default:
-        step = Operated((result,), None, entry(rules, op, "weak_result"))
+        step = Operated((result,), None, deciding_entry(rules, op, "weak_result"))
         reason = f"{op.name} gives no weak {result}, but a weak {default} alone"
         raise RefusalError(reason, "make an operand an array that is not weak", step)

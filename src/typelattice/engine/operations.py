@@ -9,6 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from typelattice.engine.rule_words import (
+    CountsAs,
+    JoinRule,
+    LeftOperand,
+    ScalarPlaces,
+    ScalarTarget,
+    WeakResult,
+)
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.frozen_classes import field, frozen, replace
 from typelattice.facts.lazy_tables import Later
@@ -55,33 +63,10 @@ PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # what else `gives` may say: a Py
     "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
 }  # fmt: skip
 ANY = "any"  # in a side: every operand, a Python scalar too
-DIFFERENT = "different"  # in a side: an array of a dtype that the operand it meets does not have
+DIFFERENT = "different"  # in a side: an array of another dtype than the other operand
 Side = frozenset[Node | Kind | str]  # arrays: kinds, dtypes, DIFFERENT; Python scalars: weak nodes, values
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
-# Words of a system file. What each means stands in docs/format.md.
-ITSELF, ARRAY, ARRAY_IF_FIRST = COUNTS_AS = ("itself", "array", "array if first")
-ANYWHERE, BESIDE, BESIDE_STRONG, RIGHT, LAST, NONE, NOR_0D, NOR_WEAK = SCALARS = (
-    "any", "beside an array", "beside a strong array", "on the right", "last", "none", "none, nor 0d",
-    "none, nor 0d, nor weak",
-)  # fmt: skip
-BY_THE_ORDER, SAME_DTYPE, NEVER = JOINS = ("by the order", "same dtype", "never")
-COMPUTED, JOINED = ADOPTS = ("computed", "joined")
-STAYS, IF_NOT_CAST, EVEN_IF_CAST, IF_0D, STRONG, DEFAULT_DTYPE, DEFAULT_OR_ERROR = WEAK = (
-    "weak", "weak if not cast", "weak even if cast", "weak if 0d", "strong", "default dtype",
-    "default dtype or error",
-)  # fmt: skip
-LEFT, LEFT_KIND, LEFT_CATEGORY, LEFT_CAST, COPY_CAST, NEW_ARRAY, NEW_ARRAY_ROUNDED = INTO = (
-    "left", "left, no higher kind", "left, no higher category", "left, any cast", "copy of left, any cast",
-    "new array", "new array, rounded",
-)  # fmt: skip
-CASTS = (LEFT_CAST, COPY_CAST)  # those that need no dtype at which the two join
-NEW_ARRAYS = (NEW_ARRAY, NEW_ARRAY_ROUNDED)  # words that leave the left operand itself unchanged
-
-OF_ACCUMULATORS = (
-    "accumulates",
-    "accumulates_of_pairs",
-    "gives_of_pairs",
-)  # fields of operations that add up
+ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # only of operations that add up
 
 
 @frozen()
@@ -113,9 +98,9 @@ class Domain:
 
 @frozen()
 class Override:
-    """Operands of two sides that become `dtype` whatever they join at; that are refused where it is None.
+    """Pairs of operands that become `dtype` whatever their join is, or are refused if it is None.
 
-    `ordered`: the left side stands first. `reason` says why they are refused.
+    `ordered`: the left side must stand first. `reason` says why a pair is refused.
     """
 
     left: Side
@@ -126,21 +111,19 @@ class Override:
 
 
 @frozen()
-class Op:
-    """The behaviour of an operation: the dtypes it takes, the join of operands, and the dtype it gives.
+class OperationRules:
+    """The rules of a system for one operation: the dtypes it takes, the join of operands, the dtype it gives.
 
     Each field has the name of the key that sets it, `weak_result` that of `weak-result`; docs/format.md says
     what the keys mean. A key that may have several forms sets several fields, which begin with its name:
 
     - `..._of` is a table for single dtypes and kinds. It counts more than the field for all dtypes.
     - `..._of_pairs` is a table for pairs of operands.
-    - `joins` is a word of JOINS, `joins_order` has the covers of the operation's own order, `joins_never` the
-      pairs of operands that never join.
+    - `joins_order` has the covers of the operation's own order, `joins_never` the pairs that never join.
     - `loops` are the dtypes that a search for a loop tries; those of `loops_own` come first, where an operand
       has them.
-    - `computes_scalars` says which dtype has to hold a Python scalar, COMPUTED or JOINED.
-    - `gives` is None for the dtype computed in. `gives_into` is a word of INTO: what may be written into the
-      left operand.
+    - `computes_scalars` says which dtype has to hold a Python scalar.
+    - `gives` is None for the dtype computed in. `gives_into` says what may be written into the left operand.
 
     `accepts` is None if an operand may have any dtype. `writes` is true of operators such as `+=`.
     """
@@ -150,16 +133,16 @@ class Op:
     gives: Given = None
     gives_of: Mapping[Target, Given] = field(default_factory=dict)
     accepts: Domain | None = None
-    scalars: str = ANYWHERE
+    scalars: ScalarPlaces = ScalarPlaces.ANY
     refusals: tuple[Override, ...] = ()
     overrides: tuple[Override, ...] = ()
     exponent_not_negative: tuple[str, ...] = ()
     exponent_within: DType | None = None
     exponent_ignored: tuple[str, ...] = ()
     exponent_ignored_of: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
-    counts_as: str = ITSELF
+    counts_as: CountsAs = CountsAs.ITSELF
     counts_as_of: Mapping[Target, Target] = field(default_factory=dict)
-    joins: str = BY_THE_ORDER
+    joins: JoinRule = JoinRule.BY_THE_ORDER
     joins_order: Covers = ()
     joins_never: tuple[Override, ...] = ()
     loops: tuple[DType, ...] = ()
@@ -168,22 +151,22 @@ class Op:
     accumulates: Mapping[Target, Target] = field(default_factory=dict)
     accumulates_of_pairs: tuple[Override, ...] = ()
     gives_of_pairs: tuple[Override, ...] = ()
-    computes_scalars: str = COMPUTED
+    computes_scalars: ScalarTarget = ScalarTarget.COMPUTED
     writes: bool = False
-    gives_into: str = LEFT
-    weak_result: str = STAYS
-    weak_result_of: Mapping[Target, str] = field(default_factory=dict)
+    gives_into: LeftOperand = LeftOperand.SAME_DTYPE
+    weak_result: WeakResult = WeakResult.WEAK
+    weak_result_of: Mapping[Target, WeakResult] = field(default_factory=dict)
     holds: Mapping[Target, Sequence[DType]] | None = None
     fit: Mapping[str, str] | None = None
 
     @property
     def dimensions(self) -> int:
         """Return 1 if this system's operation refuses 0-d arrays and Python scalars, else 0."""
-        return int(self.scalars in (NOR_0D, NOR_WEAK))
+        return int(self.scalars in (ScalarPlaces.NONE_NOR_0D, ScalarPlaces.NONE_NOR_0D_NOR_WEAK))
 
     def counts_as_array(self, place: int) -> bool:
         """Return True if the operand at a place counts as an array of the dtype that it has by itself."""
-        return self.counts_as == ARRAY or (self.counts_as == ARRAY_IF_FIRST and place == 0)
+        return self.counts_as is CountsAs.ARRAY or (self.counts_as is CountsAs.ARRAY_IF_FIRST and place == 0)
 
     @property
     def has_constants(self) -> bool:
@@ -202,78 +185,78 @@ def _read_standard() -> dict[str, list[str]]:
         return {row.split(None, 1)[0]: row.split()[1:] for row in rows if not row.startswith("#")}
 
 
-def _make_op_of_class(name: str, row: Sequence[str]) -> Op:
+def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
     _, takes, gives = row
     given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
-    # A checker does not see that a word which is one of PARTS is one of `Given`.
+    # mypy does not see that a word of PARTS is one of `Given`.
     fit: Mapping[str, str] | None = {} if name == "promotion" else None
-    return Op(name, Domain(kinds(takes)), given, fit=fit)  # type: ignore[arg-type]
+    return OperationRules(name, Domain(kinds(takes)), given, fit=fit)  # type: ignore[arg-type]
 
 
-STANDARD: Mapping[str, Op]  # by class
+STANDARD: Mapping[str, OperationRules]  # by class
 GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
 _ROWS = _read_standard()
-STANDARD = Later(_ROWS, _make_op_of_class)
+STANDARD = Later(_ROWS, _make_rules_of_class)
 GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 
-def check_operands(known: Operation, operands: Sequence[Operand]) -> None:
+def check_operands(operation: Operation, operands: Sequence[Operand]) -> None:
     """Raise OpError for more or fewer operands than an operation takes, and for indices of other kinds."""
-    known.check(len(operands))
-    for indices in operands[1:] if known.form == "indexed" else ():
+    operation.check(len(operands))
+    for indices in operands[1:] if operation.form == "indexed" else ():
         if indices.kind.category > Kind.SIGNED.category:
             raise OpError(
-                f"{known.name} takes integers for indices, not {indices}; cast them first, e.g. to int64"
+                f"{operation.name} takes integers for indices, not {indices}; cast them first, e.g. to int64"
             )
 
 
-def find(known: Operation, departures: Mapping[str, Mapping[str, object]]) -> Op:
-    """Find the behaviour of an operation in a system, of whose file `departures` are the entries of `ops`.
+def merge_entries(operation: Operation, departures: Mapping[str, Mapping[str, object]]) -> OperationRules:
+    """Merge the standard's rules for an operation with a file's entries for it, its class and its group.
 
-    The file's entries for the operation, its class and its group override the standard.
+    `departures` are the entries of `ops`. The operation's own entry counts most, the standard least.
 
     >>> from typelattice.facts.operations import operation
-    >>> find(operation("divide"), {}).takes.listed
+    >>> merge_entries(operation("divide"), {}).takes.listed
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
     said: dict[str, object] = {}
-    for entry in reversed(entries(known)):
+    for entry in reversed(entry_names(operation)):
         said |= departures.get(entry, {})
-    if not known.adds_up:  # the entry of a class or group may speak of other operations
-        said = {key: value for key, value in said.items() if key not in OF_ACCUMULATORS}
-    said |= {"name": known.name, "writes": known.in_place}
-    # The reader of files has checked that each value is of its field's type, which a checker cannot see here.
-    return replace(STANDARD[class_of(known)], **said)
+    if not operation.adds_up:  # the entry of a class or group may describe other operations
+        said = {key: value for key, value in said.items() if key not in ADDING_FIELDS}
+    said |= {"name": operation.name, "writes": operation.in_place}
+    # The reader of files has checked the types, which mypy cannot see.
+    return replace(STANDARD[class_of(operation)], **said)
 
 
-def class_of(known: Operation) -> str:
+def class_of(operation: Operation) -> str:
     """Return the class that states the dtypes of an operation; for an operator, the class of its function.
 
     Raise OpError for a class that the standard's table does not have.
     """
-    of_class = OPERATIONS[known.like or known.function].of_class
+    of_class = OPERATIONS[operation.like or operation.function].of_class
     if of_class not in GROUPS:
         unknown = f"unknown class {short(of_class)}{nearest(of_class, GROUPS)}"
-        raise OpError(f"operations.txt, row of {known.function}, column 2: {unknown}")
+        raise OpError(f"operations.txt, row of {operation.function}, column 2: {unknown}")
     return of_class
 
 
 @cache  # one result for each operation: many answers ask for it at every step
-def entries(known: Operation) -> tuple[str, ...]:
+def entry_names(operation: Operation) -> tuple[str, ...]:
     """Return the entries of `ops` that may describe an operation, the one that counts most first.
 
     An operator behaves as its function, and `+=` as `+`, unless an entry says otherwise. An operation of a
     system's own behaves as the one that it is like.
 
     >>> from typelattice.facts.operations import operation
-    >>> entries(operation("add")), entries(operation("+="))
+    >>> entry_names(operation("add")), entry_names(operation("+="))
     (('add', 'arithmetic', 'computing'), ('+=', 'in-place', '+', 'add', 'arithmetic', 'computing'))
     """
-    of_class = class_of(known)
-    signs = (known.name, IN_PLACE, known.name[:-1]) if known.in_place else (known.name,)
-    named = signs if known.is_operator else ()
-    alike = (*known.follows, known.like) if known.like else ()
-    return *named, known.function, *alike, of_class, GROUPS[of_class]
+    of_class = class_of(operation)
+    signs = (operation.name, IN_PLACE, operation.name[:-1]) if operation.in_place else (operation.name,)
+    named = signs if operation.is_operator else ()
+    alike = (*operation.follows, operation.like) if operation.like else ()
+    return *named, operation.function, *alike, of_class, GROUPS[of_class]
 
 
 def look_up(said: Mapping[Target, T], d: DType | Operand) -> T | None:

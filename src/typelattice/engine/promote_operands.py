@@ -9,26 +9,26 @@ from typelattice.engine.combine import combine
 from typelattice.engine.decisions import Decision, RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.operand_checks import check_held
-from typelattice.engine.operate import Evaluation, evaluate_operation, op_of
+from typelattice.engine.operate import Evaluation, evaluate_operation, operation_rules
 from typelattice.engine.operations import check_operands
 from typelattice.engine.rules import Rules
 from typelattice.operands.operand import Operand
 
 
 def promote_operands(
-    rules: Rules, operands: tuple[Operand, ...], op: str | None, find_rule: Callable[[Promotion], Rule]
+    rules: Rules, operands: tuple[Operand, ...], name: str | None, find_rule: Callable[[Promotion], Rule]
 ) -> Promotion:
-    """Answer a question: the dtype that operands promote to, alone or in an operation, or a refusal.
+    """Answer a question: the dtype that operands promote to, alone or in the operation of a name.
 
     Raise OpError for an operation that is unknown or takes no such operands.
     """
     trail: list[Decision] = []
-    promoting, behaviour = operands, None
-    if op is not None:
-        known = rules.operation(op)
-        check_operands(known, operands)
-        op, promoting = known.name, operands[known.promoting]
-        behaviour = op_of(rules, op)
+    promoting, op = operands, None
+    if name is not None:
+        operation = rules.operation(name)
+        check_operands(operation, operands)
+        name, promoting = operation.name, operands[operation.promoting]
+        op = operation_rules(rules, name)
     with_parameters = promoting
     if rules.families:
         from typelattice.engine.families import without_arguments  # few systems have dtypes with parameters
@@ -42,21 +42,21 @@ def promote_operands(
             )
 
             check_others(rules, operands, promoting)
-            promoting = read_foreign_arrays(rules, behaviour, promoting, trail)
+            promoting = read_foreign_arrays(rules, op, promoting, trail)
         evaluation = (
             _evaluate_promotion(rules, promoting, trail)
-            if behaviour is None
-            else evaluate_operation(rules, behaviour, promoting, trail)
+            if op is None
+            else evaluate_operation(rules, op, promoting, trail)
         )
         if rules.families:
             from typelattice.engine.families import add_arguments
 
-            evaluation = add_arguments(rules, behaviour, with_parameters, evaluation, trail)
+            evaluation = add_arguments(rules, op, with_parameters, evaluation, trail)
     except RefusalError as e:
         steps = (*trail, e.step)
-        return Promotion(rules, operands, op, steps, find_rule, reason=e.reason, remedy=e.remedy)
+        return Promotion(rules, operands, name, steps, find_rule, reason=e.reason, remedy=e.remedy)
     return Promotion(
-        rules, operands, op, tuple(trail), find_rule,
+        rules, operands, name, tuple(trail), find_rule,
         evaluation.node, evaluation.compute, evaluation.dtype, evaluation.weak, evaluation.fits,
         evaluation.number, evaluation.accumulator,
     )  # fmt: skip

@@ -11,7 +11,12 @@ from typelattice.facts.order import Order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from typelattice.engine.formulas import Family
+
+    Combine = Literal["join", "fold", "comparable", "value"]
+    WeakJoin = Literal["kind", "width"]
 
 Pair = frozenset[Node]
 
@@ -42,10 +47,10 @@ class Rules:
     ties: Mapping[Pair, Node]
     overrides: Mapping[Pair, Node]
     refusals: Mapping[Pair, str]
-    combine: str
+    combine: Combine
     tiers: Sequence[str]
     first: bool
-    weak_join: str
+    weak_join: WeakJoin
     defaults: Mapping[Kind, DType]
     wider: Mapping[Kind, Sequence[DType]]
     wider_alone: frozenset[Kind]
@@ -88,7 +93,7 @@ class Rules:
         )
 
     def dtype_of_new_array(self, d: DType) -> DType:
-        """The dtype of an array that is asked to be of one: that very one, unless the library takes another.
+        """Return the dtype of a new array for which a dtype is requested: the same, or the library's choice.
 
         >>> from typelattice import dtype, system
         >>> system("jax-x32").dtype_of_new_array(dtype("float64"))
@@ -97,7 +102,7 @@ class Rules:
         return self.requested.get(d, d)
 
     def dtypes_in_order(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
-        """These dtypes, if each has a place in the order; none at all if one of them has not.
+        """Return these dtypes, if each has a place in the order; none at all if one of them has not.
 
         >>> from typelattice import dtype, system
         >>> half, brain = dtype("float16"), dtype("bfloat16")

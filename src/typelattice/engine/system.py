@@ -81,7 +81,7 @@ class System(Rules, Viewed):
         return self.origin.replace(keys)
 
     def operand(self, x: object) -> Operand:
-        """The operand that an object is, as `typelattice.operand` says; the file's own dtypes are known too.
+        """Read an object as an operand, as `typelattice.operand` does; the file's own dtypes are known too.
 
         Raise OperandError or DTypeError.
 
@@ -126,13 +126,13 @@ class System(Rules, Viewed):
         return self._first(tuple(x for x in (a, b, *more) if x is not _NOTHING))
 
     def _first(self, operands: tuple[Any, ...]) -> DType:
-        """Compute the dtype of operands whose like was not seen before, and remember it."""
+        """Compute the dtype of operands of a new sort, and remember it."""
         found = self.promote(*operands).result
         self._remember(operands, found)
         return found
 
     def _look_up_pair(self, a: Any, b: Any) -> DType:
-        """Look up the dtype of two operands whose like was seen before. Raise KeyError or such for others."""
+        """Look up the dtype of two operands of a known sort. Raise KeyError or such for others."""
         marks = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
         found = self._remembered.get(marks)
         return self._remembered[(*marks, *_scalar_values((a, b)))] if found is None else found
@@ -160,7 +160,7 @@ class System(Rules, Viewed):
                     return
 
     def _known_of(self, a: Any, b: Any) -> Arrays | None:
-        """Return the table that keeps two plain arrays of one class; None for others, kept by their marks."""
+        """Return the cache for two plain arrays of one class; None for others, which have a cache key."""
         if type(a) is not type(b) or type(a) not in PLAIN:
             return None
         if not self._tells_0d or (a.ndim and b.ndim):
@@ -174,7 +174,7 @@ class System(Rules, Viewed):
         return frozenset((*self.wider, *(k for k in self.holds if isinstance(k, Kind)), *joins))
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
-        """`explain`, raising PromotionError where the system refuses.
+        """Return what `explain` returns; raise PromotionError if the system refuses.
 
         >>> from typelattice import system
         >>> system("jax").promote("uint8", 300, op="add").dtype

@@ -9,7 +9,7 @@ from typelattice.rendering.paragraphs import PLAIN, Layout
 
 
 def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
-    """The answer, the way to it, the lines of the file that decided, and what the library did when asked.
+    """Write the answer, the steps to it, the lines of the file that decided, and the library's own answer.
 
     >>> from typelattice import system
     >>> print(explanation(system("array-api").explain("int8", "uint8")))

@@ -146,7 +146,7 @@ def summary(answers: Answers, layout: Layout) -> Iterator[str]:
 
 
 def group_lines(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
-    """Systems by answer: the library's own if it was asked, with the rule's if that is another."""
+    """Write systems by answer: the library's own if it was asked, with the rule's if that differs."""
     groups = _group_systems(answers)
     stub = max(map(len, groups)) + 8
     for given_, whys in groups.items():
@@ -156,7 +156,7 @@ def group_lines(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
 
 
 def example(answers: Answers) -> str:
-    """The best known system that gives the commonest answer among the libraries."""
+    """Return the best known system that gives the commonest answer among the libraries."""
     libraries = [p for p in answers if heading_of(p.system.name) == LIBRARIES]
     asked_first = libraries or list(answers)
     commonest = next(iter(_group_systems(asked_first)))
@@ -175,7 +175,7 @@ def _by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:
 
 
 def _group_systems(answers: Iterable[Promotion]) -> Groups:
-    """Names of systems by answer and reason, the commonest answer first, refusals last."""
+    """Group the names of systems by answer and reason, the commonest answer first, refusals last."""
     groups: Groups = {}
     for given_, why, name in map(_make_row, answers):
         groups.setdefault(given_, {}).setdefault(why, []).append(name)

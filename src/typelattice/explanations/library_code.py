@@ -97,7 +97,7 @@ def _can_make(known: Form, operands: Sequence[Operand]) -> bool:
 
 
 def _write_term(known: Form, term: Term, as_dtype: bool) -> str:
-    """A term in a library's code; Python scalars alone are added by Python, if anything else takes part."""
+    """Write a term in a library's code; Python adds Python scalars alone, if anything else takes part."""
     if isinstance(term, Operand):
         return operand_text(known, term, as_dtype)
     parts = []

@@ -69,7 +69,7 @@ def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
 
 @cache
 def _read_forms(library: str) -> Mapping[str, Form]:
-    """The forms that a library's file states: one for each table, and under no name the one above them."""
+    """Read the forms of a library's file: one for each table, and under no name the one above them."""
     import tomllib
 
     path = FOLDER / f"{file_of(library)}.toml"

@@ -1,13 +1,15 @@
 """An operation in English: the operands it takes, how they join, what it computes in and gives."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operand_checks import PLACES, dtype_of_pair
-from typelattice.engine.operate import ignores_exponent, op_of
+from typelattice.engine.operate import ignores_exponent, operation_rules
 from typelattice.engine.operation_join import counted_dtype, make_arrays
-from typelattice.engine.operations import SAME_DTYPE, Domain, Op
+from typelattice.engine.operations import Domain, OperationRules
+from typelattice.engine.rule_words import JoinRule
 from typelattice.facts.dtypes import DType, Kind
 
 ALWAYS_NAMED = 3  # excluded dtypes that are always named
@@ -16,7 +18,7 @@ ALWAYS_NAMED = 3  # excluded dtypes that are always named
 def describe_operation(p: Promotion) -> list[str]:
     """Describe an operation: the operands it takes, how they join, and its result."""
     assert p.op
-    rule = op_of(p.system, p.op)
+    rule = operation_rules(p.system, p.op)
     lines = [*_describe_taken(p, rule), *_describe_join(p, rule)]
     if p.dtype is None:
         return lines
@@ -31,7 +33,7 @@ def describe_operation(p: Promotion) -> list[str]:
     return lines
 
 
-def _describe_taken(p: Promotion, rule: Op) -> Iterator[str]:
+def _describe_taken(p: Promotion, rule: OperationRules) -> Iterator[str]:
     """Describe the operands that the operation takes."""
     concerned = [n for n in (p.node, p.compute, *(o.dtype for o in p.promoting)) if isinstance(n, DType)]
     concerned += [n for step in p.steps for n in step.nodes if isinstance(n, DType)]
@@ -42,9 +44,9 @@ def _describe_taken(p: Promotion, rule: Op) -> Iterator[str]:
         yield f"it takes {PLACES[rule.scalars]}"
 
 
-def _describe_join(p: Promotion, rule: Op) -> Iterator[str]:
+def _describe_join(p: Promotion, rule: OperationRules) -> Iterator[str]:
     """Describe how the operands join, where that is not plain promotion."""
-    if rule.joins == SAME_DTYPE and len(p.promoting) > 1:
+    if rule.joins is JoinRule.SAME_DTYPE and len(p.promoting) > 1:
         yield "it does not promote: all operands need the same dtype"
     if p.node is not None and ignores_exponent(rule, p.promoting):
         yield f"the integer {p.promoting[1]} on the right is ignored"

@@ -63,7 +63,7 @@ def _step_data(s: Decision) -> dict[str, object]:
 
 
 def _cast_data(cast: Cast) -> dict[str, object]:
-    """A cast; its loss is null where nothing is lost, and for a Python scalar, whose fate is its fit."""
+    """Return a cast as data; its loss is null if nothing is lost, or for a Python scalar, which has a fit."""
     lost = {field: getattr(cast.loss, field) for field in cast.loss.__match_args__} if cast.loss else None
     return {"operand": str(cast.operand), "from": str(cast.source), "to": cast.target.name, "loss": lost}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.decisions import Hosted
+from typelattice.engine.decisions import ForeignCounted
 from typelattice.explanations.sections import answer
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.observed import Observed, asked_of, listed_departure, observed, recording_of
@@ -63,7 +63,7 @@ def recorded_words(p: Promotion, o: Observed | None) -> list[str]:
     as_asked = "" if same else f", asked as {o.call.question}"
     lines = [f"{o.library} {describe_answer(o)}{as_asked}"]
     if o.departs:
-        of_foreign = p.reason if p.steps and isinstance(p.steps[-1], Hosted) else None
+        of_foreign = p.reason if p.steps and isinstance(p.steps[-1], ForeignCounted) else None
         lines.append(f"the rule says {answer(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")
     elif caution := o.caution:
         lines.append(f"but not always: {caution}")

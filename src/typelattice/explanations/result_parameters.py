@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.joining import own_dtype
-from typelattice.engine.operate import gives_for, op_of
+from typelattice.engine.operate import gives_for, operation_rules
 from typelattice.engine.operations import MemberGiven
 from typelattice.facts.dtype_members import arguments_of
 from typelattice.facts.dtypes import DType
@@ -14,7 +14,7 @@ def explain_parameters(p: Promotion, member: DType) -> list[str]:
     """Explain how the parameters of a dtype were computed, and what other dtypes counted as."""
     assert member.family is not None
     family = p.system.families[member.family]
-    given = gives_for(op_of(p.system, p.op), p.compute) if p.op and p.compute else None
+    given = gives_for(operation_rules(p.system, p.op), p.compute) if p.op and p.compute else None
     formulas = family.joins
     if isinstance(given, MemberGiven) and member is p.dtype:
         names = [parameter.name for parameter in family.dtype.parameters]

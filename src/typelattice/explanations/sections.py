@@ -6,21 +6,21 @@ from functools import lru_cache
 
 from typelattice.engine.answer import Cast, Promotion
 from typelattice.engine.decisions import (
-    Absent,
-    Counted,
     Decision,
     Defaulted,
-    Entered,
-    Hosted,
+    ForeignCounted,
     Incomparable,
     Joined,
-    Lowered,
-    Outgrown,
+    JoinedByValue,
+    MissingOperation,
     Overridden,
     Parameterized,
-    Replaced,
+    ReplacedInAnswer,
+    ReplacedOnEntry,
+    SizedByValue,
     Tied,
-    Widened,
+    TiersJoined,
+    WidenedDefault,
 )  # fmt: skip
 from typelattice.engine.fit import ValueFit
 from typelattice.engine.numpy1 import UNKNOWN
@@ -91,7 +91,7 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
             "by value",
             [f"{_format_number(low)} to {_format_number(high)}: {d or 'refused'}" for low, high, d in spans],
         )
-    if p.op and with_operation and not isinstance(p.decision, Absent):
+    if p.op and with_operation and not isinstance(p.decision, MissingOperation):
         yield "operation", describe_operation(p)
     if p.weak and p.dtype:
         gives_way = f"beside an array the result adopts its width, as a Python {p.dtype.kind.word} does"
@@ -112,12 +112,12 @@ def _select_steps(p: Promotion) -> Sequence[Decision]:
     A join of a node with itself is obvious. So is a Python scalar that adds nothing, once its value has
     chosen a dtype.
     """
-    by_value = any(isinstance(step, Outgrown) for step in p.steps)
+    by_value = any(isinstance(step, JoinedByValue) for step in p.steps)
     found = []
     for step in p.steps:
         if isinstance(step, (Joined, Tied)) and len(set(step.nodes)) == 1 and step.node is not None:
             continue
-        if by_value and isinstance(step, Lowered) and step.node is step.nodes[0]:
+        if by_value and isinstance(step, TiersJoined) and step.node is step.nodes[0]:
             continue
         found.append(step)
     return found or p.steps[-1:]
@@ -127,7 +127,7 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[Section]:
     nodes, node = tuple(dict.fromkeys(step.nodes)), step.node
     names = " and ".join(map(name, nodes))
     match step:
-        case Counted() if node:
+        case SizedByValue() if node:
             yield "on entry", [f"{names} counts as {node}, {_why_counted(p)}"]
         case Joined() | Tied() | Incomparable() if all(n in p.system.order for n in nodes):
             if len(nodes) > 1:
@@ -139,11 +139,11 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[Section]:
                 yield "way up", [f"every operand is {nodes[0]}" if several else f"{nodes[0]} stays as it is"]
         case Overridden():
             yield "override", [f"the file states the result of {names}: {node}"]
-        case Lowered():
+        case TiersJoined():
             yield "tiers", [_explain_lower_tiers(p, step)]
-        case Hosted() if step.entry and p.dtype:
+        case ForeignCounted() if step.entry and p.dtype:
             yield "foreign array", [step.entry]
-        case Entered():
+        case ReplacedOnEntry():
             yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
         case Parameterized() if isinstance(node, DType):
             from typelattice.explanations.result_parameters import (
@@ -151,13 +151,13 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[Section]:
             )
 
             yield "parameters", explain_parameters(p, node)
-        case Replaced():
+        case ReplacedInAnswer():
             yield "on the answer", [f"{nodes[0]} becomes {node}"]
-        case Outgrown() if node:
+        case JoinedByValue() if node:
             of_array = isinstance(nodes[0], DType)
             why = "beside a negative int" if of_array else "the least dtype that holds its value"
             yield "by value", [f"{names} counts as {node}, {why}"]
-        case Widened() if node:
+        case WidenedDefault() if node:
             yield "on entry", [f"{names} counts as {node}, its first default dtype that holds its value"]
         case Defaulted() if node:
             yield "default", [f"{nodes[0]} has no width: it becomes the default dtype, {node}"]
@@ -172,7 +172,7 @@ def _why_counted(p: Promotion) -> str:
     return f"as its value is unknown and taken to be {UNKNOWN}"
 
 
-def _explain_lower_tiers(p: Promotion, step: Lowered) -> str:
+def _explain_lower_tiers(p: Promotion, step: TiersJoined) -> str:
     """Explain how a Python scalar or 0-d array (a lower tier) changes the dtype of an operand above it."""
     high, low = step.nodes
     if step.node is high:
@@ -223,9 +223,9 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
 
 def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
     """Explain each Python scalar that takes part as its default dtype."""
-    nodes = {n for s in steps for n in s.nodes if not isinstance(s, Lowered)}
+    nodes = {n for s in steps for n in s.nodes if not isinstance(s, TiersJoined)}
     kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting if o.dtype is None}
-    if any(isinstance(s, Widened) for s in steps):  # which says so itself
+    if any(isinstance(s, WidenedDefault) for s in steps):  # which says so itself
         return []
     counted = {kind: d for kind, d in kinds.items() if d in nodes}
     return [f"a Python {kind.word} counts as its default dtype, {d}" for kind, d in counted.items()]

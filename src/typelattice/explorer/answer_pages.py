@@ -55,7 +55,7 @@ def dtypes() -> tuple[str, ...]:
 
 
 def questions() -> Iterator[Question]:
-    """Each pair of everyday dtypes, each dtype beside a Python number, and each dtype alone, by operation."""
+    """List each pair of everyday dtypes, each with a Python number, and each dtype alone, by operation."""
     every = dtypes()
     for op in SIGNS:
         for pair in combinations_with_replacement(every, 2):

@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from typelattice.drawings.draw import draw
-from typelattice.engine.operate import op_of
+from typelattice.engine.operate import operation_rules
 from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
 from typelattice.explorer.pool_merging import merge
@@ -56,7 +56,7 @@ class Document:
         return json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
 
     def pack(self) -> str:
-        """The document as JSON, deflated, in base64: a page can hold it and a browser can unpack it."""
+        """Pack the document as deflated JSON in base64, which a page can hold and a browser can unpack."""
         return base64.b64encode(zlib.compress(self.json().encode(), 9)).decode("ascii")
 
 
@@ -152,7 +152,7 @@ def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
     found = {}
     for op in filter(None, ops):
         sign = operation(op).operator
-        if sign and replace(op_of(system, sign), name=op) == op_of(system, op):
+        if sign and replace(operation_rules(system, sign), name=op) == operation_rules(system, op):
             found[sign] = op
     return found
 
@@ -192,7 +192,7 @@ def about(system: System) -> dict[str, object]:
 
 
 def criteria_data(system: System) -> list[list[object]]:
-    """Each criterion: its name, what it says, and the pairs that break it with their results."""
+    """Return each criterion: its name, its text, and the pairs that break it with their results."""
     found = criteria(system)
     pairs = {
         name: [[*map(str, p.operands), p.dtype and p.dtype.name] for p in broken]

@@ -79,7 +79,7 @@ def _closure(nodes: Iterable[Node], pairs: Sequence[tuple[Node, Node]]) -> list[
 def _rewritten(
     text: str, file: str, system: System, gone: set[tuple[Node, Node]], new: Sequence[tuple[Node, Node]]
 ) -> str:
-    """The text without the covers that are gone, and with a line for each new one."""
+    """Return the text without the covers that are gone, and with a line for each new one."""
     assert isinstance(system.origin, SystemOrigin)
     stated = system.origin.covers
     elsewhere = next((line for line, pairs in stated.items() if line[0] != file and {*pairs} & gone), None)

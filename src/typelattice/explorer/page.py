@@ -22,7 +22,7 @@ POLICY_OF_SERVED = "frame-ancestors 'none'"  # which only a server can say; the 
 
 
 def page(shown: Document, desk: Mapping[str, object] | None = None) -> str:
-    """A document as a page. Its policy lets nothing run but the script that comes along, and asks no network.
+    """Write a document as a page. Its policy allows no script but its own, and no network.
 
     A `desk`, the edited file, makes it the page of the workbench, which asks its own server.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from typelattice.engine.operations import entries
+from typelattice.engine.operations import entry_names
 from typelattice.engine.system import System
 from typelattice.facts.operations import operation
 from typelattice.files.system_origin import SystemOrigin
@@ -28,7 +28,7 @@ def rules_key(system: System, op: str | None) -> Hashable:
     assert isinstance(system.origin, SystemOrigin)
     definition, ops = system.origin.definition, system.origin.definition.entries("ops")
     said = {key: value for key, value in definition.values.items() if key not in (*ABOUT, "ops")}
-    of_op = [entry for entry in entries(system.operation(op)) if entry in ops] if op else []
+    of_op = [entry for entry in entry_names(system.operation(op)) if entry in ops] if op else []
     # The standard has no line of an operator: the file itself is named.
     main = definition.main.file if op and operation(op).is_operator else None
     return (

@@ -145,7 +145,7 @@ class Application:
         return propose_repairs(self.desk, question["text"])
 
     def save(self, question: Question) -> dict[str, object]:
-        """Writes a text into the file."""
+        """Write a text into the file."""
         self.desk = save_text(self.desk, question["text"])
         return {"saved": str(self.desk.path), **show_text(self.desk, question["text"], question["beside"])}
 

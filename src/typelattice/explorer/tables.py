@@ -31,14 +31,14 @@ def operands(system: System, small: bool) -> tuple[Operand, ...]:
 
 
 def _weak_dtypes(system: System) -> Iterator[DType]:
-    """The dtypes that an array may have weakly: those with a weak node of their own, or the defaults."""
+    """Return the dtypes that a weak array may have: those with a weak node of their own, or the defaults."""
     yield from weak_widths(system)
     kinds = {n.kind for n in system.order.nodes if isinstance(n, Weak) and not n.dtype}
     yield from (d for kind, d in system.defaults.items() if kind in kinds)
 
 
 def table(cells: AnswerEncoder, op: str | None) -> dict[str, object]:
-    """The table of a system in an operation, or of promotion alone: its rows, its columns, and its cells.
+    """Return the table of a system in an operation, or of promotion alone: its rows, columns and cells.
 
     Each part of the cells is one column of the pools, row by row; NO_CELL stands where nothing was asked, and
     for the reasons of a system of too many operands.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """A block in which Python does not look for objects that only refer to each other in a circle.
+    """Pause the search for reference cycles within a block.
 
     Answers and syntax trees have no circles. Python would look through all of a million objects again
     whenever they have grown by a quarter: a third of the time that a large table takes, or a large module.

@@ -154,7 +154,7 @@ def ends_kept(d: DType, its: Values) -> tuple[int, int]:
 
 
 def _beyond(its: Values, top: int) -> int:
-    """The greatest number that is rounded to the end of a range, and not away from it."""
+    """Return the greatest number that is rounded to the end of a range, and not away from it."""
     if its.listed:
         return top
     unit = its.unit if its.bits is None else max(its.unit, 1 << max(top.bit_length() - its.bits, 0))

@@ -123,7 +123,7 @@ class Order(Viewed, Generic[N]):
 
     @classmethod
     def parse(cls, text: str) -> Order[str]:
-        """The order that arrow text describes: `a, b -> c -> d; e`. A list means each of its members."""
+        """Parse the order in arrow text: `a, b -> c -> d; e`. A list means each of its members."""
         return Order(collect([chain for _, chain in statements(text)]))
 
     def le(self, a: N, b: N) -> bool:
@@ -218,7 +218,7 @@ def statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
 
 
 def collect(chains: Iterable[list[list[N]]]) -> dict[N, list[N]]:
-    """The covers that chains of lists state, as a mapping; a chain of one list states its nodes alone."""
+    """Return the covers that chains of lists state; a chain of one list states its nodes alone."""
     covers: dict[N, list[N]] = {}
     for chain in chains:
         for part in chain:

@@ -44,7 +44,7 @@ def exceeds_int32(value: Value | None) -> bool:
 
 
 def nearest(value: Value, target: DType) -> Value:
-    """The value of a dtype that is nearest to a number: an infinity if it has one, 0 for NaN if it has none.
+    """Return a dtype's value nearest to a number: an infinity if it has one, 0 for NaN if it has none.
 
     A dtype without infinities gives its largest value, even if it has NaN. A complex number in a real dtype
     gives the result of its real part.

@@ -21,7 +21,7 @@ def short(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """` (did you mean …?)`, for after the unknown name; nothing where no known name is near.
+    """Return ` (did you mean …?)`, to follow an unknown name; an empty string if no known name is near.
 
     Swapped letters are the likeliest slip, then a name of which only the beginning was written:
 

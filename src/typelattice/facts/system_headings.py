@@ -10,7 +10,7 @@ FUNCTIONS = "functions"  # of packages without arrays of their own, which no lis
 
 
 def heading_of(system: str) -> str:
-    """The heading under which a system is listed, by its name.
+    """Return the heading under which a system is listed, by its name.
 
     >>> heading_of("numpy"), heading_of("array-api"), heading_of("c")
     ('libraries', 'standards', 'languages')
@@ -25,7 +25,7 @@ def headings() -> tuple[str, ...]:
 
 
 def known_first(names: Sequence[str]) -> list[str]:
-    """Names of systems, those that most people know first, as the table lists them.
+    """Sort names of systems as the table lists them: those that most people know first.
 
     >>> known_first(["arrow", "jax", "numpy"])
     ['numpy', 'jax', 'arrow']

@@ -2,6 +2,7 @@
 
 A line decides if the system answers differently without it, so the search removes lines and asks again.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,23 +11,23 @@ from itertools import chain, combinations, pairwise
 
 from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.decisions import (
-    Absent,
-    Counted,
     Decision,
     Defaulted,
-    Entered,
-    Hosted,
+    ForeignCounted,
     Joined,
-    Lowered,
-    Misfit,
+    JoinedByValue,
+    MissingOperation,
     Operated,
-    Outgrown,
+    OutOfRange,
     Parameterized,
-    Replaced,
-    Shaped,
-    Widened,
+    ReplacedInAnswer,
+    ReplacedOnEntry,
+    SizedByValue,
+    TiersJoined,
+    WidenedDefault,
+    WithoutDimensions,
 )  # fmt: skip
-from typelattice.engine.operations import TABLE, entries
+from typelattice.engine.operations import TABLE, entry_names
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts import missing_operations
@@ -46,12 +47,12 @@ if TYPE_CHECKING:
 
 WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
 GIVE_OPERAND_DTYPES = (
-    Entered,
-    Widened,
-    Outgrown,
+    ReplacedOnEntry,
+    WidenedDefault,
+    JoinedByValue,
     Operated,
 )  # steps that give an operand a dtype to join the others with
-# Keys that an answer may rest on though none of its steps names them.
+# Keys that may decide an answer although none of its steps names them.
 KEYS_NAMED_BY_NO_STEP = ("defaults", "weak-join", "tiers", "combine", "requested")
 # Keys that other lines of a file may need, with their values if no line gives them.
 VALUES_IF_ABSENT: Mapping[str, Any] = {"ties": {}, "tiers": ("array",), "combine": "join"}
@@ -70,9 +71,9 @@ class Blame:
     def deciding_rule(self, p: Promotion) -> Rule:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
         step = p.decision
-        if isinstance(step, Absent):
+        if isinstance(step, MissingOperation):
             return _find_row(missing_operations.TABLE, step.entry)
-        return operation_rule(step) if isinstance(step, Shaped) else next(self._candidate_rules(p))
+        return operation_rule(step) if isinstance(step, WithoutDimensions) else next(self._candidate_rules(p))
 
     def rule_of_key(self, key: str, entry: str | None) -> Rule:
         """Return the line of a key, or of an entry under it."""
@@ -131,7 +132,7 @@ class Blame:
     def _candidate_rules(self, p: Promotion) -> Iterator[Rule]:
         """Yield the rules without which the answer differs, the most specific first, the order's last."""
         step, last = p.decision, p.steps[-1]
-        names = entries(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
+        names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
         yield from self._rules_of_parameters(p, names)
         if isinstance(last, Operated) and len(last.nodes) == 1 and last.node not in (None, *last.nodes):
@@ -163,14 +164,15 @@ class Blame:
             yield from (rule for rule in further if self.decides(rule, p))
             yield from self._deciding_pairs(further, p)
             # The order may say the same. A step on an operand still says more than its place in the order.
-            done = (step for step in reversed(p.steps) if isinstance(step, (Counted, Lowered)))
+            done = (step for step in reversed(p.steps) if isinstance(step, (SizedByValue, TiersJoined)))
             yield from chain.from_iterable(map(self._rules_of_step, done))
         yield self._lines_with_the_dtypes(p)
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
         """Yield the rules for foreign operands that count as something else, and for values out of range."""
         foreign = [o for o in p.operands if o.foreign]
-        for o, step in zip(foreign, (step for step in p.steps if isinstance(step, Hosted)), strict=False):
+        counted = (step for step in p.steps if isinstance(step, ForeignCounted))
+        for o, step in zip(foreign, counted, strict=False):
             if step.node is not step.nodes[0]:
                 lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(SCALAR))]
                 yield from lines
@@ -201,12 +203,12 @@ class Blame:
         In `bool + 2` the default dtype of Python's int says more than the order, in which bool lies below it.
         """
         made, joined = p.steps[-1], p.decision
-        if isinstance(made, (Defaulted, Replaced)):
+        if isinstance(made, (Defaulted, ReplacedInAnswer)):
             yield from self._rules_of_step(made)
-        if not isinstance(joined, (Joined, Lowered)):
+        if not isinstance(joined, (Joined, TiersJoined)):
             return
         for step in reversed(p.steps):
-            if isinstance(step, Counted) or (
+            if isinstance(step, SizedByValue) or (
                 isinstance(step, GIVE_OPERAND_DTYPES) and step.node is joined.node
             ):
                 yield from self._rules_of_step(step)
@@ -220,7 +222,7 @@ class Blame:
         An operation may have its own `fit`, and the file may have `holds`. Both say more about a value than
         the order, which only has the dtype in it.
         """
-        if isinstance(p.decision, Misfit):
+        if isinstance(p.decision, OutOfRange):
             yield from self._value_rules(p.decision, names)
         for step, then in pairwise(p.steps):
             if isinstance(step, Operated) and not isinstance(then, Operated):
@@ -243,7 +245,7 @@ class Blame:
         for key in KEYS_NAMED_BY_NO_STEP:
             if key in self.definition.texts:
                 yield from self._rules_of_key(key, None)
-        for op in () if isinstance(p.decision, Misfit) else names:
+        for op in () if isinstance(p.decision, OutOfRange) else names:
             yield from self._rules_of_key("ops", op)
 
     def _deciding_pairs(self, rules: Sequence[Rule], p: Promotion) -> Iterator[Rule]:
@@ -261,7 +263,7 @@ class Blame:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
     def _lines_with_the_dtypes(self, p: Promotion) -> Rule:
-        """Return the lines that bring the question's dtypes into the order; if none does alone, all."""
+        """Return the line that brings the question's dtypes into the order; all lines if no one does."""
         found = self._order_lines(p, self.line_removal.without_nodes)
         if found:
             return found

@@ -35,7 +35,7 @@ class KeyReader:
         self.key, self.entry, self.part = key, entry, part
 
     def value(self, key: str, default: T) -> T:
-        """The value of a key, whose type is checked already. Raise Consequence for one of another type."""
+        """Return the value of a key. Raise Consequence if it has another type, which is reported already."""
         self.at(key)
         if key in self.definition.broken:
             raise Consequence(key)

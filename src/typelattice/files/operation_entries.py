@@ -7,6 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from typelattice.engine import operations as ops
 from typelattice.engine.fit import CONDITIONS, JOIN, OF_DTYPE, OUTCOMES
+from typelattice.engine.rule_words import (
+    CountsAs,
+    JoinRule,
+    LeftOperand,
+    ScalarPlaces,
+    ScalarTarget,
+    WeakResult,
+)
 from typelattice.facts.dtypes import DType, Kind, Node, place, weak
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import IN_PLACE, OPERATORS, Operation, own_operation
@@ -37,6 +45,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Fields = dict[str, object]  # of `Op`
+LEFT = "left"  # what `gives` says of a result with the dtype of the left operand
+INTO = tuple(LeftOperand)
 TIERS = ["array", "0d", "scalar"]
 THEN = " then "  # between two sides that stand in this order
 NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
@@ -62,7 +72,7 @@ class OperationEntries:
     own: Mapping[str, Operation]
 
     def fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
-        """Read kind of scalar → outcome of a value out of range; also, with `dtypes`, of single dtypes."""
+        """Read kind of scalar → outcome of a value out of range; with `dtypes` also dtype → outcome."""
         found: dict[str, str] = {}
         each = dict.fromkeys(WORDS, table) if isinstance(table, str) else table  # a word of all kinds
         for word, how in items(each):
@@ -108,7 +118,7 @@ class OperationEntries:
         return found
 
     def operation(self, op: str, table: object) -> Fields:
-        """Read what the file says of an operation or of a class of them, as fields of `Op`."""
+        """Read an entry for an operation, or for a class of them, as fields of `Op`."""
         self.reader.at("ops", op)
         if op not in self.own and isinstance(table, Mapping) and "like" in table:
             raise Consequence(op)
@@ -117,7 +127,7 @@ class OperationEntries:
             **dict.fromkeys(OF_OWN, lambda said: self._check_own(op)),
             "takes": lambda words: {"takes": self._read_domain(words)},
             "accepts": lambda words: {"accepts": self._read_domain(words)},
-            "scalars": lambda word: {"scalars": one_of(word, ops.SCALARS)},
+            "scalars": lambda word: {"scalars": one_of(word, ScalarPlaces)},
             "refusals": lambda table: {"refusals": self._read_refusals(table)},
             "overrides": lambda table: {"overrides": self._read_overrides(table)},
             "exponent": self._read_exponent,
@@ -128,7 +138,7 @@ class OperationEntries:
             "accumulates": self._read_accumulates,
             "gives": lambda said: self._read_gives(op, said),
             "weak-result": lambda said: self._read_of_each(
-                "weak_result", said, lambda word: one_of(word, ops.WEAK)
+                "weak_result", said, lambda word: one_of(word, WeakResult)
             ),
             "holds": lambda table: {"holds": self.holds(table)},
             "fit": self._read_own_fit,
@@ -150,13 +160,13 @@ class OperationEntries:
         return found
 
     def _check_own(self, op: str) -> Fields:
-        """Raise ValueError for a key that only an operation of one's own has."""
+        """Raise ValueError for a key that only operations defined by the file have."""
         if op not in self.own:
             raise ValueError(f'{op} is known; only an operation with `like = "..."` says how it is called')
         return {}
 
     def _read_domain(self, words: object) -> ops.Domain:
-        """`real but u16`: kinds and dtypes, and those of them that are left out."""
+        """Read `real but u16`: kinds and dtypes, without those after `but`."""
         taken, *but = text(words).split(" but ")
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
@@ -171,7 +181,7 @@ class OperationEntries:
         return ops.Domain(listed, left_out)
 
     def _read_refusals(self, table: object) -> tuple[ops.Override, ...]:
-        """`{ "bool + integer, py.int" = "reason", "py.int then float" = "reason" }`"""
+        """Read `{ "bool + integer, py.int" = "reason", "py.int then float" = "reason" }`."""
         found = []
         for pair, reason in items(table):
             left, right, ordered = self._read_sides(pair)
@@ -179,7 +189,7 @@ class OperationEntries:
         return tuple(found)
 
     def _read_overrides(self, table: object) -> tuple[ops.Override, ...]:
-        """`{ "bool + any" = "b" }`: operands of two sides → the dtype that they become."""
+        """Read `{ "bool + any" = "b" }`: operands of two sides → the dtype that they become."""
         found = []
         for pair, code in items(table):
             left, right, ordered = self._read_sides(pair)
@@ -188,7 +198,7 @@ class OperationEntries:
         return tuple(found)
 
     def _read_sides(self, pair: str) -> tuple[ops.Side, ops.Side, bool]:
-        """Two sides, and whether the left one stands first."""
+        """Read two sides, and whether the left one must stand first."""
         ordered = THEN in pair
         sides = pair.split(THEN if ordered else "+")
         if len(sides) != 2 or "+" in sides[1]:
@@ -196,7 +206,7 @@ class OperationEntries:
         return self._read_side(sides[0]), self._read_side(sides[1]), ordered
 
     def _read_side(self, names: str) -> ops.Side:
-        """Kinds and dtypes of arrays, `any`, `different`; of Python scalars `py.int` or a number."""
+        """Read a side: kinds and dtypes of arrays, `any`, `different`, `py.int`, or a number."""
         listed = [word.strip() for word in names.split(",")]
         values = [word for word in listed if NUMBER.fullmatch(word)]
         plain = [word for word in listed if word not in SIDES and word not in values]
@@ -208,7 +218,7 @@ class OperationEntries:
         return frozenset(once([*found, *values, *(self.words.sources(", ".join(plain)) if plain else ())]))
 
     def _read_exponent(self, said: object) -> Fields:
-        """Return a table of `not-negative`, `within` and `ignored`: what holds of an integer on the right."""
+        """Read the rules for an integer on the right: `not-negative`, `within` and `ignored`."""
         found: Fields = {}
         for part, value in items(said):
             match one_of(part, ("not-negative", "within", "ignored")):
@@ -232,19 +242,19 @@ class OperationEntries:
         that they count as.
         """
         if isinstance(said, Mapping):
-            return {"counts_as_of": self._read_mapping(said, self._read_target), "counts_as": ops.ITSELF}
-        return {"counts_as": one_of(said, ops.COUNTS_AS), "counts_as_of": {}}
+            return {"counts_as_of": self._read_mapping(said, self._read_target), "counts_as": CountsAs.ITSELF}
+        return {"counts_as": one_of(said, CountsAs), "counts_as_of": {}}
 
     def _read_joins(self, said: object) -> Fields:
-        """`"same dtype"` or another word, the covers of an order of the operation's own, or single pairs."""
+        """Read `joins`: a word such as `"same dtype"`, the operation's own order, or single pairs."""
         if isinstance(said, Mapping):
             found = []
             for pair, word in items(said):
-                one_of(word, [ops.NEVER])
+                one_of(word, [JoinRule.NEVER])
                 found.append(ops.Override(*self._read_sides(pair), None))
             return {"joins_never": tuple(found)}
         if "->" not in text(said) and ";" not in text(said):
-            return {"joins": one_of(said, ops.JOINS), "joins_order": ()}
+            return {"joins": one_of(said, JoinRule), "joins_order": ()}
         chains = [
             [self.words.nodes(",".join(part)) for part in statement]
             for line in text(said).split("\n")
@@ -255,12 +265,12 @@ class OperationEntries:
         covers = collect(chains)
         Order(covers)  # raises an error that says what is wrong with them
         return {
-            "joins": ops.BY_THE_ORDER,
+            "joins": JoinRule.BY_THE_ORDER,
             "joins_order": tuple((a, tuple(above)) for a, above in covers.items()),
         }
 
     def _read_loops(self, said: object) -> Fields:
-        """Dtypes, the first of which that every operand casts to is computed in; `own` ones come before."""
+        """Read the dtypes that a search for a loop tries, and the `own` ones that it tries first."""
         parts = {"search": "loops", "own": "loops_own"}
         given = said if isinstance(said, Mapping) else {"search": said}
         if isinstance(said, Mapping) and "own" in said:  # these alone, if no others are named
@@ -268,17 +278,17 @@ class OperationEntries:
         return {parts[one_of(part, parts)]: self._read_dtypes(names) for part, names in given.items()}
 
     def _read_dtypes(self, names: object) -> tuple[DType, ...]:
-        """Dtypes of the order; `""` for none, so that operands join."""
+        """Read dtypes of the order; `""` for none, so that operands join."""
         return () if names == "" else once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
 
     def _read_computes(self, said: object) -> Fields:
-        """Dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
+        """Read dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
         table = dict(items(said))
-        adopts = one_of(table.pop("scalars", ops.COMPUTED), ops.ADOPTS)
-        return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": adopts}
+        scalars = one_of(table.pop("scalars", ScalarTarget.COMPUTED), ScalarTarget)
+        return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": scalars}
 
     def _read_accumulates(self, said: object) -> Fields:
-        """Dtypes or kinds computed in → the dtype to add up in; pairs of operands that keep their dtypes."""
+        """Read dtypes, kinds or pairs of operands → the dtype to add up in."""
         table, pairs = self._split_pairs(said)
         return {
             "accumulates": self._read_mapping(table, self._read_target),
@@ -297,18 +307,18 @@ class OperationEntries:
             if pairs:
                 of_pairs: Fields = {"gives_of_pairs": self._read_overrides(pairs)}
                 return of_pairs | self._read_gives(op, said) if said else of_pairs
-            into = {word for word in said.values() if word in ops.INTO and word != ops.LEFT}
-            table: dict[str, object] = {
-                names: ops.LEFT if word in into else word for names, word in said.items()}
+            into = {word for word in said.values() if word in INTO} - {LEFT}
+            table: dict[str, object] = {names: LEFT if word in into else word for names, word in said.items()}
             given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
             fields: Fields = {"gives_of": given_of}
-            return {"gives_into": into.pop(), **fields} if len(into) == 1 else fields
-        if said not in ops.INTO:
+            return {"gives_into": LeftOperand(text(into.pop())), **fields} if len(into) == 1 else fields
+        if said not in INTO:
             _check_members({None: (given := self._read_given(said))})
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
         writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
-        return {"gives_into": said} if writes else {"gives_into": said, "gives": ops.LEFT, "gives_of": {}}
+        into_left: Fields = {"gives_into": LeftOperand(text(said))}
+        return into_left if writes else {**into_left, "gives": LEFT, "gives_of": {}}
 
     def _read_own_fit(self, said: object) -> Fields:
         """Return the outcomes for this operation."""
@@ -336,7 +346,7 @@ class OperationEntries:
             and (near := nearest(code, words))
         ):
             raise UnknownWord(f"unknown word {short(code)}{near}", code)
-        # A checker does not see that a code which is one of these is a word of `Given`.
+        # mypy does not see that such a code is a word of `Given`.
         return code if code in words else self._read_target(code)  # type: ignore[return-value]
 
     def _read_target(self, code: object) -> DType | Kind:
@@ -351,7 +361,7 @@ class OperationEntries:
         return self.words.dtype(node)
 
     def _read_mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
-        """`"bool, i8" = "i32"`: dtypes or kinds → what is read of the other side."""
+        """Read `"bool, i8" = "i32"`: dtypes or kinds → the value on the right, read by `read`."""
         found: dict[DType | Kind, T] = {}
         for names, code in items(table):
             target = read(code)

@@ -45,7 +45,7 @@ UNKNOWN = "unknown"
 
 
 def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
-    """A dtype of the file's own, from then on one of its words. Raise ValueError if its facts cannot be.
+    """Read a dtype of the file's own, and add it to the words. Raise ValueError for impossible facts.
 
     `noting` keeps a mistake in one fact, so that those in others are found as well.
     """
@@ -107,7 +107,7 @@ def _read_values(
 
 
 def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
-    """The facts that are given, each of the right type and size. Raise Consequence after mistakes in some."""
+    """Read the given facts, each of the right type and size. Raise Consequence after mistakes in some."""
     given, right = dict(items(facts)), set[str]()
     for fact, value in given.items():
         with noting(fact):

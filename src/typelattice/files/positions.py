@@ -125,7 +125,7 @@ def positions(text: str) -> Positions:
 
 
 class _Stop(Exception):
-    """Ends the scan: what stands here is no TOML, is given twice, or is too deep."""
+    """Ends the scan at a text that is no TOML, is given twice, or is too deep."""
 
 
 class _Scanner:
@@ -161,7 +161,7 @@ class _Scanner:
             return
 
     def read_header(self) -> Path:
-        """`[a.b]` or `[[a.b]]`: the path of the table that it opens."""
+        """Read `[a.b]` or `[[a.b]]`, and open the table of that path."""
         brackets = 2 if self.text.startswith("[[", self.offset) else 1
         self.offset += brackets
         self.skip(BLANKS)
@@ -192,7 +192,7 @@ class _Scanner:
         return table
 
     def read_entry(self, table: Path, depth: int) -> None:
-        """`key = value` in a table, where the key may be dotted."""
+        """Read `key = value` in a table; the key may be dotted."""
         *above, (name, at) = self.parts()
         self.expect("=")
         self.skip(BLANKS)
@@ -212,7 +212,7 @@ class _Scanner:
         self.read_value(path, depth)
 
     def read_value(self, path: Path, depth: int) -> None:
-        """A value, and all that is in it."""
+        """Read a value, and everything in it."""
         self.values[path] = self.offset
         self._read_value(path, depth)
         self.ends[path] = self.offset
@@ -235,7 +235,7 @@ class _Scanner:
             self.section = outer
 
     def list_elements(self, path: Path, depth: int) -> None:
-        """The rest of a list."""
+        """Read the rest of a list."""
         n = 0
         self.skip(BETWEEN)
         while not self.text.startswith("]", self.offset):
@@ -250,7 +250,7 @@ class _Scanner:
         self.expect("]")
 
     def entries(self, path: Path, depth: int) -> None:
-        """The rest of a table in braces."""
+        """Read the rest of a table in braces."""
         self.skip(BLANKS)
         while not self.text.startswith("}", self.offset):
             self.read_entry(path, depth)

@@ -41,17 +41,20 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from typelattice.engine.formulas import Family
+    from typelattice.engine.rules import Combine, WeakJoin
 
     T = TypeVar("T")
+    W = TypeVar("W", bound=str)
 
-COMBINE = ("join", "fold", "comparable", "value")
+COMBINE: tuple[Combine, ...] = ("join", "fold", "comparable", "value")
+WEAK_JOIN: tuple[WeakJoin, ...] = ("kind", "width")
 ALONE = " if alone"  # after several defaults: all but the first count only without other operands
 
 
 def system(which: str | PathLike[str] | System) -> System:
-    """A system by its name, by the path of a .toml file of your own, or as it is.
+    """Return a system by its name or by the path of a .toml file; a System is returned unchanged.
 
-    Raise UnknownSystemError, or FormatError for a file that cannot be right.
+    Raise UnknownSystemError, or FormatError for a file with mistakes.
 
     >>> system("numpy").library, system("numpy@2.4").library
     ('numpy 2.5', 'numpy 2.4')
@@ -68,7 +71,7 @@ def system(which: str | PathLike[str] | System) -> System:
 
 @cache
 def _read_shipped(name: str) -> System:
-    """A system that comes with typelattice, read once."""
+    """Return a system that comes with typelattice, read once."""
     if "@" in name:
         return _older(name)
     known = systems(functions=True)
@@ -93,12 +96,12 @@ def _older(name: str) -> System:
 
 
 def parse(text: str, file: str = "text") -> System:
-    """The system that a text describes; it may extend one that comes with typelattice. Raise FormatError."""
+    """Return the system that a text describes; it may extend a shipped one. Raise FormatError."""
     return build(definition(Text(file, text)))
 
 
 def build(definition: SystemDefinition, shipped: bool = False) -> System:
-    """The System that a definition describes, everything in it checked. Raise FormatError.
+    """Build the system of a definition, with everything in it checked. Raise FormatError.
 
     The operations of files that come with typelattice are read on demand, since they take half of the time
     for all systems. The tests read these files whole.
@@ -113,7 +116,7 @@ def build(definition: SystemDefinition, shipped: bool = False) -> System:
 
 
 def _system(reader: KeyReader, shipped: bool) -> System:
-    """The System: its keys are read in the order in which they build on one another. Raise ValueError."""
+    """Build the system: read each key after those that it depends on. Raise ValueError."""
     title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
     name = _name(reader)
     words = Words()
@@ -127,7 +130,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
 
         families = read_families(reader, words, order, dtypes)
     combine = _word(reader, "combine", COMBINE)
-    weak_join = _word(reader, "weak-join", ("kind", "width"))
+    weak_join = _word(reader, "weak-join", WEAK_JOIN)
     tiers = _tiers(reader)
     first = False
     with reader.noting():
@@ -168,7 +171,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     ops = _entries(reader, "ops", lambda *entry: Frozen(operations.operation(*entry)), shipped)
     casts: Mapping[tuple[DType, DType], CastRule] = {}
     if "casts" in reader.definition.values:
-        from typelattice.files.cast_entries import read_casts  # most files say nothing of them
+        from typelattice.files.cast_entries import read_casts  # most files have none
 
         named = [n for n in (*order.nodes, *before) if isinstance(n, DType)]
         casts = read_casts(reader, words, [*dict.fromkeys(named)], own)
@@ -208,7 +211,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         origin=SystemOrigin(reader.definition, covers, build),
     )
     if not shipped:
-        from typelattice.files.unused_keys import check_unused_keys  # asked of files that others wrote only
+        from typelattice.files.unused_keys import check_unused_keys  # only for files of users
 
         check_unused_keys(reader, words, found)
     return found
@@ -244,8 +247,8 @@ def _phrase(reader: KeyReader, key: str) -> str:
     return ""
 
 
-def _word(reader: KeyReader, key: str, allowed: tuple[str, ...]) -> str:
-    """The word of a key, by default the first of those allowed."""
+def _word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
+    """Read the word of a key; by default the first of those allowed."""
     with reader.noting():
         return one_of(reader.value(key, allowed[0]), allowed)
     reader.is_order_whole = False
@@ -274,7 +277,7 @@ def _name(reader: KeyReader) -> str:
 
 
 def _own_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
-    """The dtypes that the file defines, by name and by code."""
+    """Read the dtypes that the file defines, by name and by code."""
     found: dict[str, DType] = {}
     for word, facts in reader.table("dtypes"):
         from typelattice.files.own_dtypes import own_dtype  # most files have none, and load faster without
@@ -291,7 +294,7 @@ def _own_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
 
 
 def _read_sets(reader: KeyReader, words: Words) -> None:
-    """Names for lists; each is checked, used or not, when all are known."""
+    """Read the named lists, and check each when all are known, used or not."""
     for word, members in reader.table("sets"):
         words.broken.add(word)
         with reader.noting():
@@ -345,7 +348,7 @@ def _defaults(
 
 def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
     """Raise ValueError if NumPy 1's rule lacks the dtypes that it takes values for."""
-    from typelattice.engine.numpy1 import NEEDED  # one library alone goes by values
+    from typelattice.engine.numpy1 import NEEDED  # only NumPy 1 promotes by value
 
     reader.at("combine")
     if not {*NEEDED, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:

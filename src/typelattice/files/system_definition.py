@@ -51,12 +51,12 @@ class SystemDefinition:
     main: Text
     own: Mapping[str, object] = field(default_factory=dict)
     base: SystemDefinition | None = None
-    whole: bool = True  # false of one that lacks lines of its files
+    whole: bool = True  # false if lines of its files were removed
     mistakes: Sequence[FormatError] = ()  # in the keys of its texts
-    broken: frozenset[str] = frozenset()  # keys that a mistake took away
+    broken: frozenset[str] = frozenset()  # keys that were dropped because of a mistake
 
-    def with_keys(self, given: Checked, text: Text) -> SystemDefinition:
-        """Return one with other values for some keys; `...` stands for an inherited order or table."""
+    def with_keys(self, given: CheckedKeys, text: Text) -> SystemDefinition:
+        """Return a definition with other values for some keys; `...` stands for an inherited value."""
         order, keys = self.order, given.values
         mistakes, broken = [*self.mistakes, *given.mistakes], {*(self.broken - keys.keys()), *given.broken}
         values = {}
@@ -116,7 +116,7 @@ class SystemDefinition:
         return self.main
 
     def says(self, key: str, entry: str | None = None) -> bool:
-        """Return True if the main text itself gives a key or an entry of it, and nothing was left out."""
+        """Return True if the main text itself gives a key or an entry of it, and no line was removed."""
         return self.whole and key in self.texts and self.text_of_entry(key, entry) is self.main
 
     def entries(self, key: str) -> Mapping[str, object]:
@@ -150,7 +150,7 @@ class SystemDefinition:
         return self.base.text_of(file) if self.base else None
 
     def without(self, file: str, lines: Sequence[int]) -> SystemDefinition:
-        """Return the rest without some lines of one of the files. Raise FormatError if that is no TOML."""
+        """Return the definition without some lines of one file. Raise FormatError if the rest is no TOML."""
         if self.base is None:
             return self
         base, text, own = self.base.without(file, lines), self.main, self.own
@@ -158,10 +158,10 @@ class SystemDefinition:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
             text = Text(file, "\n".join(kept), text.path)
             own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
-        return replace(base.with_keys(Checked(own), text), whole=False)
+        return replace(base.with_keys(CheckedKeys(own), text), whole=False)
 
     def drop_replaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
-        """Return the rest without a key that a program has replaced, or only without its entry, if given."""
+        """Return the definition without a key that a program has replaced, or without one entry of it."""
         if self.base is None:
             return self
         base, own = self.base.drop_replaced(file, key, entry), dict(self.own)
@@ -170,7 +170,7 @@ class SystemDefinition:
             own[key] = {word: value for word, value in said.items() if word != entry}
         elif self.main.file == file:
             own.pop(key, None)
-        return replace(base.with_keys(Checked(own), self.main), whole=False)
+        return replace(base.with_keys(CheckedKeys(own), self.main), whole=False)
 
 
 def read(
@@ -199,7 +199,7 @@ def definition(text: Text, trail: tuple[str, ...] = (), at: Release | None = Non
 
 
 @frozen()
-class Checked:
+class CheckedKeys:
     """Keys that are known and of the right types; the mistakes in others, and the keys that those broke."""
 
     values: Mapping[str, object]
@@ -207,12 +207,12 @@ class Checked:
     broken: frozenset[str] = frozenset()
 
 
-def _read_values(text: Text) -> Checked:
+def _read_values(text: Text) -> CheckedKeys:
     """Return the keys that a text gives."""
     return _check_keys(text.values(), text)
 
 
-def _check_keys(values: Mapping[str, object], text: Text) -> Checked:
+def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
     """Return the keys that are known and of the right types, with lists of operations told apart."""
     kept: dict[str, object] = {}
     mistakes: list[FormatError] = []
@@ -231,7 +231,7 @@ def _check_keys(values: Mapping[str, object], text: Text) -> Checked:
     ops = kept.get("ops")
     if isinstance(ops, dict):
         kept["ops"] = _split_entries(ops, text, mistakes)
-    return Checked(kept, mistakes, frozenset(broken - kept.keys()))
+    return CheckedKeys(kept, mistakes, frozenset(broken - kept.keys()))
 
 
 def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The text of one system file: read within bounds, its TOML, and the places of its parts."""
+"""The text of one system file, its TOML, and the source location of each part."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Mark:
 
 
 class FormatError(TypelatticeError, ValueError):
-    """A system file that cannot be right: the file, line, column, key and cause of its first mistake.
+    """A system file with mistakes: the file, line, column, key and cause of the first.
 
     `mistakes` has an error for each mistake, in the order of the lines. The message has one bounded line for
     each, and below it the line of the file with a caret under the word.
@@ -98,14 +98,14 @@ def _list_fields(e: FormatError) -> tuple[str, int | None, str, str, Mark | None
 
 
 class UnknownSystemError(TypelatticeError, ValueError):
-    """A name that is no system's, or a path that cannot be read."""
+    """A name that no system has, or a path that cannot be read."""
 
 
 @frozen()
 class Text:
-    """A text, the file it comes from, and where in it things stand. Raise FormatError if it is too large.
+    """A text, its file, and the positions of its parts. Raise FormatError if it is too large.
 
-    A text that is no TOML is the value of `order` alone, as a program gives it.
+    A text that is no TOML is the value of `order` alone, given by a program.
     """
 
     file: str
@@ -121,7 +121,7 @@ class Text:
 
     @property
     def positions(self) -> Positions:
-        """The places of its parts, found when they are first asked for: most answers name none."""
+        """The positions of its parts, found when they are first asked for: most answers name none."""
         from typelattice.files.positions import positions
 
         if self._positions is None:
@@ -138,7 +138,7 @@ class Text:
         return next((place.line for place in places if place), None)
 
     def _stated(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
-        """Return the paths of all that is said of an entry, or of a part of it, the first one first."""
+        """Return the paths of all statements about an entry, or about a part of it, in order."""
         keys = self.positions.keys
         paths = self._paths(key, entry, part) or self._paths(key, entry, None) or [(key,)]
         return sorted((path for path in paths if path in keys), key=keys.__getitem__)
@@ -186,7 +186,7 @@ class Text:
         return Mark(line, found.start() - before + 1, found.end() - found.start(), text)
 
     def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
-        """Return the lines of all that is said of an entry, or of a part of it; none of a key alone.
+        """Return the lines of all statements about an entry, or about a part of it; none for a key alone.
 
         An entry may stand in several places, and on several lines: `add.takes = …`, `add.computes = …`.
         """
@@ -194,7 +194,7 @@ class Text:
         return tuple(sorted({place.line for place in places if place}))
 
     def _paths(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
-        """Return the paths of all that is said of an entry, or of a part of it."""
+        """Return the paths of all statements about an entry, or about a part of it."""
         if entry is None:
             return []
         below = tuple(part.split(".")) if part else ()
@@ -268,10 +268,9 @@ class Text:
 
 
 def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
-    """The names of the systems that come with typelattice; with `versions` those of older releases, too.
+    """Return the names of the shipped systems; with `versions` those of older releases, too.
 
-    With `functions` those of packages without arrays of their own, too, whose functions take another
-    library's arrays, as SciPy's do.
+    With `functions` also those of packages such as SciPy, whose functions take another library's arrays.
 
     >>> import typelattice as tl
     >>> [name for name in tl.systems(versions=True) if name.startswith("numpy@")]
@@ -292,7 +291,7 @@ def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
 
 
 def read_text(where: str | os.PathLike[str]) -> Text:
-    """The text of a file. Raise UnknownSystemError if it cannot be read, FormatError if it is no text."""
+    """Read a file. Raise UnknownSystemError if it cannot be read, FormatError if it is no text."""
     name = os.path.basename(where)
     try:
         data = read_bytes(where, LIMIT_BYTES + 1)

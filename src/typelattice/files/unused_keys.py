@@ -11,17 +11,14 @@ from functools import cache
 from itertools import chain, combinations_with_replacement
 
 from typelattice.engine.operations import (
-    CASTS,
-    ITSELF,
-    NEVER,
-    NEW_ARRAY,
     OF_LAST,
     Domain,
-    Op,
+    OperationRules,
     Override,
-    entries,
-    find,
-)  # fmt: skip
+    entry_names,
+    merge_entries,
+)
+from typelattice.engine.rule_words import CountsAs, JoinRule, LeftOperand
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
@@ -30,15 +27,15 @@ from typelattice.files.operation_entries import FIELDS
 from typelattice.files.vocabulary import Words
 
 OF_PAIRS = "gives_of_pairs"
-PAIRS = (
-    "refusals",
-    "overrides",
-    "accumulates_of_pairs",
-    "joins_never",
-    OF_PAIRS,
-)  # fields of `Op` with pairs of operands
+# Fields of `OperationRules` with pairs of operands.
+PAIRS = ("refusals", "overrides", "accumulates_of_pairs", "joins_never", OF_PAIRS)
 MAPPINGS = (
-    "exponent_ignored_of", "counts_as_of", "computes", "accumulates", "gives_of", "weak_result_of",
+    "exponent_ignored_of",
+    "counts_as_of",
+    "computes",
+    "accumulates",
+    "gives_of",
+    "weak_result_of",
 )  # with dtypes as keys
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
@@ -66,12 +63,12 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
 
 
 def unused_keys(rules: Rules) -> Iterator[Finding]:
-    """Keys and entries without effect, but for words, `after` and `ops`."""
+    """Find keys and entries without effect, except words, `after` and `ops`."""
     return chain(_unused_defaults(rules), _unused_scalars(rules), _unused_loops(rules))
 
 
 def _unused_words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Finding]:
-    """Dtypes and sets that are used nowhere, and answers that could not be operands."""
+    """Find dtypes and sets that are used nowhere, and answers that could not be operands."""
     for word in reader.definition.entries("dtypes"):
         if not _enters(words.known[word], rules):
             yield "dtypes", word, f"{word} is neither in the order nor in `before`, so no operand can have it"
@@ -103,7 +100,7 @@ def _can_be_answer(node: Node, rules: Rules) -> bool:
 
 
 def _unused_defaults(rules: Rules) -> Iterator[Finding]:
-    """Default dtypes that no operand could have, or that nothing asks for."""
+    """Find default dtypes that no operand could have, or that nothing asks for."""
     for kind, d in rules.defaults.items():
         if not _can_be_answer(d, rules):
             yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
@@ -157,7 +154,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
 
 
 def _unused_entries(rules: Rules) -> Iterator[Finding]:
-    """Entries of `ops` without effect, or with dtypes that the system does not have."""
+    """Find entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
         if not said and entry not in rules.operations:
             yield "ops", entry, f"{entry} is said to do nothing else than the standard; leave it out"
@@ -181,24 +178,24 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
     """Yield the keys of an entry of `ops` that cannot be followed, or change nothing."""
     for o in (
         _find_followers(entry, "joins", rules)
-        if said.get("joins") == NEVER or said.get("joins_never")
+        if said.get("joins") is JoinRule.NEVER or said.get("joins_never")
         else ()
     ):
-        if not isinstance(find(o, rules.ops).gives, (DType, Kind)):
-            yield f'joins = "{NEVER}" needs a dtype in `gives`, since the operands have none in common'
+        if not isinstance(merge_entries(o, rules.ops).gives, (DType, Kind)):
+            yield 'joins = "never" needs a dtype in `gives`, since the operands have none in common'
     for o in _find_followers(entry, "takes", rules) if "takes" in said else ():
-        op = find(o, rules.ops)
+        op = merge_entries(o, rules.ops)
         if op.takes.listed and op.accepts is not None and not _takes_any(op, rules):
             cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
             yield f"{cause} computes in; give {o.name} a `accepts` of its own"
     for key, fields in FIELDS.items():
-        # An entry with one word for every result has no pairs, which states nothing about them.
+        # An entry with one word for every result has an empty table of pairs, which is no statement.
         stated = [field for field in fields if field in said and (field != OF_PAIRS or said[field])]
         if key in _NEEDS and stated and not _matters(entry, key, rules):
             yield _NEEDS[key][0]
 
 
-def _takes_any(op: Op, rules: Rules) -> bool:
+def _takes_any(op: OperationRules, rules: Rules) -> bool:
     """Return True if some operands pass `accepts` and join at a dtype of `takes`, or may be cast."""
     if (
         op.computes
@@ -263,7 +260,7 @@ def _matters(entry: str, key: str, rules: Rules) -> bool:
     without = {f: said for f, said in rules.ops[entry].items() if f not in fields}
     inherited = {name: without if name == entry else said for name, said in rules.ops.items()}
     return any(
-        _NEEDS[key][1](o, find(o, rules.ops), find(o, inherited), rules)
+        _NEEDS[key][1](o, merge_entries(o, rules.ops), merge_entries(o, inherited), rules)
         for o in _find_followers(entry, key, rules)
     )
 
@@ -285,15 +282,15 @@ def _operations_of(*operations: Operation) -> Mapping[str, Sequence[tuple[Operat
     """Map each entry to those operations that it may describe, each with the entries that count more."""
     found: dict[str, list[tuple[Operation, Sequence[str]]]] = {}
     for o in operations:
-        named = entries(o)
+        named = entry_names(o)
         for place, name in enumerate(named):
             if name not in named[:place]:
                 found.setdefault(name, []).append((o, named[:place]))
     return found
 
 
-# Takes an operation, its behaviour, its behaviour without the key, and the rules.
-_Needs = Callable[[Operation, Op, Op, Rules], bool]
+# Takes an operation, its rules, its rules without the key, and the rules of the system.
+_Needs = Callable[[Operation, OperationRules, OperationRules, Rules], bool]
 
 
 def _differs(*fields: str) -> _Needs:
@@ -316,7 +313,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: (
             (o.most != 1 or any(kind in op.counts_as_of and kind not in rules.defaults for kind in Kind))
             and (op.counts_as_of != without.counts_as_of or op.counts_as != without.counts_as)
-            and (op.counts_as == ITSELF or _tells_scalars_apart(rules))
+            and (op.counts_as is CountsAs.ITSELF or _tells_scalars_apart(rules))
             and not (op.counts_as_of and op.loops)
         ),
     ),
@@ -358,7 +355,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "weak-result": (
         "weak-result says nothing of operands that never join",
-        lambda o, op, without, rules: op.joins != NEVER,
+        lambda o, op, without, rules: op.joins is not JoinRule.NEVER,
     ),
     "computes.scalars": (
         "computes.scalars says nothing of one operand, or where nothing else is computed in",
@@ -376,7 +373,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives of each": (
         'gives says nothing of single dtypes beside "left, any cast", by which none is computed in',
-        lambda o, op, without, rules: not op.gives_of or op.gives_into not in CASTS,
+        lambda o, op, without, rules: not op.gives_of or not op.gives_into.casts_any,
     ),
     "accumulates": (
         "accumulates says nothing of an operation that adds up nothing: say what it computes in by"
@@ -389,7 +386,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
     ),
     "gives of the left": (
         'gives = "new array" says nothing but of operators that write in place, as `in-place` and "+="',
-        lambda o, op, without, rules: op.writes or op.gives_into != NEW_ARRAY,
+        lambda o, op, without, rules: op.writes or op.gives_into is not LeftOperand.NEW_ARRAY,
     ),
     "computes": (
         "an empty `computes` empties nothing here; leave it out",

@@ -1,7 +1,8 @@
-"""The words of a system file: dtypes, kinds, and named sets of them; and values read as what they should be.
+"""The words of a system file: dtypes, kinds, named sets of them, and values of other types.
 
 Everything here raises ValueError with the cause; the reader of a file adds the file, line and key.
 """
+
 from __future__ import annotations
 
 import re
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     T = TypeVar("T", bound=Hashable)
+    W = TypeVar("W", bound=str)
 
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
 KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
@@ -34,7 +36,7 @@ LIMIT_SETS = 8  # within one another
 
 
 class UnknownWord(ValueError):
-    """A mistake that stands at a word: one misspelled, one without a meaning there, or the key of a value."""
+    """A mistake at one word: it is misspelled, or means nothing there."""
 
     def __init__(self, cause: str, word: str) -> None:
         super().__init__(cause)
@@ -60,7 +62,7 @@ class Words:
     """The words of one file and their meanings: our dtypes, those in `own`, and named sets.
 
     `broken` are the file's own words whose meaning could not be read; with `is_whole` false there may be
-    more. What is said by such a word is no mistake of its own.
+    more. A mistake that uses such a word is not reported again.
     """
 
     def __init__(self, own: Mapping[str, DType] = {}) -> None:
@@ -73,14 +75,14 @@ class Words:
         self.depths: dict[str, int] = {}  # how many sets stand within one another in them
 
     def new(self, word: str, what: str) -> str:
-        """Return the name that a file gives to something of its own."""
+        """Check the name that a file gives to a set or a dtype of its own, and return it."""
         if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word) or word in self.known or word in TAKEN:
             cause = f"{short(word)} is no name for a {what}: a new word of lower-case letters, digits and _"
             raise UnknownWord(cause, word)
         return word
 
     def nodes(self, names: object, within: tuple[str, ...] = ()) -> list[Node]:
-        """`u8, small`: a list of nodes and of named sets of them; `within` are the sets that it stands in."""
+        """Read `u8, small`: a list of nodes and named sets; `within` are the sets that contain the list."""
         found: list[Node] = []
         for word in map(str.strip, text(names).split(",")):
             if word in self.sets:
@@ -122,7 +124,7 @@ class Words:
             raise
 
     def pairs(self, entry: object) -> list[tuple[Node, Node]]:
-        """`a, b + c` is each left with each right, `a, b, c` every two of them."""
+        """Read pairs: `a, b + c` is each left with each right, `a, b, c` every two of them."""
         sides = [self.nodes(side) for side in text(entry).split("+")]
         if len(sides) > 2:
             raise ValueError('write "a, b + c" or "a, b, c"')
@@ -177,7 +179,7 @@ class Words:
         return once(self.dtype(self.node(code.strip()), *kinds) for code in text(codes).split(","))
 
     def sources(self, names: object) -> list[DType | Kind]:
-        """`bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
+        """Read `bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
         found: list[DType | Kind] = []
         for word in map(str.strip, text(names).split(",")):
             if word in ops.KINDS:
@@ -232,14 +234,14 @@ def items(table: object) -> Iterable[tuple[str, object]]:
     return table.items()
 
 
-def one_of(value: object, allowed: Iterable[str]) -> str:
-    """Return a value that is one of some words."""
+def one_of(value: object, allowed: Iterable[W]) -> W:
+    """Return the allowed word that a value equals. Raise UnknownWord if it is none of them."""
     words = tuple(allowed)
     if value not in words:
         listed = ", ".join(f'"{word}"' if " " in word else word for word in words)
         near = nearest(str(value), words) if isinstance(value, str) else ""
         raise UnknownWord(f"should be one of {listed}, is {short(str(value))}{near}", str(value))
-    return str(value)
+    return next(word for word in words if word == value)
 
 
 def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:

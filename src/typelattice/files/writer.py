@@ -85,7 +85,7 @@ def reduce_order(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) 
 
 
 def chains(order: Order[Node]) -> list[str]:
-    """The covers of an order as lines of arrow text: chains as long as they go, and nodes without covers."""
+    """Write the covers of an order as lines of arrow text: long chains, and nodes without covers."""
     left = {a: list(order.covers(a)) for a in order.nodes}
     below = {b for bs in left.values() for b in bs}
     lines = []

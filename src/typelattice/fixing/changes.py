@@ -1,4 +1,4 @@
-"""Changes of source text that may keep floats narrow, best first: where the wide dtype is decided."""
+"""Changes of source text that may keep floats narrow: where a wide dtype is decided, best first."""
 
 from __future__ import annotations
 
@@ -18,42 +18,45 @@ from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
 
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
-JOINED = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
+LIST_OPERATIONS = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
 LISTS = (ast.List, ast.Tuple)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Edits of a file, by which one expression changes, at a line of it."""
+    """Edits that change one expression, at a line of a file."""
 
     file: str
     line: int
     edits: tuple[Edit, ...]
 
 
-def changes(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) -> Iterator[Change]:
-    """List the changes that may stop a cause, the best first; none outside of the given sources.
+def propose_narrowing_changes(
+    checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]
+) -> Iterator[Change]:
+    """Yield the changes that may remove a cause, the best first, all within the given sources.
 
-    The creation of the wide array asks for the dtype if it is in the scope in which the array widens another,
-    or in a function that has another array at hand. Else the array is cast where it widens. So a constant of
-    a module stays as wide as it was. If all that fails, a later result is cast to the dtype of an array at
-    hand there.
+    Where the wide array is made, `dtype=` is added if the widening is in the same scope, or if another array
+    is at hand. Else the array is cast where it widens another, so that a constant of a module stays wide. At
+    last, a later result is cast to the dtype of an array at hand there.
     """
     origin = _StepNode.of(checked, cause.first[0], sources)
     widening = _StepNode.of(checked, cause.at, sources)
     near = origin is not None and widening is not None and origin.scope is widening.scope
     near = near and cause.first[0] != cause.at  # else an operand is to be cast, and the result at worst
-    found = [
-        *([] if origin is None or near else _like_array_at_hand(checked, origin)),
-        *([] if origin is None or not near else _at_origin(checked, cause, origin, widening, sources)),
-        *([] if widening is None else _at_widening(checked, cause, widening)),
-        *([] if origin is None or near else _at_origin(checked, cause, origin, widening, sources)),
-        *_at_later_results(checked, cause, sources),
-    ]
+    found: list[Change] = []
+    at_origin = [*_changes_at_origin(checked, cause, origin, widening, sources)] if origin else []
+    if origin and not near:
+        found += _like_array_at_hand(checked, origin)
+    if near:
+        found += at_origin
+    if widening:
+        found += _changes_at_widening(checked, cause, widening)
+    found += [*at_origin, *_changes_at_later_results(checked, cause, sources)]
     yield from dict.fromkeys(found)
 
 
-def agreeing_changes(
+def propose_agreeing_changes(
     checked: CheckedRun, i: int, observed: DType, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
     """Yield changes after which a step gives the observed dtype under other systems too.
@@ -100,7 +103,7 @@ class _StepNode:
 
     @classmethod
     def of(cls, checked: CheckedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
-        """Find the node of a step; None for one in no given source, and for what comes from elsewhere."""
+        """Find the node of a step; None if it is in no given source, or is an input from elsewhere."""
         step = checked.steps[i]
         if step.location is None or step.location.file not in sources:
             return None
@@ -118,9 +121,9 @@ class _StepNode:
         return Change(self.file, line or self.node.lineno, edits)
 
     def alias(self) -> str:
-        """Return the name by which the file knows the library's functions; "" where it imports none.
+        """Return the name under which the file imports the library, such as `np`; "" if it does not.
 
-        A library without rules, such as pandas, has the dtypes of another: they are named by text.
+        A library without rules, such as pandas, uses another's dtypes, which are named by text.
         """
         if not has_rules(self.library):
             return ""
@@ -129,7 +132,7 @@ class _StepNode:
             node.value.id
             for node in ast.walk(self.source.tree)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        }  # the others are no modules, as that of `from numpy import pi`
+        }  # other imported names, such as `pi`, are no modules
         imported = [(name, whole) for name, whole in self.source.aliases() if name in asked]
         known = [(whole.count("."), name) for name, whole in imported if _is_of_step(whole, modules)]
         named = [name for depth, name in sorted(known, reverse=True) if depth < 2]
@@ -185,7 +188,7 @@ def _list_operands(at: _StepNode) -> list[ast.expr]:
 def _wide_and_narrow(
     checked: CheckedRun, cause: Cause, at: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
-    """Split the operands of the widening step: those to be cast, and those whose dtype they should have."""
+    """Split the operands of the widening step into those to cast and those with the dtype to cast to."""
     expressions = _list_operands(at)
     step = checked.steps[at.step]
     taken = step.operands if isinstance(step, Call) else checked.inputs[at.step]
@@ -198,13 +201,14 @@ def _wide_and_narrow(
     return wide or expressions, narrow or expressions
 
 
-def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:
-    """List the casts of what widens, where it does."""
+def _changes_at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:
+    """Yield casts of the operands that widen others, at the widening step."""
     wide, narrow = _wide_and_narrow(checked, cause, at)
     step = checked.steps[at.step]
     dtypes = [f"{name}.dtype" for name in _list_names(at, narrow)]
     literal = at.literal(checked, cause)
-    if isinstance(at.node, ast.Call) and (step.op in JOINED or len(checked.inputs[at.step]) > len(wide)):
+    takes_list = step.op in LIST_OPERATIONS or len(checked.inputs[at.step]) > len(wide)
+    if isinstance(at.node, ast.Call) and takes_list:
         yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
     elif isinstance(at.node, ast.Call) and isinstance(step, Call) and cause.first[0] == cause.at:
         for dtype in [*dtypes, literal]:  # a function that widens by itself, such as `numpy.cov`
@@ -217,7 +221,7 @@ def _at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[C
 
 
 def _list_casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
-    """List the ways in which an expression is cast: as an array, and as a list or the like."""
+    """Yield ways to cast an expression: as an array, or as a list."""
     text = at.source.operand_text(node)
     alias = at.alias()
     if not isinstance(node, LISTS):
@@ -227,14 +231,14 @@ def _list_casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
         yield at.change(at.source.replace_expression(node, made))
 
 
-def _at_origin(
+def _changes_at_origin(
     checked: CheckedRun,
     cause: Cause,
     at: _StepNode,
     widening: _StepNode | None,
     sources: Mapping[str, Source],
 ) -> Iterator[Change]:
-    """List the changes where the wide array comes up."""
+    """Yield changes at the expression that makes the wide array."""
     node, step = at.node, checked.steps[at.step]
     if not isinstance(node, ast.expr):
         return
@@ -247,9 +251,9 @@ def _at_origin(
         for dtype in dict.fromkeys([*dtypes, literal]):
             yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
-        yield from _unwrap_scalar(at, node, literal)
+        yield from _changes_of_numpy_number(at, node, literal)
     elif asked is not None and isinstance(node, ast.Call):
-        yield from _other_dtype(at, node, asked, literal, dtypes, created, sources)
+        yield from _changes_of_dtype_argument(at, node, asked, literal, dtypes, created, sources)
     if not isinstance(step, Created):
         inner = [] if cause.first[0] != cause.at else _list_names(at, _list_operands(at))
         names = [*inner, *at.source.arrays_at_hand(node)]
@@ -279,7 +283,7 @@ def _creates_default_dtype(node: ast.Call, step: Step) -> bool:
 
 
 def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
-    """List the changes by which a new array has the dtype of one that the function has at hand."""
+    """Yield changes that give a new array the dtype of an array at hand."""
     node, step = at.node, checked.steps[at.step]
     if not isinstance(node, ast.Call) or not isinstance(step, Created):
         return
@@ -291,8 +295,10 @@ def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
             yield at.change(at.source.with_keyword(node, f"dtype={name}.dtype"))
 
 
-def _at_later_results(checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]) -> Iterator[Change]:
-    """List the casts of what is wide because of a cause, in the order in which it came up."""
+def _changes_at_later_results(
+    checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]
+) -> Iterator[Change]:
+    """Yield casts of later results that a cause made wide, in the order of the run."""
     found = (_StepNode.of(checked, i, sources) for i in sorted({*cause.widening, *cause.later}))
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
     for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
@@ -312,8 +318,8 @@ def _is_dtype(function: ast.expr) -> bool:
     return name in DTYPES or name in ("double", "longdouble")
 
 
-def _unwrap_scalar(at: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
-    """List the changes of a call such as `np.float64(2)`: a Python number widens nothing."""
+def _changes_of_numpy_number(at: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
+    """Yield changes of a call such as `np.float64(2)` into a Python number, which widens nothing."""
     if len(node.args) == 1 and not node.keywords:
         (value,) = node.args
         text = at.source.text(value)
@@ -332,7 +338,7 @@ def _dtype_argument(call: ast.Call) -> ast.expr | None:
     return call.args[1] if len(call.args) > 1 else None
 
 
-def _other_dtype(
+def _changes_of_dtype_argument(
     at: _StepNode,
     node: ast.Call,
     asked: ast.expr,
@@ -341,12 +347,12 @@ def _other_dtype(
     created: bool,
     sources: Mapping[str, Source],
 ) -> Iterator[Change]:
-    """List the changes of an argument that asks for a wide dtype: at the caller, if it comes from there."""
+    """Yield changes of an argument that asks for a wide dtype, also where a caller passes it."""
     if isinstance(asked, ast.Name):
         scope = at.scope
         if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from _at_callers(at, scope, asked.id, literal, sources)
-        yield from _at_assignment(at, asked.id, literal)
+            yield from _changes_at_callers(at, scope, asked.id, literal, sources)
+        yield from _changes_at_assignment(at, asked.id, literal)
     source = _cast_source(node)
     alias = at.alias()
     if source is not None and alias and isinstance(source, (ast.Name, ast.Attribute)):
@@ -357,20 +363,20 @@ def _other_dtype(
 
 
 def _cast_source(node: ast.Call) -> ast.expr | None:
-    """Find what a call casts: what `astype` is called on, or the first argument."""
+    """Find the expression that a call casts: the object of `astype`, or the first argument."""
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("astype", "to", "type"):
         return node.func.value
     return node.args[0] if node.args else None
 
 
-def _at_callers(
+def _changes_at_callers(
     at: _StepNode,
     function: ast.FunctionDef | ast.AsyncFunctionDef,
     parameter: str,
     literal: str,
     sources: Mapping[str, Source],
 ) -> Iterator[Change]:
-    """List the changes of calls that pass a parameter, or leave it to its default."""
+    """Yield changes of calls that pass a parameter, or leave it to its default."""
     positional = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
     if parameter not in positional and parameter not in [a.arg for a in function.args.kwonlyargs]:
         return
@@ -396,8 +402,8 @@ def _at_callers(
                 yield Change(file, node.lineno, (edit,))
 
 
-def _at_assignment(at: _StepNode, name: str, literal: str) -> Iterator[Change]:
-    """List the changes of the constants of a module by which a name stands for a dtype."""
+def _changes_at_assignment(at: _StepNode, name: str, literal: str) -> Iterator[Change]:
+    """Yield changes of a module's constants that name a dtype, such as `DTYPE = np.float64`."""
     for node in at.source.tree.body:
         if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == name for target in node.targets

@@ -1,4 +1,4 @@
-"""A program that is run and followed in a process of its own, and what is to be known of it afterwards."""
+"""A program that is run and traced in a process of its own, and the data that it sends back."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from typelattice.fixing.kept_values import Kept, file_states, saved_values, values_of
+from typelattice.fixing.kept_values import KeptValue, file_states, saved_values, values_of
 from typelattice.fixing.program import Program, function_of, read_program
 from typelattice.fixing.step_values import Steps, StepValues
 from typelattice.operands.adapters import native
 from typelattice.tracing.front.function import trace_call
-from typelattice.tracing.front.script import Ended, run_script
+from typelattice.tracing.front.script import EndedScript, run_script
 from typelattice.tracing.run_data.run import Run
 
 WIDE = "float64"
@@ -34,7 +34,7 @@ class RunInChild:
 
     run: Run
     status: int | None
-    values: Mapping[str, Kept]
+    values: Mapping[str, KeptValue]
     tests: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ def main(program: str, out: str) -> None:
     files = file_states(todo.root)
     steps = StepValues() if todo.steps else None
 
-    def leave(ended: Ended) -> None:
+    def leave(ended: EndedScript) -> None:
         values = {**values_of(ended.names), **saved_values(todo.root, files)}
         ran = RunInChild(ended.run, ended.status, values, steps=steps.kept if steps else {})
         Path(out).write_bytes(pickle.dumps(ran))
@@ -63,7 +63,7 @@ def main(program: str, out: str) -> None:
     elif todo.function:
         function, args, named = _load_function(todo)
         traced = trace_call(function, args, named, values=steps or False)
-        leave(Ended(traced.run, 0, names={"result": traced.result}))
+        leave(EndedScript(traced.run, 0, names={"result": traced.result}))
     else:
         patched = {**todo.patched, **(_wide_script(todo.target) if todo.widen else {})}
         given = todo.target, todo.argv, todo.packages, todo.as_module, cache

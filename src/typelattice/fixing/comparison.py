@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import frexp, inf, isfinite, isnan
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind, part_of
-from typelattice.fixing.kept_values import NUMBER, Kept, numbers_in
+from typelattice.fixing.kept_values import NUMBER, KeptValue, numbers_in
 
 DOUBLE = 53  # bits of the significand of a float64
 
@@ -28,18 +28,18 @@ class Difference:
     compared: int = 0
 
     @property
-    def none(self) -> bool:
+    def is_none(self) -> bool:
         """True if all values are equal."""
         return not self.relative and not self.reason
 
     def __str__(self) -> str:
-        if self.none:
+        if self.is_none:
             return "all values are equal"
         return f"the largest relative error is {self.relative:.1e}, {self.ulp:.3g} ulp, in {self.name}"
 
 
-def difference(
-    before: Mapping[str, Kept], after: Mapping[str, Kept], to: DType, unreached: Container[str] = ()
+def compare_values(
+    before: Mapping[str, KeptValue], after: Mapping[str, KeptValue], to: DType, unreached: Container[str] = ()
 ) -> Difference:
     """Compare values by name; units in the last place are those of `to`, or of a narrower dtype.
 
@@ -67,25 +67,25 @@ def difference(
     return replace(worst, compared=compared)
 
 
-def larger(a: Difference, b: Difference) -> Difference:
-    """Return the larger of two differences, for the values of both."""
+def larger_difference(a: Difference, b: Difference) -> Difference:
+    """Return the larger_difference of two differences, for the values of both."""
     worse = max(a, b, key=lambda each: (bool(each.reason), each.relative))
     return replace(worse, compared=a.compared + b.compared)
 
 
-def dtypes_differ(before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+def find_other_dtype(before: Mapping[str, KeptValue], after: Mapping[str, KeptValue]) -> str:
     """Name the first value whose dtype differs; return "" if none does."""
     return next(
         (name for name, old in before.items() if name in after and after[name].dtype != old.dtype), ""
     )
 
 
-def printed_difference(before: str, after: str, to: DType) -> Difference:
+def compare_prints(before: str, after: str, to: DType) -> Difference:
     """Compare the numbers of what was printed; words that differ are a reason."""
     words = [" ".join(NUMBER.sub("0", text).split()) for text in (before, after)]
     if _without_dtypes(words[0]) != _without_dtypes(words[1]):
         return Difference(reason="it prints other words")
-    return difference({"what is printed": numbers_in(before)}, {"what is printed": numbers_in(after)}, to)
+    return compare_values({"what is printed": numbers_in(before)}, {"what is printed": numbers_in(after)}, to)
 
 
 def _without_dtypes(text: str) -> str:

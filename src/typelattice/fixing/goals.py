@@ -9,9 +9,9 @@ from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.files.reader import system
-from typelattice.fixing.changes import Change, agreeing_changes, changes
-from typelattice.fixing.comparison import dtypes_differ
-from typelattice.fixing.kept_values import Kept
+from typelattice.fixing.changes import Change, propose_agreeing_changes, propose_narrowing_changes
+from typelattice.fixing.comparison import find_other_dtype
+from typelattice.fixing.kept_values import KeptValue
 from typelattice.fixing.source import FixError, Source
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.words import count_text, size
@@ -20,6 +20,7 @@ from typelattice.tracing.run_data.run import Run
 
 Lines = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
 Sources = Mapping[str, Source]
+Values = Mapping[str, KeptValue]
 
 
 class Goal(ABC):
@@ -49,7 +50,7 @@ class Goal(ABC):
         """Measure the distance to the goal for each file and line, for example in bytes of wide floats."""
 
     @abstractmethod
-    def why_rejected(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+    def why_rejected(self, new: Sequence[str], before: Values, after: Values) -> str:
         """Say why the run of a patch is refused: new findings, or values of other dtypes. Else return ""."""
 
     @abstractmethod
@@ -76,7 +77,7 @@ class Narrow(Goal):
         return [(c.at, c) for c in findings.causes if (width_of(c.wide) or 0) > limit]
 
     def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
-        return changes(findings.checked, finding, sources)
+        return propose_narrowing_changes(findings.checked, finding, sources)
 
     def measure_lines(self, findings: Findings) -> Lines:
         bytes_: dict[tuple[str, int], int] = {}
@@ -87,7 +88,7 @@ class Narrow(Goal):
                 bytes_[at] = bytes_.get(at, 0) + seen.bytes
         return bytes_
 
-    def why_rejected(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
+    def why_rejected(self, new: Sequence[str], before: Values, after: Values) -> str:
         return f"a wide float comes up at {new[0]}" if new else ""
 
     def describe_distance(self, before: int, after: int) -> str:
@@ -112,7 +113,7 @@ class SameDtypesAs(Goal):
         return [(d.steps[0], d) for of_system in findings.divergences.values() for d in of_system]
 
     def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
-        return agreeing_changes(findings.checked, finding.steps[0], finding.observed, sources)
+        return propose_agreeing_changes(findings.checked, finding.steps[0], finding.observed, sources)
 
     def measure_lines(self, findings: Findings) -> Lines:
         counts: dict[tuple[str, int], int] = {}
@@ -122,8 +123,8 @@ class SameDtypesAs(Goal):
             counts[at] = counts.get(at, 0) + len(divergence.steps) + divergence.later
         return counts
 
-    def why_rejected(self, new: Sequence[str], before: Mapping[str, Kept], after: Mapping[str, Kept]) -> str:
-        name = dtypes_differ(before, after)
+    def why_rejected(self, new: Sequence[str], before: Values, after: Values) -> str:
+        name = find_other_dtype(before, after)
         return f"{name} is {after[name].dtype}, not {before[name].dtype}" if name else ""
 
     def describe_distance(self, before: int, after: int) -> str:

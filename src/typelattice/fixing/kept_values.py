@@ -22,28 +22,28 @@ LEFT_OUT = {"__pycache__", "node_modules"}
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptValue:
     """The value of an array or a number: its dtype's text, and its real and imaginary parts in turn."""
 
     dtype: str
     numbers: tuple[float, ...]
 
 
-def values_of(names: Mapping[str, Any]) -> dict[str, Kept]:
+def values_of(names: Mapping[str, Any]) -> dict[str, KeptValue]:
     """Keep the arrays and numbers among some names, lists and dictionaries included."""
-    found: dict[str, Kept] = {}
+    found: dict[str, KeptValue] = {}
     for name, value in names.items():
         if not name.startswith("_"):
             _keep_value(found, name, value, 0)
     return found
 
 
-def _keep_value(kept: dict[str, Kept], name: str, value: Any, depth: int) -> None:
+def _keep_value(kept: dict[str, KeptValue], name: str, value: Any, depth: int) -> None:
     if len(kept) >= MAX_KEPT_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
         return
     if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
         if isinstance(value, (float, complex)):
-            kept[name] = Kept(type(value).__name__, tuple(_flatten_numbers(value)))
+            kept[name] = KeptValue(type(value).__name__, tuple(_flatten_numbers(value)))
     elif isinstance(value, (list, tuple)) and depth < MAX_LIST_DEPTH:
         for i, item in enumerate(value[:MAX_KEPT_VALUES]):
             _keep_value(kept, f"{name}[{i}]", item, depth + 1)
@@ -56,7 +56,7 @@ def _keep_value(kept: dict[str, Kept], name: str, value: Any, depth: int) -> Non
             for length in value.shape:
                 size *= length
             numbers = value.tolist() if size <= MAX_KEPT_NUMBERS else []
-            kept[name] = Kept(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
+            kept[name] = KeptValue(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
         except (TypeError, ValueError, RuntimeError):
             return  # an array of objects, or one that holds no data
 
@@ -71,12 +71,12 @@ def _flatten_numbers(x: Any) -> list[float]:
     return [number]
 
 
-def numbers_in(text: str) -> Kept:
+def numbers_in(text: str) -> KeptValue:
     """Return the numbers of a text, but for those in names of dtypes."""
-    return Kept("float32", tuple(float(found) for found in NUMBER.findall(DTYPE.sub("", text))))
+    return KeptValue("float32", tuple(float(found) for found in NUMBER.findall(DTYPE.sub("", text))))
 
 
-def left_out(folder: Path) -> bool:
+def is_left_out(folder: Path) -> bool:
     """Return True if a folder holds no code of the user's: hidden, a cache, or a virtual environment."""
     return folder.name.startswith(".") or folder.name in LEFT_OUT or (folder / "pyvenv.cfg").is_file()
 
@@ -85,7 +85,7 @@ def file_states(root: Path) -> dict[str, tuple[int, int]]:
     """Map the files in a folder to their times and sizes, by which a later change is known."""
     found: dict[str, tuple[int, int]] = {}
     for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not left_out(Path(folder, name))]
+        folders[:] = [name for name in folders if not is_left_out(Path(folder, name))]
         found |= {path: file_state(path) for path in (os.path.join(folder, name) for name in names)}
     return found
 
@@ -96,14 +96,14 @@ def file_state(path: str) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def saved_values(root: Path, before: Mapping[str, tuple[int, int]]) -> dict[str, Kept]:
+def saved_values(root: Path, before: Mapping[str, tuple[int, int]]) -> dict[str, KeptValue]:
     """Keep the arrays and numbers in files that are new or have changed: of NumPy, or texts."""
-    values: dict[str, Kept] = {}
+    values: dict[str, KeptValue] = {}
     for path, state in sorted(file_states(root).items()):
         if before.get(path) != state:
             name = f"the file {Path(path).relative_to(root).as_posix()}"
             for key, value in _in_file(Path(path)):
-                if isinstance(value, Kept):
+                if isinstance(value, KeptValue):
                     values[name + key] = value
                 else:
                     _keep_value(values, name + key, value, 0)

@@ -1,4 +1,4 @@
-"""A patch: the changes of a program, their proof and their costs; in words, as a diff, and written."""
+"""A patch: the changes of a program with their proof and costs, as text, as a diff and as files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typelattice.disk.read import read_bytes
 from typelattice.disk.write import check_writable, write_bytes
 from typelattice.fixing.comparison import Difference
 from typelattice.fixing.source import FixError
-from typelattice.fixing.workspace import Cost
+from typelattice.fixing.workspace import RunCost
 from typelattice.tracing.report.words import count_text, package_path, size
 
 MAX_SOURCE_BYTES = 1 << 24
-MAX_PRINTED_STEPS = 12  # that are printed, those with the largest errors
+MAX_PRINTED_STEPS = 12  # the steps with the largest errors
 ASSERTIONS_HOLD = "they hold"
 UNVERIFIED = (
     "the program binds, prints and saves no number that the changes reach; print its results, or bind them "
@@ -39,7 +39,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Unfixed:
-    """A cause of which no change was kept, and why the last one was taken back."""
+    """A cause without a change that was kept, and why the last one was taken back."""
 
     file: Path
     line: int
@@ -51,15 +51,15 @@ class Unfixed:
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class CostComparison:
     """The time and the peak memory of plain runs before and after a patch: the least of some runs each.
 
-    >>> print(Costs(Cost(1.5, 412_000_000), Cost(0.914, 221_000_000), 3))
+    >>> print(CostComparison(RunCost(1.5, 412_000_000), RunCost(0.914, 221_000_000), 3))
     peak memory 412.0 MB before, 221.0 MB after; time 1.50 s before, 0.91 s after (least of 3 plain runs each)
     """
 
-    before: Cost
-    after: Cost
+    before: RunCost
+    after: RunCost
     runs: int
 
     def __str__(self) -> str:
@@ -105,14 +105,14 @@ class Patch:
     progress: str
     difference: Difference
     asserts: str = ""
-    costs: Costs | None = None
+    costs: CostComparison | None = None
     tests: int = 0
     steps: tuple[StepDifference, ...] | None = None
 
     @property
     def grade(self) -> str:
         """The grade of the patch: "equal in this run", "changes values", "tested" or "unverified"."""
-        if not self.difference.none:
+        if not self.difference.is_none:
             return "changes values"
         if self.difference.compared:
             return "equal in this run"

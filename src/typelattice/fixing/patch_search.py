@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import pickle
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -19,16 +19,16 @@ from typelattice.fixing.changes import Change
 from typelattice.fixing.child import has_wide_form
 from typelattice.fixing.comparison import (
     Difference,
-    difference,
-    dtypes_differ,
-    larger,
-    printed_difference,
+    compare_prints,
+    compare_values,
+    find_other_dtype,
+    larger_difference,
 )
 from typelattice.fixing.goals import Goal, Lines, Narrow, SameDtypesAs
 from typelattice.fixing.patch import (
     ASSERTIONS_HOLD,
     MAX_SOURCE_BYTES,
-    Costs,
+    CostComparison,
     Fixed,
     Patch,
     StepDifference,
@@ -37,8 +37,8 @@ from typelattice.fixing.patch import (
 )
 from typelattice.fixing.program import Program
 from typelattice.fixing.source import Edit, FixError, Source
-from typelattice.fixing.step_values import step_differences
-from typelattice.fixing.workspace import Cost, Result, Workspace, open_workspace
+from typelattice.fixing.step_values import compare_step_values
+from typelattice.fixing.workspace import FailedRun, FinishedRun, RunCost, Workspace, open_workspace
 from typelattice.operands.operand import Operand
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import reached_steps
@@ -49,7 +49,7 @@ from typelattice.tracing.run_data.float_widths import is_integer, width, width_o
 MAX_CHANGES_PER_CAUSE = 24
 WIDE_INPUT_TOLERANCE = 1e-12  # relative error that a change may add for wide input
 MAX_CAUSES = 100
-PLAIN_RUNS = 3  # the least time and the least memory of these count
+PLAIN_RUNS = 3  # the least time and the least memory of these are reported
 SLOW_RUN_SECONDS = 10.0  # a slower plain run is not repeated
 
 
@@ -64,7 +64,7 @@ def fix(
     steps: bool = False,
     **named: Any,
 ) -> Patch:
-    """Find the changes of a function's file after which its floats stay as narrow as a dtype.
+    """Find changes of a function's file that keep its floats as narrow as a dtype.
 
     The function is called with copies of its arguments, in a process of its own and on a copy of its folder.
     A change after which wide arguments give a narrower result is not kept. `only` names one line, such as
@@ -107,7 +107,7 @@ def fix_script(
     only: str | None = None,
     steps: bool = False,
 ) -> Patch:
-    """Find the changes of a script, or a module, after which its floats stay as narrow as a dtype.
+    """Find changes of a script, or of a module, that keep its floats as narrow as a dtype.
 
     Raises FixError, FileError.
     """
@@ -131,9 +131,9 @@ def fix_tests(
     tolerance: float | None = None,
     only: str | None = None,
 ) -> Patch:
-    """Find the changes of packages after which floats in their tests stay as narrow as a dtype.
+    """Find changes of packages that keep floats in their tests as narrow as a dtype.
 
-    Each test has to come out as before. Raises FixError.
+    Each test must have the same outcome as before. Raises FixError.
     """
     for package in packages:
         check_package(package)
@@ -160,13 +160,18 @@ def fix_program(
     if only is not None and LINE.fullmatch(only) is None:
         raise FixError(f"{clip_text(only, 80)!r} is no line; give one such as 12 or file.py:12")
     with open_workspace(program) as workspace:
-        fixing = _Fixing(workspace, goal, tolerance, only)
-        patch = fixing.find_patch()
-        return replace(patch, steps=fixing.compare_steps()) if steps and patch.fixed else patch
+        search = _PatchSearch(workspace, goal, tolerance, only)
+        patch = search.find_patch()
+        return replace(patch, steps=search.compare_steps()) if steps and patch.fixed else patch
 
 
-class _Fixing:
-    """The search for a patch: the sources as they are by now, and the run of them."""
+class _PatchSearch:
+    """The search for a patch of one program: its sources with the changes kept so far, and the run of them.
+
+    `unchanged` is the run without any change, `current` the one with the changes kept so far, and `wide` the
+    unchanged run with wide input, if there is any. `unreadable` has the reason for each source that cannot be
+    changed.
+    """
 
     def __init__(
         self, workspace: Workspace, goal: Goal, tolerance: float | None, only: str | None
@@ -174,38 +179,38 @@ class _Fixing:
         self.workspace, self.goal, self.to, self.tolerance = workspace, goal, goal.to, tolerance
         self.only = LINE.fullmatch(only) if only is not None else None
         self.root, self.original = workspace.program.root, workspace.program.original
-        self.before = self.run_twice()
-        self.now = self.before
+        self.unchanged = self.run_twice()
+        self.current = self.unchanged
         program = workspace.program
         script = not program.function and not program.tests and not program.as_module
         widens = program.function or (script and has_wide_form(program.target))
-        self.wide = workspace.run(widen=True) if widens else ""
+        self.wide = workspace.run(widen=True) if widens else None
         self.sources: dict[str, Source] = {}
-        self.refused: dict[str, str] = {}
-        self.contents: dict[str, bytes] = {}
+        self.unreadable: dict[str, str] = {}
+        self.original_contents: dict[str, bytes] = {}
 
-    def run_twice(self) -> Result:
+    def run_twice(self) -> FinishedRun:
         """Run the program twice. Raises FixError if it fails, or gives other values the second time."""
         first = self.run_unchanged()
         if self.workspace.program.tests and "passed" not in first.tests.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
         second = self.run_unchanged()
-        repeated = difference(first.values, second.values, self.to)
-        if not repeated.none or first.printed != second.printed or first.tests != second.tests:
+        repeated = compare_values(first.values, second.values, self.to)
+        if not repeated.is_none or first.printed != second.printed or first.tests != second.tests:
             name = repeated.name or repeated.reason or ("its tests" if first.tests else "what it prints")
             raise FixError(
                 f"the program gives other values at each run ({name}): seed it, then run this again"
             )
         return first
 
-    def run_unchanged(self) -> Result:
+    def run_unchanged(self) -> FinishedRun:
         """Run the program as it is, without its assertions if one fails. Raises FixError if it fails."""
         ran = self.workspace.run()
-        if isinstance(ran, str) and ran.startswith("AssertionError") and self.workspace.asserts:
+        if isinstance(ran, FailedRun) and ran.reason.startswith("AssertionError") and self.workspace.asserts:
             self.workspace.set_asserts(False)
             ran = self.workspace.run()
-        if isinstance(ran, str):
-            raise FixError(f"the program fails without any change: {ran}")
+        if isinstance(ran, FailedRun):
+            raise FixError(f"the program fails without any change: {ran.reason}")
         return ran
 
     def find_patch(self) -> Patch:
@@ -213,7 +218,7 @@ class _Fixing:
         fixed: list[tuple[Fixed, Change]] = []
         unfixed: dict[tuple[str, int, str], Unfixed] = {}
         for _ in range(MAX_CAUSES):
-            findings = self.goal.read_findings(self.now.run)
+            findings = self.goal.read_findings(self.current.run)
             self.read_sources(findings)
             listed = self.list_findings(findings)
             if not listed and not fixed:
@@ -229,24 +234,25 @@ class _Fixing:
         smallest = self.drop_needless_changes(fixed)
         contents = {
             self.original_path(file): (before, self.sources[file].content)
-            for file, before in self.contents.items()
+            for file, before in self.original_contents.items()
             if file in self.sources and self.sources[file].content != before
         }
         remaining = {self.source_line(findings, i) for i, _ in self.list_findings(findings)}
         costs = self.measure_costs() if smallest else None
-        asserts = ""
-        if not self.workspace.asserts and fixed:
-            self.workspace.set_asserts(True)
-            ran = self.workspace.run()
-            asserts = ran if isinstance(ran, str) else ASSERTIONS_HOLD
-        before, now = map(self.measure_distance, (self.before, self.now))
-        summary = self.goal.describe_distance(before, now) if fixed or unfixed else self.goal.nothing
+        asserts = self.check_assertions() if fixed and not self.workspace.asserts else ""
+        before, after = map(self.measure_distance, (self.unchanged, self.current))
+        progress = self.goal.describe_distance(before, after) if fixed or unfixed else self.goal.nothing
         still_unfixed = tuple(x for at, x in unfixed.items() if at in remaining)
-        unreached = _unreached_names(self.goal, self.before)
-        difference = _worst_difference(self.before, self.now, self.to, unreached)
-        return Patch(
-            smallest, still_unfixed, contents, summary, difference, asserts, costs, len(self.before.tests)
-        )
+        unreached = _unreached_names(self.goal, self.unchanged)
+        difference = _compare_runs(self.unchanged, self.current, self.to, unreached)
+        tests = len(self.unchanged.tests)
+        return Patch(smallest, still_unfixed, contents, progress, difference, asserts, costs, tests)
+
+    def check_assertions(self) -> str:
+        """Run the changed program with its assertions; say that they hold, or which one fails."""
+        self.workspace.set_asserts(True)
+        ran = self.workspace.run()
+        return ran.reason if isinstance(ran, FailedRun) else ASSERTIONS_HOLD
 
     def list_findings(self, findings: Findings) -> Sequence[tuple[int, Any]]:
         """List the findings to fix: all that the goal forbids, or those at the line of `only`."""
@@ -269,25 +275,28 @@ class _Fixing:
 
     def compare_steps(self) -> tuple[StepDifference, ...]:
         """Run the program as it was and with the changes; compare the values of each step."""
-        ran = []
-        for contents in (self.contents, {file: self.sources[file].content for file in self.sources}):
-            for file, content in contents.items():
-                self.workspace.put_content(file, content)
-            ran.append(self.workspace.run(steps=True))
-        before, after = ran
-        if isinstance(before, str) or isinstance(after, str):
-            raise FixError(f"the program fails while the values of its steps are kept: {before or after}")
-        differences = step_differences(before.steps, after.steps, self.to)
+        changed = {file: source.content for file, source in self.sources.items()}
+        before, after = (self.run_for_steps(contents) for contents in (self.original_contents, changed))
+        differences = compare_step_values(before.steps, after.steps, self.to)
         return tuple(
             StepDifference(self.original_path(file), line, name, d) for file, line, name, d in differences
         )
 
-    def measure_costs(self) -> Costs | None:
+    def run_for_steps(self, contents: Mapping[str, bytes]) -> FinishedRun:
+        """Run the program with these contents of files, and keep the values of its steps. Raises FixError."""
+        for file, content in contents.items():
+            self.workspace.put_content(file, content)
+        ran = self.workspace.run(steps=True)
+        if isinstance(ran, FailedRun):
+            raise FixError(f"the program fails while the values of its steps are kept: {ran.reason}")
+        return ran
+
+    def measure_costs(self) -> CostComparison | None:
         """Run the program plainly, as it was and with the changes in turn; return the least of each."""
-        now = {file: self.sources[file].content for file in self.contents if file in self.sources}
-        runs: list[list[Cost]] = [[], []]
+        now = {file: self.sources[file].content for file in self.original_contents if file in self.sources}
+        runs: list[list[RunCost]] = [[], []]
         for _ in range(PLAIN_RUNS):
-            for measured, contents in zip(runs, (self.contents, now), strict=True):
+            for measured, contents in zip(runs, (self.original_contents, now), strict=True):
                 for file in now:
                     self.workspace.put_content(file, contents[file])
                 cost = self.workspace.measure_cost()
@@ -296,15 +305,15 @@ class _Fixing:
                 measured.append(cost)
             if max(cost.seconds for measured in runs for cost in measured) > SLOW_RUN_SECONDS:
                 break
-        before, after = (Cost(min(c.seconds for c in costs), min(c.peak for c in costs)) for costs in runs)
-        return Costs(before, after, len(runs[0]))
+        before, after = (RunCost(min(c.seconds for c in costs), min(c.peak for c in costs)) for costs in runs)
+        return CostComparison(before, after, len(runs[0]))
 
     def drop_needless_changes(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
         """Undo each change that later changes made needless; return the changes that are kept.
 
         A change is needless if the program without it is as close to the goal and computes the same.
         """
-        distance = self.measure_distance(self.now)
+        distance = self.measure_distance(self.current)
         kept = [*fixed]
         for entry in reversed(fixed[:-1]):  # nothing came after the last one
             change = entry[1]
@@ -316,17 +325,17 @@ class _Fixing:
             self.workspace.put_content(change.file, undone)
             ran = self.workspace.run()
             if (
-                isinstance(ran, Result)
+                isinstance(ran, FinishedRun)
                 and self.measure_distance(ran) <= distance
                 and not self.why_results_differ(ran)
             ):
-                self.sources[change.file], self.now = Source(source.path, undone), ran
+                self.sources[change.file], self.current = Source(source.path, undone), ran
                 kept.remove(entry)
             else:
                 self.workspace.put_content(change.file, source.content)
         return tuple(one for one, _ in kept)
 
-    def measure_distance(self, ran: Result) -> int:
+    def measure_distance(self, ran: FinishedRun) -> int:
         """Measure how far a run is from the goal."""
         return sum(self.goal.measure_lines(self.goal.read_findings(ran.run)).values())
 
@@ -338,18 +347,18 @@ class _Fixing:
     def read_sources(self, findings: Findings) -> None:
         """Read the files that were followed: those of the program, and of the packages that were named."""
         for file in findings.checked.run.sources:
-            if file in self.sources or file in self.refused:
+            if file in self.sources or file in self.unreadable:
                 continue
             if not Path(file).is_absolute() or not Path(file).is_file():
-                self.refused[file] = self.why_no_file(file)
+                self.unreadable[file] = self.why_no_file(file)
                 continue
             try:
                 self.sources[file] = Source(self.original_path(file), read_bytes(file, MAX_SOURCE_BYTES))
-                self.contents[file] = self.sources[file].content
+                self.original_contents[file] = self.sources[file].content
                 self.sources[file].check_syntax()
             except (FixError, SyntaxError, FileError) as e:
                 self.sources.pop(file, None)
-                self.refused[file] = str(e)
+                self.unreadable[file] = str(e)
 
     def why_no_file(self, file: str) -> str:
         """Say why a followed source is no file: it is in an archive, was removed, or never was in a file."""
@@ -372,7 +381,7 @@ class _Fixing:
         """Try the changes of a cause one by one, and keep the first that passes."""
         file, line, code = self.source_line(findings, i)
         path = self.original_path(file) if os.path.isabs(file) else Path(file)
-        reason = self.refused.get(file, "")
+        reason = self.unreadable.get(file, "")
         if file not in self.sources and not reason:
             reason = (
                 "it is in no file of the program; name its package with --package, and run from its folder"
@@ -390,9 +399,9 @@ class _Fixing:
                 continue
             self.workspace.put_content(change.file, content)
             ran = self.workspace.run()
-            refusal = ran if isinstance(ran, str) else self.why_rejected(ran, before, change)
-            if not refusal and not isinstance(ran, str):
-                self.sources[change.file], self.now = patched, ran
+            refusal = ran.reason if isinstance(ran, FailedRun) else self.why_rejected(ran, before, change)
+            if not refusal and isinstance(ran, FinishedRun):
+                self.sources[change.file], self.current = patched, ran
                 line = source.line(change.edits[0].start)
                 old, new = (_line_text(text, line) for text in (source.content, content))
                 return Fixed(self.original_path(change.file), line, old, new), change
@@ -400,29 +409,29 @@ class _Fixing:
             self.workspace.put_content(change.file, source.content)
         return Unfixed(path, line, code, reason or "no change of its source is known")
 
-    def why_rejected(self, ran: Result, before: Lines, change: Change) -> str:
+    def why_rejected(self, ran: FinishedRun, before: Lines, change: Change) -> str:
         """Say why the run of a change is rejected; return "" if the change is kept."""
         now = self.goal.measure_lines(self.goal.read_findings(ran.run))
         new = [at for at in now if at not in before and at != (change.file, change.line)]
         places = [f"{path_text(self.original_path(file))}:{line}" for file, line in new]
-        refused = self.goal.why_rejected(places, self.now.values, ran.values)
+        refused = self.goal.why_rejected(places, self.current.values, ran.values)
         if refused:
             return refused
-        for file, line in sorted(_integer_lines(ran) - _integer_lines(self.now)):
+        for file, line in sorted(_integer_lines(ran) - _integer_lines(self.current)):
             return f"integers come up at {path_text(self.original_path(file))}:{line}"
         if sum(now.values()) >= sum(before.values()):
             return f"no step nearer: {self.goal.describe_distance(sum(before.values()), sum(now.values()))}"
         return self.why_results_differ(ran) or self.why_wide_input_narrows()
 
-    def why_results_differ(self, ran: Result) -> str:
+    def why_results_differ(self, ran: FinishedRun) -> str:
         """Say which results differ from those before, apart from their widths; return "" if none does."""
-        if ran.warnings != self.before.warnings:
-            other = next(iter({*ran.warnings} ^ {*self.before.warnings}), "another number of warnings")
+        if ran.warnings != self.unchanged.warnings:
+            other = next(iter({*ran.warnings} ^ {*self.unchanged.warnings}), "another number of warnings")
             return f"it does not warn as before: {other}"
-        for test, outcome in self.before.tests.items():
+        for test, outcome in self.unchanged.tests.items():
             if ran.tests.get(test) != outcome:
                 return f"{test} {ran.tests.get(test, 'is gone')}: {ran.failures.get(test, '')}"
-        largest = _worst_difference(self.before, ran, self.to)
+        largest = _compare_runs(self.unchanged, ran, self.to)
         if largest.reason:
             return largest.reason
         if self.tolerance is not None and largest.relative > self.tolerance:
@@ -431,18 +440,18 @@ class _Fixing:
 
     def why_wide_input_narrows(self) -> str:
         """Run the program with wide input; say which results the change made narrow, or return ""."""
-        if isinstance(self.wide, str):  # it has no wide input, or fails with it anyway
+        if not isinstance(self.wide, FinishedRun):  # it has no wide input, or fails with it anyway
             return ""
         ran = self.workspace.run(widen=True)
-        if isinstance(ran, str):
-            return f"with wide input: {ran}"
-        other = dtypes_differ(self.wide.values, ran.values)
+        if isinstance(ran, FailedRun):
+            return f"with wide input: {ran.reason}"
+        other = find_other_dtype(self.wide.values, ran.values)
         if other:
             return f"with wide input {other} is {ran.values[other].dtype}"
         new = _narrow_lines(ran, self.to) - _narrow_lines(self.wide, self.to)
         for file, line in sorted(new):
             return f"with wide input a narrow float comes up at {path_text(self.original_path(file))}:{line}"
-        largest = difference(self.wide.values, ran.values, dtype("float64"))
+        largest = compare_values(self.wide.values, ran.values, dtype("float64"))
         return (
             f"with wide input {largest.reason or largest}"
             if largest.reason or largest.relative > WIDE_INPUT_TOLERANCE
@@ -450,18 +459,18 @@ class _Fixing:
         )
 
 
-def _narrow_lines(ran: Result, to: DType) -> set[tuple[str, int]]:
+def _narrow_lines(ran: FinishedRun, to: DType) -> set[tuple[str, int]]:
     """List the files and lines at which a run has floats as narrow as a dtype."""
     limit = width_of(to) or 0
     return _lines_where(ran, lambda o: 0 < (width(o) or 0) <= limit)
 
 
-def _integer_lines(ran: Result) -> set[tuple[str, int]]:
+def _integer_lines(ran: FinishedRun) -> set[tuple[str, int]]:
     """List the files and lines at which a run has arrays of integers."""
     return _lines_where(ran, is_integer)
 
 
-def _lines_where(ran: Result, holds: Callable[[Operand | None], bool]) -> set[tuple[str, int]]:
+def _lines_where(ran: FinishedRun, holds: Callable[[Operand | None], bool]) -> set[tuple[str, int]]:
     """List the files and lines of the steps whose results satisfy a condition."""
     return {
         (step.location.file, step.location.line)
@@ -470,7 +479,7 @@ def _lines_where(ran: Result, holds: Callable[[Operand | None], bool]) -> set[tu
     }
 
 
-def _unreached_names(goal: Goal, ran: Result) -> set[str]:
+def _unreached_names(goal: Goal, ran: FinishedRun) -> set[str]:
     """Name the arrays of a run that no forbidden step reaches, such as its inputs."""
     findings = goal.read_findings(ran.run)
     steps = range(len(findings.checked.steps))
@@ -479,10 +488,12 @@ def _unreached_names(goal: Goal, ran: Result) -> set[str]:
     return {name for name, i in ran.run.results.items() if i not in reached | holding}
 
 
-def _worst_difference(before: Result, after: Result, to: DType, unreached: Container[str] = ()) -> Difference:
-    """Compare the values and the prints of two runs; return the larger difference."""
-    values = difference(before.values, after.values, to, unreached)
-    return larger(values, printed_difference(before.printed, after.printed, to))
+def _compare_runs(
+    before: FinishedRun, after: FinishedRun, to: DType, unreached: Container[str] = ()
+) -> Difference:
+    """Compare the values and the prints of two runs; return the larger_difference difference."""
+    values = compare_values(before.values, after.values, to, unreached)
+    return larger_difference(values, compare_prints(before.printed, after.printed, to))
 
 
 def _undo_change(source: Source, change: Change, later: Sequence[Change]) -> bytes | None:

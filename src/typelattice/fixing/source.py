@@ -130,7 +130,7 @@ class Source:
         return node
 
     def names_before(self, node: ast.expr | ast.stmt) -> set[str]:
-        """The parameters of the function around a node, and the names that it binds above the node's line."""
+        """List the parameters of the function around a node, and the names bound above the node's line."""
         scope = self.scope(node)
         found: set[str] = set()
         if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -159,7 +159,7 @@ class Source:
         return [name for name in dict.fromkeys(found) if name in known][:MAX_NAMES_TRIED]
 
     def aliases(self) -> Iterator[tuple[str, str]]:
-        """Each name that an import binds, with the module that it stands for."""
+        """List each name that an import binds, with the module that it stands for."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:

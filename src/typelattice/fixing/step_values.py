@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.fixing.comparison import Difference, difference
-from typelattice.fixing.kept_values import Kept, values_of
+from typelattice.fixing.comparison import Difference, compare_values
+from typelattice.fixing.kept_values import KeptValue, values_of
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 
 MAX_KEPT_NUMBERS = 1 << 14  # of one result that are kept
-Steps = Mapping[tuple[str, int, str], Kept]  # by file, line and operation
+Steps = Mapping[tuple[str, int, str], KeptValue]  # by file, line and operation
 
 
 class StepValues(ValueChecks):
@@ -19,7 +19,7 @@ class StepValues(ValueChecks):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kept: dict[tuple[str, int, str], Kept] = {}
+        self.kept: dict[tuple[str, int, str], KeptValue] = {}
 
     def check(
         self, at: ValueWitness, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
@@ -34,11 +34,11 @@ class StepValues(ValueChecks):
             self.kept[at.module.file, at.written.line, name] = found["result"]
 
 
-def step_differences(before: Steps, after: Steps, to: DType) -> list[tuple[str, int, str, Difference]]:
+def compare_step_values(before: Steps, after: Steps, to: DType) -> list[tuple[str, int, str, Difference]]:
     """List the steps that both runs have and whose values differ, with the largest error first."""
     found = [
-        (*key, difference({key[2]: before[key]}, {key[2]: after[key]}, to))
+        (*key, compare_values({key[2]: before[key]}, {key[2]: after[key]}, to))
         for key in before.keys() & after.keys()
     ]
-    differ = [each for each in found if not each[3].none]
+    differ = [each for each in found if not each[3].is_none]
     return sorted(differ, key=lambda each: (not each[3].reason, -each[3].relative, each[:3]))

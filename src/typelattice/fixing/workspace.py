@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.child import RunInChild
-from typelattice.fixing.kept_values import Kept, file_state, file_states, left_out
+from typelattice.fixing.kept_values import KeptValue, file_state, file_states, is_left_out
 from typelattice.fixing.program import Program
 from typelattice.fixing.source import FixError
 from typelattice.fixing.step_values import Steps
@@ -33,18 +33,18 @@ PRELOADED = (
     ("typelattice.tracing.rewrite.syntax_tree",),
     ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.front.pytest_run"),
 )
-"""What the runs of a program need; what a pytest run needs."""
+"""The modules to import before a run: of a program, and of tests."""
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class FinishedRun:
     """A run of a program: the trace, the values, the output and the warnings.
 
     For a pytest run, `tests` has the outcome of each test, and `failures` the message of each failed one.
     """
 
     run: Run
-    values: Mapping[str, Kept]
+    values: Mapping[str, KeptValue]
     printed: str
     warnings: tuple[str, ...]
     tests: Mapping[str, str]
@@ -53,7 +53,14 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class FailedRun:
+    """A run that failed or took too long, and the reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunCost:
     """The seconds that a plain run of a program takes, and the most bytes that its process has."""
 
     seconds: float
@@ -65,8 +72,8 @@ class Workspace:
     """The copy of a folder, and the program to be run in it.
 
     The first run has a process of its own from the start. The later ones are forks of one process, which has
-    imported what all of them need. `patched` and `placed` are the contents that files were given, outside and
-    inside of the copy. `states` tell whether a run has changed a file of the copy.
+    imported what all of them need. `patched` and `placed` have the new contents of files outside and inside
+    the copy. `states` show whether a run has changed a file of the copy.
     """
 
     program: Program
@@ -78,33 +85,34 @@ class Workspace:
     server: subprocess.Popen[bytes] | None = None
     asserts: bool = True
 
-    def run(self, widen: bool = False, steps: bool = False) -> Result | str:
-        """Run the program in a process of its own; return the reason where it fails."""
+    def run(self, widen: bool = False, steps: bool = False) -> FinishedRun | FailedRun:
+        """Run the program in a process of its own."""
         todo, out, printed, errors = files = self._list_run_files("ran.pickle")
         todo.write_bytes(pickle.dumps(replace(self.program, widen=widen, steps=steps, patched=self.patched)))
         out.unlink(missing_ok=True)
         try:
             status = self.run_in_fork(files) if self.forked else self.run_in_process(files)
         except subprocess.TimeoutExpired:
-            return f"it ran for more than {RUN_SECONDS:.0f} seconds"
+            return FailedRun(f"it ran for more than {RUN_SECONDS:.0f} seconds")
         finally:
             self.restore_files()
         ran: RunInChild | None = pickle.loads(out.read_bytes()) if out.is_file() else None
         text = errors.read_text(encoding="utf-8", errors="replace")
         if ran is None or ran.status != 0 or status != 0:
-            said = text.strip().splitlines() or [f"it ended with status {status}"]
-            return next((line for line in reversed(said) if line.strip()), "")[:300]
+            lines = text.strip().splitlines() or [f"it ended with status {status}"]
+            return FailedRun(lines[-1][:300])
         if hasattr(os, "fork"):
             own = (libraries()[name].modules[0] for name in ran.run.systems if may_be_forked(name))
             self.forked = (*PRELOADED[self.program.tests], *own)
         warnings = [line.partition("Warning: ") for line in text.splitlines() if "Warning: " in line]
-        told = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
-        said_out = "" if self.program.tests else printed.read_text(encoding="utf-8", errors="replace")
-        warned = ran.warnings or told
-        return Result(ran.run, ran.values, said_out, warned, ran.tests, ran.failures, ran.steps)
+        written = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
+        output = "" if self.program.tests else printed.read_text(encoding="utf-8", errors="replace")
+        return FinishedRun(
+            ran.run, ran.values, output, ran.warnings or written, ran.tests, ran.failures, ran.steps
+        )
 
-    def measure_cost(self) -> Cost | None:
-        """Run the program without the tracer; return None where it fails, or is ended before its end."""
+    def measure_cost(self) -> RunCost | None:
+        """Run the program without the tracer; return None if it fails or takes too long."""
         todo, out, *_ = files = self._list_run_files("cost")
         todo.write_bytes(pickle.dumps(replace(self.program, patched=self.patched)))
         out.unlink(missing_ok=True)
@@ -112,7 +120,7 @@ class Workspace:
             if self.run_in_process(files, "plain_run") == 0 and out.is_file():
                 seconds, peak = out.read_text(encoding="ascii").split()
                 self.restore_files()
-                return Cost(float(seconds), int(peak))
+                return RunCost(float(seconds), int(peak))
         self.restore_files()
         return None
 
@@ -212,7 +220,7 @@ def open_workspace(program: Program) -> Iterator[Workspace]:
     original = program.original
     files = bytes_ = 0
     for folder, folders, names in os.walk(original):
-        folders[:] = [name for name in folders if not left_out(Path(folder, name))]
+        folders[:] = [name for name in folders if not is_left_out(Path(folder, name))]
         files += len(names)
         bytes_ += sum(Path(folder, name).lstat().st_size for name in names)
         if files > MAX_FILES or bytes_ > MAX_BYTES:
@@ -235,7 +243,7 @@ def open_workspace(program: Program) -> Iterator[Workspace]:
 
 
 def _list_ignored(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if Path(folder, name).is_dir() and left_out(Path(folder, name))]
+    return [name for name in names if Path(folder, name).is_dir() and is_left_out(Path(folder, name))]
 
 
 def _copy_file(source: str, target: str) -> None:

@@ -1,12 +1,12 @@
 """Writing into arrays: elements that are replaced, and results that are put into the left operand."""
+
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.engine.operate import op_of
-from typelattice.engine.operations import NEW_ARRAYS
+from typelattice.engine.operate import operation_rules
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import operation
 from typelattice.namespaces.array import Array
@@ -54,7 +54,7 @@ def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callabl
     whoever else has that array keeps it as it was.
     """
 
-    rebinds = op_of(context.system, op).gives_into in NEW_ARRAYS
+    rebinds = operation_rules(context.system, op).gives_into.makes_new_array
     library_operator: Callable[..., Any] = getattr(operator, operation(op).method or "")
     by_library = context.recipes.own and context.library.mutable
 

@@ -3,6 +3,7 @@
 A recipe is made from the system's answer to an operation on some operands. It depends on their dtypes,
 weakness and tiers. It depends on values only if the system looks at them, so it is made once and kept.
 """
+
 from __future__ import annotations
 
 import math
@@ -13,8 +14,8 @@ from typing import Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operand_checks import has_pair
-from typelattice.engine.operate import op_of
-from typelattice.engine.operations import NEVER
+from typelattice.engine.operate import operation_rules
+from typelattice.engine.rule_words import JoinRule
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
 from typelattice.facts.operations import COMPARING, operation
@@ -108,7 +109,7 @@ class RecipeMaker:
         Raises NamespaceError if the system takes the operands though they have no dtype in common.
         """
         found = self.system.promote(*operands, op=op)
-        if found.node is None and op_of(self.system, op).joins == NEVER:
+        if found.node is None and operation_rules(self.system, op).joins is JoinRule.NEVER:
             listed = " and ".join(map(str, operands))
             raise NamespaceError(f"{listed} have no dtype in common to compute {op} in; cast them to one")
         return found
@@ -133,14 +134,11 @@ class RecipeMaker:
         """Make the recipe that casts the operands of an operation before the library computes."""
         assert p.op is not None
         native = self.library.native
-        if p.node is None and has_pair(op_of(self.system, p.op).joins_never, p.operands):
+        if p.node is None and has_pair(operation_rules(self.system, p.op).joins_never, p.operands):
             return self.comparing_apart(p)
         to = native(self.computed_in(p))
         as_is = self.exact(p)
-        sources = [
-            to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype)
-            for o in p.operands
-        ]
+        sources = [to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype) for o in p.operands]
         if p.accumulator is None:
             compute = self.library.casting(operation(p.op).function, to, sources, _zero_d(p.operands))
         else:
@@ -188,7 +186,7 @@ class RecipeMaker:
     def exact(self, p: Promotion) -> bool:
         """Return True if library and system both compare signed with unsigned integers exactly."""
         assert p.op is not None
-        silent = self.by_value or op_of(self.system, p.op).fit == {}
+        silent = self.by_value or operation_rules(self.system, p.op).fit == {}
         compares = operation(p.op).of_class in COMPARING
         if not (self.library.exact_comparisons and silent and compares and p.compute is not None):
             return False
@@ -268,7 +266,7 @@ class RecipeMaker:
     def _counts_exactly(self, value: Value, p: Promotion) -> bool:
         """Return True if an operation uses a number exactly, before it is rounded to the compute dtype."""
         assert p.op is not None
-        policy = op_of(self.system, p.op).fit or {}
+        policy = operation_rules(self.system, p.op).fit or {}
         return policy.get(SCALARS[type(value)].word, "").startswith("exact")
 
 

@@ -84,7 +84,7 @@ def _is_foreign(mark: str) -> bool:
 
 
 def number(value: Value) -> Operand:
-    """The operand that a Python number is. Raises OperandError for an int of more than MAX_INT_BITS bits."""
+    """Return the operand of a Python number. Raises OperandError for an int beyond MAX_INT_BITS bits."""
     if isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
         raise OperandError(
             f"an int of {value.bit_length():,} bits; no dtype holds more than {MAX_INT_BITS:,}"
@@ -93,7 +93,7 @@ def number(value: Value) -> Operand:
 
 
 def literal(text: str) -> Value:
-    """The Python number that a text is. Raises OperandError."""
+    """Return the Python number that a text denotes. Raises OperandError."""
     if text in ("True", "False"):
         return text == "True"
     for read in (int, float, complex) if len(text) <= MAX_NUMBER_CHARS else ():

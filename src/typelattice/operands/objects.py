@@ -109,14 +109,14 @@ def _no_operand(x: object, why: str) -> OperandError:
 
 
 def forget() -> None:
-    """Forgets the classes met so far: their readers are looked up anew."""
+    """Forget the classes met so far: their readers are looked up anew."""
     _OF_CLASS.clear()
     CACHE_KEYS.clear()
     CACHE_KEYS[str] = _itself  # a system reads a string without us, by its own dtypes too
 
 
 def _readers(cls: type) -> tuple[ObjectReader, ...]:
-    """The readers of a class: ours, those of its ancestors' frameworks, and of the array API standard."""
+    """List the readers of a class: ours, those of its ancestors' frameworks, and the standard's."""
     if cls in _OF_CLASS:
         return _OF_CLASS[cls]
     found = [_OWN[str]] if issubclass(cls, str) else [_OWN[cls]] if cls in _OWN else []

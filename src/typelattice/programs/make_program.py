@@ -73,7 +73,7 @@ def program_of_function(
     named: Mapping[str, object],
     own: Mapping[str, Operation],
 ) -> Program:
-    """The program of a function that is called with symbols; `own` are operations that systems define."""
+    """Call a function with symbols to make a program of it; `own` are operations that systems define."""
     xp = Symbols(own)
     taken = list(operands)
     try:

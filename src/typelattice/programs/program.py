@@ -115,9 +115,10 @@ class Replay(Sequence[Outcome], Viewed):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program(Viewed):
-    """A straight-line program: steps, each made of earlier ones; `results` has the numbers of its results.
+    """A straight-line program of steps, each of which uses earlier ones.
 
-    `typelattice.program` makes one from an expression, from lines of Python, or from a function.
+    `results` has the numbers of its results. `typelattice.program` makes one from an expression, lines
+    of Python or a function.
 
     >>> import typelattice as tl
     >>> p = tl.program("x * 2.0", x="int32")
@@ -135,7 +136,7 @@ class Program(Viewed):
         return {step.text: step.given for step in self.steps if isinstance(step, Input)}
 
     def __str__(self) -> str:
-        """Python text that reads back as the same program, a line a step."""
+        """Return Python text that reads back as the same program, one line for each step."""
         return text(self.steps, self.results)
 
     def under(self, system: AnySystem | Mapping[str, AnySystem]) -> Replay:
@@ -242,9 +243,9 @@ class Program(Viewed):
 
     @classmethod
     def from_onnx(cls, model: Any) -> Program:
-        """The typed graph of an ONNX model: a path, bytes, or an onnx.ModelProto. Nothing in it is run.
+        """Read the typed graph of an ONNX model: a path, bytes, or an onnx.ModelProto. Nothing in it is run.
 
-        Operators that some operation of ours says, their attributes included, become steps; other nodes are
+        Operators become steps if an operation of ours does the same, attributes included. Other nodes are
         opaque, of the dtype that ONNX states. Raises ProgramError, which names the node, for a model that is
         damaged or casts implicitly, and without onnx; FileError for a file that cannot be read.
         """

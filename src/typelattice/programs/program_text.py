@@ -60,7 +60,7 @@ def input_text(given: Operand | str, shape: Shape | None) -> str:
 
 
 def number(value: Value) -> str:
-    """A Python number as it is written."""
+    """Write a Python number."""
     if isinstance(value, complex):  # written as a sum it would lose the sign of a zero
         return f"complex({number(value.real)}, {number(value.imag)})"
     if isinstance(value, int) or math.isfinite(value):

@@ -1,9 +1,10 @@
 """A departure: calls in which a library departs from its rule, with the reason and the source."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.operations import entries
+from typelattice.engine.operations import entry_names
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
@@ -24,7 +25,7 @@ class Operations:
     but: frozenset[str] = frozenset()
 
     def __contains__(self, op: str) -> bool:
-        named = entries(operation(op))
+        named = entry_names(operation(op))
         return not self.listed.isdisjoint(named) and self.but.isdisjoint(named)
 
 
@@ -52,6 +53,6 @@ class Departure:
 
 
 def departure_of(call: Call, operands: Sequence[Operand], listed: Sequence[Departure]) -> Departure | None:
-    """The first of the listed departures that covers a call, if any; `operands` are the call's, as read."""
+    """Return the first listed departure that covers a call; `operands` are the call's, as read."""
     asked = AskedOperand.of_call(call.operands, operands)
     return next((departure for departure in listed if departure.covers(call.op, asked)), None)

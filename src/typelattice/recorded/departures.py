@@ -26,7 +26,7 @@ KEYS = ("sets", "departure")
 def departures(
     recording: str, path: str | os.PathLike[str] | None = None, own: Mapping[str, DType] = {}
 ) -> Sequence[Departure]:
-    """The departures listed for a recording, here or in a file of your own; `own` are dtypes of your system.
+    """Return the departures for a recording, listed here or in your own file; `own` are your system's dtypes.
 
     An older release has its own departures first, then those of the newest. These may cover fewer or more of
     its calls.

@@ -177,7 +177,7 @@ def listed_departure(p: Promotion) -> Departure | None:
 
 @lru_cache(128)  # every answer of a system asks
 def recording_of(system: Rules) -> str | None:
-    """The name of the recording of a system's library; None if nothing was recorded for that system."""
+    """Return the name of the recording of a system's library; None if nothing was recorded for it."""
     entry = recordings().get(system.name)
     of_library = entry is not None and _list_packages(system)[:1] == [entry.library]
     return system.name if of_library and open_recording(system.name) else None

@@ -80,13 +80,13 @@ class DepartureEntries:
         return found if {"", recording} & {*counts} else None
 
     def _read_patterns(self, listed: object) -> tuple[OperandPattern, ...]:
-        """`["bool + i*", "int then negative i*"]`: the operands of the calls, in one way or another."""
+        """Read `["bool + i*", "int then negative i*"]`: the operands of the calls, in one way or another."""
         if not isinstance(listed, list) or not listed:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
         return tuple(map(self._read_pattern, once(map(text, listed))))
 
     def _read_pattern(self, said: str) -> OperandPattern:
-        """`bool + int` in any order, `int then bool` in this one; `bool + any...` with one or more of any."""
+        """Read `bool + int` in any order, `int then bool` in this one, `bool + any...` with one or more."""
         ordered = THEN in said
         if ordered and "+" in said:
             raise ValueError(f"{short(said)} has both `+` and `then`; write two texts")
@@ -95,7 +95,7 @@ class DepartureEntries:
         return OperandPattern(tuple(map(self._read_class, sides)), ordered, further)
 
     def _read_class(self, said: str) -> OperandClass:
-        """`any but complex, c*`: sorts of operands, and those that are left out."""
+        """Read `any but complex, c*`: sorts of operands, without those after `but`."""
         listed, *but = said.split(BUT)
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
@@ -109,7 +109,7 @@ class DepartureEntries:
         return tuple(map(self._read_sort, each))
 
     def _read_sort(self, word: str) -> Sort:
-        """`int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `i* zero in u8`, `256`."""
+        """Read `int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `i* zero in u8` or `256`."""
         if word == ANY:
             raise ValueError("`any` stands alone, or before `but`")
         if word == OTHER:
@@ -139,7 +139,7 @@ class DepartureEntries:
 
 
 def _read_operations(said: object) -> Operations:
-    """`all but where, concat`: operations, classes and groups of them, and those that are left out."""
+    """Read `all but where, concat`: operations, classes and groups, without those after `but`."""
     listed, *but = text(said).split(BUT)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.decisions import Absent
+from typelattice.engine.decisions import MissingOperation
 from typelattice.facts.dtypes import DType
 from typelattice.recorded.observed import observed
 
@@ -18,11 +18,11 @@ def is_unasked(p: Promotion) -> bool:
 
 def is_absent(p: Promotion) -> bool:
     """Return True if the library does not have the operation: that was looked up, and nobody can ask it."""
-    return p.dtype is None and isinstance(p.decision, Absent)
+    return p.dtype is None and isinstance(p.decision, MissingOperation)
 
 
 def lacking_of(p: Promotion) -> DType | None:
-    """The first dtype of a refused promotion that the system does not have: nobody can ask for that."""
+    """Return the first dtype of a refused promotion that the system lacks: nobody can ask for that."""
     if p.dtype is not None:
         return None
     have = p.system.dtypes

@@ -26,7 +26,7 @@ BADGE = 8.0  # radius
 
 
 def svg(drawn: Placed, within: bool = False) -> str:
-    """A drawing as SVG text; `within` a page it has no ground of its own, and takes the page's colour."""
+    """Write a drawing as SVG text; `within` a page it has no background, and takes the page's colour."""
     left = MARGIN + (SIDE if drawn.rows else 0)
     title = drawn.diagram.title
     wide = max(left + drawn.width + MARGIN, NARROWEST, len(printable(title)) * TITLE_LETTER + 2 * MARGIN)
@@ -58,7 +58,7 @@ def svg(drawn: Placed, within: bool = False) -> str:
 
 
 def path(points: Sequence[Point]) -> str:
-    """The way through some points as the `d` of a path: level at each, straight between those of one height.
+    """Return the `d` of a path through some points: level at each, straight between those of one height.
 
     >>> path([(0, 0), (10, 0), (30, 8)])
     'M 0 0 H 10 C 20 0 20 8 30 8'

@@ -97,7 +97,7 @@ class Placed:
         links: Sequence[Link],
         notes: Sequence[str],
     ) -> Placed:
-        """The same drawing with further marks on nodes and edges, with another title, links and notes."""
+        """Return the drawing with further marks on nodes and edges, and another title, links and notes."""
         shown = tuple(
             replace(n, vertex=replace(n.vertex, marks=(*n.vertex.marks, *nodes.get(n.vertex.id, ()))))
             for n in self.nodes

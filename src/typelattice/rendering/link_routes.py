@@ -14,7 +14,7 @@ BULGE = 26.0  # how far a link bends aside of what stands between its ends
 
 
 def route_links(drawn: Placed) -> Iterator[tuple[Link, list[str], Point]]:
-    """Each link with the `d` of the paths between its nodes, and where its sign stands."""
+    """Return each link with the `d` of the paths between its nodes, and the place of its sign."""
     at = {n.vertex.id: n.at for n in drawn.nodes}
     for link in drawn.diagram.links:
         ends = sorted(link.nodes, key=lambda v: (at[v].y, at[v].x))

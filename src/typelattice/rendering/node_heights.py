@@ -129,7 +129,7 @@ def _place(
     columns: Columns, high: Sequence[float], order: Sequence[int], wishes: Sequence[float],
     weights: Sequence[float], at: list[float],
 ) -> None:  # fmt: skip
-    """Sets the levels of a column: as near to the wishes, by weight, as the space between nodes allows.
+    """Set the levels of a column as near to the wishes, by weight, as the space between nodes allows.
 
     This is isotonic regression: nodes that would overlap are joined to a block, which goes to the mean of
     their wishes.
@@ -159,7 +159,7 @@ def _space(columns: Columns, high: Sequence[float], upper: int, lower: int) -> f
 def _straighten(
     columns: Columns, ways: Sequence[Sequence[int]], high: Sequence[float], at: list[float]
 ) -> None:
-    """Lets the bends of a long arrow follow the level it comes from, until something stands in its way."""
+    """Let the bends of a long arrow follow the level it comes from, until something stands in its way."""
     place = {v: (order, i) for order in columns.order for i, v in enumerate(order)}
     for way in [*ways, *reversed(ways), *ways]:  # those first in line make room for the others
         level, start = at[way[0]], 1

@@ -116,7 +116,7 @@ def _shuffle(columns: Columns, dice: Random) -> list[list[int]]:
 
 
 def _follow(columns: Columns, forth: bool) -> None:
-    """Puts each column in the order of its neighbours in the one before it, as far as rows allow."""
+    """Put each column in the order of its neighbours in the one before it, as far as rows allow."""
     last = len(columns.order) - 1
     near = columns.left if forth else columns.right
     for i in range(1, last + 1) if forth else range(last - 1, -1, -1):
@@ -132,7 +132,7 @@ def _follow(columns: Columns, forth: bool) -> None:
 
 
 def _sweep(columns: Columns, forth: bool) -> int:
-    """Orders each column by the ones beside it, once; returns how many pairs were compared."""
+    """Order each column by the ones beside it, once; return how many pairs were compared."""
     pairs = 0
     numbers = range(len(columns.order))
     for i in numbers if forth else reversed(numbers):

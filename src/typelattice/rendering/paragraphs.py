@@ -31,7 +31,7 @@ class Layout:
         return "\n".join(" " * margin + row for row in _fold_line(line, self.width - margin))
 
     def beside(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
-        """A heading in a column of `stub` characters and lines beside it; a longer heading stands above.
+        """Write a heading in a column of `stub` characters, with lines beside it; a longer one stands above.
 
         >>> print(Layout().beside("casts", ["int8 to int16: loses nothing", "uint8 to int16: loses nothing"]))
         casts         int8 to int16: loses nothing

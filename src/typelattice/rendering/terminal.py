@@ -68,7 +68,7 @@ def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
 
 
 def complain(line: str) -> None:
-    """Prints a line on standard error, as far as that takes it."""
+    """Print a line on standard error, if it can be written to."""
     with suppress(OutputError):
         show([line], sys.stderr)
 
@@ -110,7 +110,7 @@ def overwrite_line(text: str) -> None:
 
 
 def show_progress_of(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X]:
-    """The items one by one; a terminal's standard error shows how many are done, and the name of the next."""
+    """Yield the items; a terminal's standard error shows how many are done, and the name of the next."""
     show_progress = progress_bar()
     for done, item in enumerate(items):
         show_progress(done, len(items), name(item))
@@ -119,7 +119,7 @@ def show_progress_of(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X
 
 
 def progress_bar() -> Callable[[int, int, str], None]:
-    """Shows how many calls are done and the name of the current one, on a terminal's standard error."""
+    """Show how many calls are done and the name of the current one, on a terminal's standard error."""
 
     def show_progress(done: int, of: int, what: str) -> None:
         if done == of:

@@ -34,7 +34,7 @@ def text(grid: Grid, width: int = 80, colour: bool = False) -> str:
 
 
 def runs(widths: list[int], room: int) -> list[range]:
-    """Columns in as few runs as fit in the room, about equally many in each."""
+    """Split columns into as few runs as fit in the room, about equally many in each."""
     for count in range(1, len(widths) + 1):
         ends = [len(widths) * i // count for i in range(count + 1)]
         split = [range(a, b) for a, b in pairwise(ends)]

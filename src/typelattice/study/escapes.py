@@ -4,6 +4,7 @@ Operations of equal rules are asked once. Calls of one and two operands are aske
 of arrays. Operations of any number of operands are asked of one and two. A call that the library refused when
 it was asked has no answer.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operations import GROUPS, class_of, find
+from typelattice.engine.operations import GROUPS, class_of, merge_entries
 from typelattice.engine.system import System
 from typelattice.explanations.sections import Section
 from typelattice.facts.dtypes import DType, Kind
@@ -142,7 +143,7 @@ def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
 
 def _rule(system: System, operation: Operation) -> str:
     """Return all that an answer to an operation depends on, apart from its name."""
-    rule = find(operation, system.ops)
+    rule = merge_entries(operation, system.ops)
     facts = [getattr(rule, name) for name in rule.__match_args__ if name != "name"]
     shape = operation.form, operation.least, operation.most, operation.least_dimensions, operation.in_place
     return repr((facts, shape, operation.is_operator))

@@ -27,7 +27,7 @@ class JAX(ComputingLibrary):
         return data.at[key].set(value)
 
     def function(self, name: str) -> Callable[..., Any]:
-        """A function as the standard has it: axes count from the end, and a wrong one is an IndexError."""
+        """Wrap a function as in the standard: axes count from the end, and a wrong one is an IndexError."""
         found = super().function(name)
         if name == "permute_dims":
             return lambda x, /, axes: found(x, tuple(a + x.ndim if a < 0 else a for a in axes))

@@ -25,14 +25,14 @@ class NotImportedError(TypelatticeError, TypeError):
 
 
 def register() -> None:
-    """Makes the adapters known; each is loaded when its first object comes by."""
+    """Register the adapters; each is loaded when its first object is read."""
     NATIVE["numpy"] = lambda d: native(d, "numpy")
     FINDERS.append(reader_of)
     forget()
 
 
 def reader_of(root: str) -> ObjectReader | None:
-    """The reader of the objects that come from a root module; None if no adapter knows their library."""
+    """Return the reader for objects from a root module; None if no adapter knows their library."""
     found = adapter(root)
     if found is None:
         return None
@@ -44,7 +44,7 @@ def reader_of(root: str) -> ObjectReader | None:
 
 @lru_cache(maxsize=256)
 def adapter(root: str) -> ModuleType | None:
-    """The adapter for the objects of a root module: the file named after their library; None without one."""
+    """Return the adapter for a root module, the file named after its library; None if there is none."""
     from importlib.util import find_spec  # neither is needed as long as operands are strings
 
     from typelattice.facts.libraries import file_of, library_of

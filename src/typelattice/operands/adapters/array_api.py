@@ -11,7 +11,7 @@ from typelattice.operands.operand import Operand, operand_of
 
 
 def read(x: Any) -> Operand | None:
-    """An array, by comparing its dtype with those of its namespace, as the standard promises that one may."""
+    """Read an array: compare its dtype with those of its namespace, as the standard allows."""
     xp = x.__array_namespace__()
     return operand_of(name_dtype(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
 

@@ -39,7 +39,7 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """NumPy's and ml_dtypes' own, as far as JAX takes them, where the program has imported it."""
+    """Return the dtype of NumPy or ml_dtypes, if JAX takes it and the program has imported JAX."""
     found, jax = numpy.native(d), sys.modules.get("jax")
     try:
         if jax:

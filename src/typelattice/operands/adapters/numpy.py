@@ -29,7 +29,7 @@ def read(x: Any) -> Operand | None:
 
 
 def cache_key_of(cls: type) -> Any:
-    """An array's mark is its dtype and its number of dimensions; a dtype is its own mark.
+    """Return the key of an array, its dtype and number of dimensions; a dtype is its own key.
 
     A scalar is marked by its class, which says the dtype.
     """

@@ -16,7 +16,7 @@ DYNAMIC = "dyn "  # how Polars shows a literal that has no type before it meets 
 
 
 def read(x: Any) -> Operand | None:
-    """A series, a data type or its class, or a literal; an expression over columns has no dtype by itself."""
+    """Read a series, a data type or its class, or a literal; an expression over columns has no dtype."""
     pl = sys.modules["polars"]
     if isinstance(x, pl.Series):
         return operand_of(_find_dtype(x.dtype))
@@ -26,7 +26,7 @@ def read(x: Any) -> Operand | None:
 
 
 def _literal(x: Any, pl: Any) -> Operand:
-    """A literal without a type is a Python number, one with a type a 0-d array; a series may be one, too."""
+    """Read a literal: without a type a Python number, with one a 0-d array, or a series."""
     column = pl.select(x).to_series()
     if str(x).startswith(DYNAMIC):
         return number(column.item())

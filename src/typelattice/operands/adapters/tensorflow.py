@@ -23,7 +23,7 @@ def read(x: Any) -> Operand | None:
 
 
 def cache_key_of(cls: type) -> Any:
-    """The class (weak tensors have their own), the dtype, and whether the rank is zero; of a dtype itself."""
+    """Return a tensor's key: its class (weak ones have their own), its dtype, and whether it is 0d."""
     return lambda x: (cls, getattr(x, "dtype", x), getattr(getattr(x, "shape", None), "rank", None) == 0)
 
 

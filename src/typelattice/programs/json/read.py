@@ -46,7 +46,7 @@ KINDS: Mapping[str, type[Step]] = {
 
 
 def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
-    """The steps of a program in JSON, its results, its source. Raises ProgramError; nothing is executed."""
+    """Read the steps, results and source of a program in JSON; execute nothing. Raises ProgramError."""
     if len(text) > LONGEST_JSON:
         raise ProgramError(f"JSON of {len(text):,} characters; the longest is {LONGEST_JSON:,}")
     try:

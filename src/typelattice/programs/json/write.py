@@ -53,7 +53,7 @@ def _own_fields(cls: Any) -> tuple[tuple[str, object], ...]:
 
 
 def _field_data(name: str, x: Any) -> object:
-    """The value of a field: arguments by name as an object, operands as strings, all else as arguments."""
+    """Return the value of a field: named arguments as an object, operands as strings, others as arguments."""
     if name == "keywords":
         return {key: argument_data(value) for key, value in x}
     if isinstance(x, Operation):

@@ -8,7 +8,7 @@ from typelattice.calls.call_signatures import COMPUTED, ITSELF, OF_OPERAND
 from typelattice.calls.multiple_results import dtype_from
 from typelattice.calls.step import Call
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import op_of
+from typelattice.engine.operate import operation_rules
 from typelattice.engine.operations import NUMBER_OF_ALL
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
@@ -23,7 +23,7 @@ def result_of(
     """Return the result of a call whose operation promotes as `p`; None and the reason if it is refused."""
     assert p.dtype is not None
     made, named = operand_of(p.dtype, p.weak, tier), dict(step.keywords)
-    counts = step.name in OPERATIONS and op_of(system, step.name).gives == NUMBER_OF_ALL
+    counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == NUMBER_OF_ALL
     number = Kind.SIGNED if counts else p.number
     if number and not step.shape and "axis" not in named:
         return scalar(number), None

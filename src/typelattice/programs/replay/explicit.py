@@ -42,7 +42,7 @@ from typelattice.programs.replay.outcome import Outcome
 def explicit(
     steps: Sequence[Step], results: Sequence[int], outcomes: Sequence[Outcome]
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-    """The steps with each implicit cast before the operation that needs it, and the results among them.
+    """Return the steps, with each implicit cast before the operation that needs it, and the results.
 
     Each operation is of one dtype, and says the dtype of its result. One that adds up says its accumulator;
     its operands keep their dtypes, and its result is cast afterwards. Raises ProgramError for a program of
@@ -94,7 +94,7 @@ class _Writer:
         return self.dtype(self.operand(x.step).dtype) if isinstance(x, DTypeOf) else x
 
     def write(self, i: int) -> None:
-        """The explicit form of a step, after the casts that it needs."""
+        """Return the explicit form of a step, after the casts that it needs."""
         step, given = self.steps[i], self.operand(i)
         if isinstance(step, Call):
             self.new[i] = self.add_call(step, self.outcomes[i], given)
@@ -177,7 +177,7 @@ class _Writer:
         raise ProgramError(f"{what}; compare with a number within its range")
 
     def cast(self, step: Call, part: int, o: Operand, to: DType, p: Promotion | None) -> int:
-        """An operand as one of a dtype: itself, or a cast of it; a number becomes what the system says."""
+        """Cast an operand to a dtype if it has another; a number becomes what the system says."""
         if o.dtype is to and not o.weak and o.tier != "scalar":
             return self.new[part]
         value = self.becomes(step, o, to, p)
@@ -192,7 +192,7 @@ class _Writer:
         return self.casts[key]
 
     def becomes(self, step: Call, o: Operand, to: DType, p: Promotion | None) -> Value | None:
-        """The number that a Python number counts as. Raises ProgramError if the system does not say."""
+        """Return the number that a Python number becomes. Raises ProgramError if the system does not say."""
         if o.tier != "scalar" or o.value is None or represent(o.value, to)[0]:
             return o.value if o.tier == "scalar" else None
         fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]

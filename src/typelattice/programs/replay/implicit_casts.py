@@ -9,7 +9,7 @@ from typelattice.calls.program_builder import RESULT
 from typelattice.calls.shapes import size
 from typelattice.calls.step import Call, Step
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import ignores_exponent, op_of
+from typelattice.engine.operate import ignores_exponent, operation_rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.operands.operand import Operand
@@ -59,10 +59,10 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
 
 
 def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
-    """The steps whose results promote, with what they are: no conditions, indices, ignored exponents."""
+    """Return the steps whose results promote, with operands: no condition, index or ignored exponent."""
     assert p.op is not None
     chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
-    return chosen[:1] if ignores_exponent(op_of(p.system, p.op), p.promoting) else chosen
+    return chosen[:1] if ignores_exponent(operation_rules(p.system, p.op), p.promoting) else chosen
 
 
 def _make_cast(

@@ -34,8 +34,9 @@ from typelattice.engine.decisions import RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
 from typelattice.engine.operand_checks import check_held, dtype_of_pair
-from typelattice.engine.operate import op_of, write_into_left
-from typelattice.engine.operations import COPY_CAST, OF_LAST, SAME_DTYPE
+from typelattice.engine.operate import operation_rules, write_into_left
+from typelattice.engine.operations import OF_LAST
+from typelattice.engine.rule_words import JoinRule, LeftOperand
 from typelattice.engine.system import System
 from typelattice.facts.cast_rules import PLAIN
 from typelattice.facts.dtypes import DType, Kind, dtype
@@ -175,7 +176,7 @@ def _find_owner_evaluator(evaluators: Mapping[str, _Evaluator], step: Step) -> _
     if step.owner is not None and step.owner in evaluators:
         return evaluators[step.owner]
     if step.op is None and evaluators:
-        return next(iter(evaluators.values()))  # what no rule decides is the same under each
+        return next(iter(evaluators.values()))  # a step without a rule is the same under each system
     where = f" ({step.location})" if step.location else ""
     who = f"is {step.owner}'s, and no system is given for that" if step.owner else "is owned by no library"
     raise ProgramError(f"{step.text}{where} {who}; give one system for all, or one for each library")
@@ -252,7 +253,7 @@ class _Evaluator:
         return dtype(made) if made else self.system.explain(o).dtype
 
     def outcome_beside(self, step: Call, earlier: EarlierOutcomes) -> Outcome | None:
-        """Return the outcome of one of several arrays in whose dtypes the others have a say, else None.
+        """Return the outcome of one of several arrays whose dtype depends on the others, else None.
 
         PyTorch's meshgrid takes one dtype only. TensorFlow's takes a bool array beside any other: each result
         is a product with ones of the first array's dtype, so a bool one is bool. Under symbolic Keras each
@@ -260,12 +261,12 @@ class _Evaluator:
         """
         if step.name in WRITES or step.operation.form != "separate":
             return None
-        op = op_of(self.system, step.name)
-        if op.gives != OF_LAST and op.joins != SAME_DTYPE:
+        op = operation_rules(self.system, step.name)
+        if op.gives != OF_LAST and op.joins is not JoinRule.SAME_DTYPE:
             return None
         args, _, number = arguments(step)
         operands = [o for x in args if isinstance(x, Ref) and (o := earlier[x.step].operand)]
-        if (number or 0) >= len(operands):  # a run knows each array without the others
+        if (number or 0) >= len(operands):  # in a run each array was observed by itself
             return None
         own = operands[number or 0]
         if op.gives == OF_LAST:
@@ -279,7 +280,7 @@ class _Evaluator:
 
     def out_refusal(self, output: Operand, result: Operand) -> str | None:
         """Return the reason why the library does not write a result into the array that `out=` names."""
-        writes, into = op_of(self.system, "+="), result.dtype
+        writes, into = operation_rules(self.system, "+="), result.dtype
         try:
             if into is not None:
                 write_into_left(self.system, writes, into, output, [])
@@ -320,7 +321,7 @@ class _Evaluator:
         return found
 
     def dtype(self, asked: AnyDType, earlier: EarlierOutcomes) -> DType | Operand:
-        """The dtype that is asked for; a Python scalar where one stands for its kind's default dtype."""
+        """Return the dtype that is asked for; a Python scalar if the default dtype of its kind is meant."""
         if isinstance(asked, DTypeOf):
             o = earlier[asked.step].operand
             assert o is not None
@@ -332,7 +333,7 @@ class _Evaluator:
         return read_dtype(asked.name, self.system.own_dtypes)
 
     def cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
-        """An operand of another dtype; the value of one without dimensions is kept where it fits."""
+        """Return an operand cast to another dtype; a 0-d operand keeps its value if the value fits."""
         if isinstance(to, Operand):
             p = self.system.explain(to)
             asked = self.system.requested.get(to.kind, p.dtype)
@@ -376,7 +377,7 @@ class _Evaluator:
         to = made.dtype
         if to is None or to.kind is Kind.BOOL or not known:
             return None
-        op = op_of(self.system, name)
+        op = operation_rules(self.system, name)
         checked = [x for x in known if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
         try:
             check_held(self.system.holds if op.holds is None else {}, checked)  # else of its default dtype
@@ -434,7 +435,11 @@ class _Evaluator:
             made = python_result(step.name, operands)
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
         tier = _find_tier(step, operands)
-        if step.name == "setitem" and step.operator and op_of(self.system, "setitem").gives_into == COPY_CAST:
+        if (
+            step.name == "setitem"
+            and step.operator
+            and operation_rules(self.system, "setitem").gives_into is LeftOperand.COPY_ANY_CAST
+        ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
         if KIND_KEPT in step.keywords and (why := self.out_refusal(*operands)):
@@ -465,7 +470,7 @@ class _Evaluator:
         """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
         takes_dtype = step.name not in WRITES and step.operation.takes_dtype
-        if takes_dtype and operands[0].kind not in op_of(self.system, step.name).takes:
+        if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).takes:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
 

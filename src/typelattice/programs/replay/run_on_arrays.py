@@ -182,7 +182,7 @@ class _Runner:
         return getattr(self.xp, op.name)(*cast, **named)
 
     def arrays(self, op: Operation, step: Call, taken: Sequence[Argument], args: list[Any]) -> list[Any]:
-        """The values of arguments, as arrays where the standard wants them: one at least, any condition."""
+        """Convert arguments to arrays where the standard wants them: at least one, and any condition."""
         refs = [i for i, x in enumerate(taken) if isinstance(x, Ref) and x.step in step.operands]
         numbers = [i for i in refs if not hasattr(args[i], "dtype")]
         if op.form == "elementwise":
@@ -208,7 +208,7 @@ class _Runner:
         return self.xp.astype(x, to)
 
     def dtype(self, asked: NamedDType | DTypeOf) -> Any:
-        """A dtype as the namespace takes it."""
+        """Return a dtype as the namespace takes it."""
         if isinstance(asked, DTypeOf):
             value = self.values[asked.step]
             return value.dtype if hasattr(value, "dtype") else value
@@ -219,7 +219,7 @@ class _Runner:
         return getattr(self.xp, asked.name, asked.name)
 
     def lists(self, key: Argument, form: str) -> Any:
-        """An index with lists in it, which are tuples in a step."""
+        """Return an index with lists in it, which are tuples in a step."""
         found = [_convert_to_lists(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
         return found[0] if form == INDICES[0] else tuple(found)
 
@@ -238,5 +238,5 @@ class _Runner:
 
 
 def _convert_to_lists(x: Any) -> Any:
-    """Tuples within each other as lists."""
+    """Convert nested tuples to lists."""
     return [_convert_to_lists(each) for each in x] if type(x) is tuple else x

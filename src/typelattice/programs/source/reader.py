@@ -212,7 +212,7 @@ class Reader:
         return x
 
     def plain(self, x: Read) -> Any:
-        """A known number in place of the step that gives it."""
+        """Return the number that a step gives if it is known, else the step."""
         others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
         return x if isinstance(x, others) else self.builder.static(x)
 
@@ -274,14 +274,14 @@ class Reader:
         return found is not isinstance(op, (ast.NotEq, ast.IsNot, ast.NotIn))
 
     def plain_test(self, node: ast.AST, op: ast.cmpop, left: Any, right: Any) -> bool:
-        """A comparison of values that are known."""
+        """Compare known values, as Python does."""
         try:
             return bool(PLAIN_TESTS[type(op)](left, right))
         except TypeError as e:
             raise self.excerpt(node).refuse(f"Python refuses it: {e}; compare others") from None
 
     def subscript(self, node: ast.Subscript, x: Read, key: Read) -> Read:
-        """Elements of an array, or of a list or a dictionary that is known."""
+        """Return elements of an array, or of a known list or dictionary."""
         at: Any = self.plain(key)
         if isinstance(x, MultipleResults) and isinstance(at, (int, Slice)):
             try:
@@ -361,7 +361,7 @@ class Reader:
                 yield self.passes(items, within, scope, found)
 
     def assign(self, target: ast.expr, value: Read, scope: Scope) -> None:
-        """Binds a name, or several names to as many values."""
+        """Bind a name to a value, or several names to as many values."""
         match target:
             case ast.Name(id=name):
                 scope[name] = value
@@ -372,7 +372,7 @@ class Reader:
                 raise self.excerpt(target).refuse("an attribute that is set; give the value a name")
 
     def unpacked(self, target: ast.expr, value: Read, count: int) -> Iterator[Read]:
-        """Yield so many parts of a value: of a list, of a call's results, or rows of an array."""
+        """Yield the parts of a value: items of a list, results of a call, or rows of an array."""
         match value:
             case tuple() if len(value) == count:
                 yield from value
@@ -389,7 +389,7 @@ class Reader:
         return shape is None or (shape != () and shape[0] in (None, count))
 
     def refusal_of(self, node: ast.expr) -> ProgramError:
-        """The error of what no program is made of."""
+        """Return the error for source that cannot become a step."""
         why = REFUSED.get(
             type(node), "nothing that promotion knows of; give operators, functions of arrays and numbers"
         )
@@ -459,7 +459,7 @@ class Reader:
         return made
 
     def items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
-        """Read expressions in a row and return their values; a starred list that is known gives its items."""
+        """Read several expressions and return their values; a known starred list gives its items."""
         found: list[Read] = []
         for each in nodes:
             if not isinstance(each, ast.Starred):
@@ -472,7 +472,7 @@ class Reader:
         return found
 
     def keywords(self, node: ast.Call, scope: Scope) -> Reading:
-        """The arguments of a call by name; those of a known dictionary with two stars are its items."""
+        """Return the named arguments of a call; a known dictionary with two stars gives its items."""
         found: dict[str, Read] = {}
         for keyword in node.keywords:
             value = yield self.expression(keyword.value, scope)
@@ -490,7 +490,7 @@ class Reader:
         return of_dictionary(self.excerpt(node), of, method, [self.plain(x) for x in args])
 
     def read_at_method(self, node: ast.Call, to: Elements, method: str, args: Sequence[Argument]) -> Ref:
-        """The array that `x.at[key].set(y)` gives: with other elements, of its own dtype.
+        """Read `x.at[key].set(y)`: an array with other elements, of the dtype of x.
 
         `casting="same_kind"` is our own: a program writes it where the source has `out=`.
         """
@@ -586,7 +586,7 @@ class Reader:
     def read_question(
         self, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
     ) -> list[Argument]:
-        """The arguments of a question about dtypes, in which NumPy's classes of scalars are kinds."""
+        """Return the arguments of a question about dtypes, in which NumPy's scalar classes mean kinds."""
         given = [*args, *named.values()]
         return [
             CLASSES[x.path[-1]]
@@ -625,7 +625,7 @@ class Reader:
         return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
 
     def constant(self, node: ast.Constant) -> Read:
-        """The value that is written out. Raises ProgramError for one that no dtype holds, and of bytes."""
+        """Return the value of a constant. Raises ProgramError for bytes, and for a value of no dtype."""
         match node.value:
             case int() as value if value.bit_length() > MAX_INT_BITS:
                 raise self.excerpt(node).refuse(
@@ -719,7 +719,7 @@ class Reader:
     def read_chain(
         self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
     ) -> Reading:
-        """`a < x < b`: Python asks whether `a < x` is true, and only then compares x with b."""
+        """Read `a < x < b`: Python asks whether `a < x` is true, and only then compares x with b."""
         left = yield self.expression(parts[0], scope)
         found: Read = True
         for op, part in zip(ops, parts[1:], strict=True):
@@ -730,7 +730,7 @@ class Reader:
         return found
 
     def dictionary(self, node: ast.Dict, scope: Scope) -> Reading:
-        """A dictionary that is written out, others within it with two stars."""
+        """Return a dictionary display, with the items of starred dictionaries in it."""
         found: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             read = yield self.expression(value, scope)
@@ -752,7 +752,7 @@ class Reader:
         return found
 
     def excerpt(self, node: ast.AST) -> Excerpt:
-        """The text of a node, and its place."""
+        """Return the text of a node and its source location."""
         line: int = getattr(node, "lineno", 1)
         start: int = getattr(node, "col_offset", 0)
         end = getattr(node, "end_col_offset", start) if getattr(node, "end_lineno", line) == line else None
@@ -798,7 +798,7 @@ class Reader:
     def loop(
         self, line: ast.For, target: ast.expr, over: Read, body: Sequence[ast.stmt], scope: Scope
     ) -> Reading:
-        """The passes of a loop over what is known."""
+        """Read each pass of a loop over known items."""
         for each in self.over(line, over):
             self.assign(target, each, scope)
             found = yield self.block(body, scope)
@@ -807,7 +807,7 @@ class Reader:
         return UNRETURNED
 
     def line(self, line: ast.stmt, scope: Scope) -> Reading:
-        """A line that returns nothing."""
+        """Read a line that returns nothing."""
         match line:
             case ast.Expr(value=x):
                 yield self.expression(x, scope)
@@ -843,14 +843,14 @@ class Reader:
                 raise self.excerpt(line).refuse(f"it is {why}")
 
     def read_assignment(self, target: ast.expr, value: Read, scope: Scope) -> Reading | None:
-        """An assignment to a name, to several, or to elements of an array."""
+        """Read an assignment to a name, to several, or to elements of an array."""
         if isinstance(target, ast.Subscript):
             return self.assign_elements(target, value, scope)
         self.assign(target, value, scope)
         return None
 
     def assign_elements(self, target: ast.Subscript, value: Read, scope: Scope) -> Reading:
-        """An assignment to elements of an array."""
+        """Assign to elements of an array."""
         if not isinstance(target.value, ast.Name):
             raise self.excerpt(target).refuse(ELEMENTS.get(type(target.value), NAMELESS))
         of = yield self.expression(target.value, scope)
@@ -866,7 +866,7 @@ class Reader:
         self.change_array(target.value.id, made, scope)
 
     def share(self, names: Sequence[str]) -> None:
-        """Note that names were bound to one array, if there are several."""
+        """Record that several names were bound to one array."""
         if len(names) > 1:
             together = {*names, *self.shared.get(names[-1], ())}
             self.shared |= dict.fromkeys(together, together)
@@ -874,7 +874,8 @@ class Reader:
     def change_array(self, name: str, made: Argument, scope: Scope) -> None:
         """Bind a name to its changed array, and the names that share the array, if it was changed in place.
 
-        In MLX `y = x; y += 1.5` casts x, too. Not so a result that rebinds the name, as NumPy's scalars.
+        In MLX `y = x; y += 1.5` casts x, too. A result that rebinds the name changes no other name, as with
+        NumPy's scalars.
         """
         before, step = scope.get(name), self.builder.steps[made.step] if isinstance(made, Ref) else None
         scope[name] = made
@@ -885,7 +886,7 @@ class Reader:
                     scope[other] = made
 
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
-        """`x += y`, and `x[i] += y`, which computes with elements of x and puts them back."""
+        """Read `x += y`, or `x[i] += y`, which computes with elements of x and puts them back."""
         if isinstance(target, ast.Attribute):
             raise self.excerpt(line).refuse("an attribute that is set; give the value a name")
         x = self.as_argument(line, (yield self.expression(target, scope)))
@@ -927,7 +928,7 @@ class Reader:
         return None if found is UNRETURNED else found
 
     def defaults(self, function: Function) -> Reading:
-        """The default values of a function's parameters, by name."""
+        """Return the default values of a function's parameters, by name."""
         args = function.node.args
         names = [a.arg for a in (*args.posonlyargs, *args.args)]
         found: dict[str, Any] = {}
@@ -973,5 +974,5 @@ def _read_named_dtype(x: Read) -> Read:
 
 
 def parameters(node: ast.FunctionDef | ast.Lambda) -> list[str]:
-    """The names of a function's parameters."""
+    """Return the names of a function's parameters."""
     return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]

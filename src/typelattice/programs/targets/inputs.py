@@ -9,7 +9,7 @@ from typelattice.namespaces.recipe import one_line
 
 
 def input_dtype(step: Input, system: System) -> DType | None:
-    """The dtype of an input; None of a Python number that is known. Raises ProgramError for another."""
+    """Return the dtype of an input; None for a known Python number. Raises ProgramError for another."""
     o = system.operand(step.given)
     if o.tier != "scalar":
         return o.dtype

@@ -16,7 +16,7 @@ from typelattice.programs.targets.inputs import failure_message, input_dtype
 
 
 def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
-    """The ONNX model of a program without implicit casts. Raises ProgramError for what ndonnx lacks."""
+    """Write the ONNX model of a program without implicit casts. Raises ProgramError for what ndonnx lacks."""
     xp = namespace(system, ndonnx)
     arguments = {}
     given = {}

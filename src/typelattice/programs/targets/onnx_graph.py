@@ -102,7 +102,7 @@ class Graph:
         return len(self.steps) - 1
 
     def name(self, where: str, name: str, dtype: str, step: int) -> None:
-        """Says which step a value is."""
+        """Record the step of a value."""
         if name in self.known or name in self.constants:
             raise ProgramError(f"{where}: {short(name)} is made twice; give each value a name of its own")
         self.known[name] = step, dtype
@@ -118,7 +118,7 @@ class Graph:
         self.name(where, name, dtype, self.add(Input(given, text=plain, shape=shape)))
 
     def constant(self, where: str, name: str, tensor: Any) -> None:
-        """A tensor of the model: written out if it is small, an input if it is large or kept elsewhere."""
+        """Add a tensor of the model: written out if small, an input if it is large or kept elsewhere."""
         dtype, shape = self.dtype(where, tensor.data_type), tuple(tensor.dims)
         count = 1
         for n in shape:
@@ -217,7 +217,7 @@ class Node:
         keywords: Mapping[str, Argument] = {},
         last: bool = True,
     ) -> int:
-        """The step of an operation; `last`: its result is the node's, whose dtype and shape are stated."""
+        """Add the step of an operation; if it is the `last`, its dtype and shape are the node's."""
         op, refs = operation(name), tuple(Ref(i) for i in operands)
         whole: tuple[Argument, ...] = (refs, *args) if op.form == "list" else (*refs, *args)
         named = {key: value for key, value in keywords.items() if value is not False}

@@ -19,7 +19,7 @@ Reader = Callable[[Node], int | None]
 
 
 def _reduction_reader(name: str) -> Reader:
-    """A reduction, of all axes if none is named; axes are an attribute, or in newer models a constant."""
+    """Read a reduction, by default of all axes; these are an attribute, or in newer models a constant."""
 
     def read(node: Node) -> int | None:
         given = node.has("axes") or node.has_operand(1)
@@ -67,7 +67,7 @@ def _read_folded(name: str) -> Reader:
 
 
 def _read_gemm(node: Node) -> int | None:
-    """`Gemm`: alpha times the product of two matrices, which may be transposed, plus beta times a third."""
+    """Read `Gemm`: alpha times the product of two matrices, maybe transposed, plus beta times a third."""
     a, b, c = node.operand(0), node.operand(1), node.operand(2) if node.has_operand(2) else None
     if node.integer("transA", 0):
         a = node.call("matrix_transpose", [a], last=False)
@@ -117,7 +117,7 @@ def _read_gather(node: Node) -> int | None:
 
 
 def _read_clip(node: Node) -> int | None:
-    """Bounds are operands, either of which may be left out; they were attributes before version 11."""
+    """Read `Clip`: bounds are operands, either of which may be left out; before version 11, attributes."""
     bounds = {}
     for i, (attribute, alone) in enumerate((("min", "maximum"), ("max", "minimum")), 1):
         if node.has(attribute):

@@ -32,7 +32,7 @@ class StableHLO(JAX):
         self.accumulators = 0
 
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
-        """A product whose algorithm has the accumulator; one of integers has it as the dtype it gives."""
+        """Write a product with its accumulator: in the algorithm, or for integers as its result dtype."""
         self.accumulators += 1
         left, right = arrays[0].dtype, arrays[-1].dtype
         if self.dtype(arrays[0]).kind is Kind.FLOAT and self.has_accumulator(name):
@@ -48,13 +48,13 @@ class StableHLO(JAX):
         arrays: Sequence[Any],
         settings: Mapping[str, Any],
     ) -> Any:
-        """A custom call, whose attributes are the settings."""
+        """Write a custom call, whose attributes are the settings."""
         made = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(shape, to))
         return made(*arrays, **{key: _write_attribute(x) for key, x in settings.items()})
 
 
 def _write_attribute(x: Any) -> Any:
-    """A setting as an attribute of a custom call: a number of 64 bits, a list of them, a bool or a text."""
+    """Write a setting as an attribute of a custom call: a 64-bit number, a list of them, a bool or a text."""
     if isinstance(x, (bool, str)):
         return x
     return np.float64(x) if isinstance(x, float) else np.asarray(x, "int64")[()]

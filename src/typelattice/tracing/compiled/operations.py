@@ -16,7 +16,7 @@ from typelattice.programs.replay.replay import replay
 from typelattice.tracing.compiled.graph import Graph, Node, Variable
 
 SPREADING = ("reshape", "broadcast_to")  # operations that bring operands to one shape
-Taken = tuple[Variable, ...]
+OperandVariables = tuple[Variable, ...]
 
 
 class Chooser:
@@ -35,7 +35,7 @@ class Chooser:
             for variable in node.gives
         }
 
-    def chosen(self, node: Node) -> tuple[str, Taken, bool]:
+    def chosen(self, node: Node) -> tuple[str, OperandVariables, bool]:
         """Return our name for a node, its operands, and True if its constants are Python numbers.
 
         A library's graph contains its promotions as casts. Such a cast stands before the operation that needs

@@ -9,7 +9,7 @@ from typing import Any
 from typelattice.calls.step import Excerpt, Number
 from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.run_data.array_links import StepNumber
-from typelattice.tracing.run_data.run import MadeWeak
+from typelattice.tracing.run_data.run import WeaknessChange
 from typelattice.tracing.steps.arguments import UnknownCallError, arguments
 
 MAX_REMEMBERED_FUNCTIONS = 1_000
@@ -30,7 +30,7 @@ class WeakArguments:
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.calls: dict[Hashable, dict[tuple[bool, ...], FirstCall]] = {}
-        self.found: dict[tuple[Any, str], MadeWeak] = {}
+        self.found: dict[tuple[Any, str], WeaknessChange] = {}
 
     def record(self, at: Any, library: Compiler, function: Any, given: Sequence[Any]) -> None:
         """Record a call. Any failure of ours is left to the caller."""
@@ -64,7 +64,7 @@ class WeakArguments:
         places = weak.excerpt.location, strong.excerpt.location
         self.found.setdefault(
             (function, name),
-            MadeWeak(function.__name__, name, type_, made.location, made.text, *places),
+            WeaknessChange(function.__name__, name, type_, made.location, made.text, *places),
         )
 
     def origin(self, number: int | None) -> Excerpt | None:

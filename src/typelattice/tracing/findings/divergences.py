@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.calls.step import Call, Opaque, Step
 from typelattice.engine.answer import Promotion
-from typelattice.engine.decisions import Hosted
+from typelattice.engine.decisions import ForeignCounted
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay
@@ -76,7 +76,8 @@ def divergences(checked: CheckedRun, replayed: Replay) -> tuple[Divergence, ...]
 def _refuses_lists(step: Step, outcome: Outcome) -> bool:
     """Return True if a step is refused because a list is among its operands."""
     p = outcome.promotion
-    return isinstance(step, Call) and bool(step.lists) and p is not None and isinstance(p.steps[-1], Hosted)
+    has_list = isinstance(step, Call) and bool(step.lists)
+    return has_list and p is not None and isinstance(p.steps[-1], ForeignCounted)
 
 
 def _made_of_lists(checked: CheckedRun, i: int) -> Iterator[int]:

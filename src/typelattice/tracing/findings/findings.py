@@ -12,7 +12,7 @@ from typelattice.tracing.findings.cast_back import CastBack, cast_back
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
 from typelattice.tracing.findings.divergences import Divergence, divergences
 from typelattice.tracing.findings.widening_causes import Cause, causes
-from typelattice.tracing.run_data.run import MadeWeak, Run
+from typelattice.tracing.run_data.run import Run, WeaknessChange
 
 MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
 """The comment on a line of which nothing is to be reported."""
@@ -32,7 +32,7 @@ class Findings:
     replays: Mapping[str, Replay] = field(repr=False)
     divergences: Mapping[str, tuple[Divergence, ...]]
     meant: int = 0
-    made_weak: tuple[MadeWeak, ...] = ()
+    made_weak: tuple[WeaknessChange, ...] = ()
 
 
 def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.step import Call, Opaque
@@ -70,17 +70,14 @@ def _cast_where_taken(checked: CheckedRun, cause: Cause, plan: CastPlan) -> Cast
     concerned = {*cause.widening, *cause.later}
     for c in plan.casts:
         takers = [i for i in checked.made_into[c.producer] if i in concerned]
-        moves = (
-            c.consumer is None and takers and all(_is_made_elsewhere(checked, c.producer, i) for i in takers)
-        )
+        is_elsewhere = all(_is_made_elsewhere(checked, c.producer, i) for i in takers)
+        moves = c.consumer is None and takers and is_elsewhere
         casts |= {Casting(c.producer, i) for i in takers} if moves else {c}
     if casts == {*plan.casts}:
         return plan
     moved = _measure_casts(checked, cause, casts, _replay_with_casts(checked, cause, casts))
-    as_much = {*moved.kept} | {*moved.unknown} >= ({*plan.kept} | {*plan.unknown}) - {
-        c.producer for c in casts
-    }
-    return moved if moved.kept and as_much else plan
+    still_kept = ({*plan.kept} | {*plan.unknown}) - {c.producer for c in casts}
+    return moved if moved.kept and {*moved.kept, *moved.unknown} >= still_kept else plan
 
 
 def _is_made_elsewhere(checked: CheckedRun, producer: int, consumer: int) -> bool:
@@ -90,10 +87,11 @@ def _is_made_elsewhere(checked: CheckedRun, producer: int, consumer: int) -> boo
 
 def _plan_widening(checked: CheckedRun, cause: Cause) -> CastPlan:
     """Plan to cast the narrower floats to the wide dtype, since that was asked for."""
-    producers = {j for i in cause.widening for p in narrow_parts(checked, i) for j in checked.alike(p)}
+    narrow = [p for i in cause.widening for p in narrow_parts(checked, i)]
+    producers = {producer for p in narrow for producer in checked.alike(p)}
     target = narrow_to(cause.narrow, cause.wide)
     return CastPlan(
-        tuple(map(Casting, sorted(producers))), target, sum(checked.run.seen[i].bytes for i in producers), ()
+        tuple(map(Casting, sorted(producers))), target, sum(checked.run.seen[p].bytes for p in producers), ()
     )
 
 
@@ -118,12 +116,12 @@ def _cast_wide_operands(checked: CheckedRun, i: int, changes: Mapping[int, Outco
 
     `changes` holds outcomes that take the place of the run's.
     """
-    now = {p: changes[p].operand if p in changes else checked.observed(p) for p in checked.inputs[i]}
-    own = width(changes[i].operand if i in changes else checked.observed(i))
-    wide = [p for p, o in now.items() if own is not None and width(o) == own]
+    operands = {p: changes[p].operand if p in changes else checked.observed(p) for p in checked.inputs[i]}
+    result_width = width(changes[i].operand if i in changes else checked.observed(i))
+    wide = [p for p, o in operands.items() if result_width is not None and width(o) == result_width]
     if not wide and changes and isinstance(checked.steps[i], Call):
         return _cast_integers(checked, i)
-    return [Casting(i) for p in wide if p not in changes for i in checked.alike(p)]
+    return [Casting(producer) for p in wide if p not in changes for producer in checked.alike(p)]
 
 
 def _try_casts(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> CastPlan:
@@ -134,11 +132,8 @@ def _try_casts(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> CastPl
     for _ in range(MAX_CAST_ROUNDS):
         met = {*changes}
         unknown = _find_unknown_steps(checked, concerned, changes)
-        wide = (
-            i
-            for i in concerned
-            if i not in unknown and not _is_narrow(changes.get(i), limit) and met & {i, *checked.inputs[i]}
-        )
+        known = [i for i in concerned if i not in unknown and met & {i, *checked.inputs[i]}]
+        wide = (i for i in known if not _is_narrow(changes.get(i), limit))
         more = next(
             (found for i in wide if (found := {*_cast_wide_operands(checked, i, changes)} - casts)), None
         )
@@ -171,7 +166,7 @@ def _measure_casts(
 
 
 def _find_unknown_steps(
-    checked: CheckedRun, concerned: list[int] | tuple[()], changes: Mapping[int, Outcome]
+    checked: CheckedRun, concerned: Sequence[int], changes: Mapping[int, Outcome]
 ) -> dict[int, bool]:
     """Map each step with an unknown result to True if it is opaque and takes a changed array."""
     unknown: dict[int, bool] = {}

@@ -111,7 +111,7 @@ def _entry(name: str, number: int, entry: object) -> Finding:
 
 
 def write(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
-    """Writes a baseline. Raises FileError."""
+    """Write a baseline. Raises FileError."""
     entries = (
         "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in KEYS)
         for each in sorted(findings)

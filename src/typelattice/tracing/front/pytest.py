@@ -28,7 +28,7 @@ TRACING = "typelattice-tracing"  # the plug-in that traces, or that puts togethe
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options."""
+    """Add the options."""
     group = parser.getgroup("typelattice", "dtypes of array code (typelattice)")
     group.addoption(
         "--dtype-trace", action="append", metavar="PKG", default=[],
@@ -50,13 +50,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Starts tracing before a conftest.py imports the package."""
+    """Start tracing before a conftest.py imports the package."""
     if getattr(early_config.known_args_namespace, "dtype_trace", None):
         early_config.pluginmanager.register(Plugin(early_config), TRACING)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the mark, and refuses options that go with --dtype-trace alone."""
+    """Declare the mark, and refuse options that go with --dtype-trace alone."""
     config.addinivalue_line(
         "markers",
         "dtype_budget(dtype, floor=0, results=False): with --dtype-trace, fail if the test computes with "
@@ -220,12 +220,12 @@ class Baselined:
             self.fail(session)
 
     def fail(self, session: pytest.Session) -> None:
-        """Fails a session whose tests passed."""
+        """Fail a session whose tests passed."""
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Shows what was found."""
+        """Show the findings."""
         if self.lines:
             terminalreporter.write_sep("=", "dtypes")
             for line in self.lines:
@@ -248,7 +248,7 @@ class Plugin(Baselined):
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Runs a test, and fails it if it exceeds its budget."""
+        """Run a test, and fail it if it exceeds its budget."""
         mark = item.get_closest_marker("dtype_budget")
         if mark is None:
             return (yield)

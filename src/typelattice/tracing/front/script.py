@@ -1,4 +1,4 @@
-"""A script, or a module as one, that is run in this process and followed, as `python SCRIPT` would run it."""
+"""Run and follow a script, or a module as a script, in this process, as `python SCRIPT` would."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class ScriptError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """The end of a script: the run and the exit status, which is None if the script was interrupted.
+class EndedScript:
+    """A script that has ended: its run, and its exit status or None if it was interrupted.
 
-    `forked` says that it ended in a process that the script forked. `names` are the names that it bound.
+    `forked` is true if it ended in a process that the script forked. `names` are those that it bound.
     """
 
     run: Run
@@ -55,14 +55,14 @@ def run_script(
     packages: Sequence[str],
     as_module: bool = False,
     cache: Path | None = None,
-    leaving: Callable[[Ended], None] | None = None,
+    leaving: Callable[[EndedScript], None] | None = None,
     ends_process: bool = False,
     patched: Mapping[str, bytes] = {},
     values: bool | ValueChecks = False,
     child_of: str = "",
     as_code: bool = False,
-) -> Ended:
-    """Run a script to its end, however that comes. Raises ScriptError, FileError.
+) -> EndedScript:
+    """Run a script until it ends in any way. Raises ScriptError, FileError.
 
     Nothing returns from `os._exit`: if the script calls it, `leaving` gets the run first. If this process
     ends with the script (`ends_process`), its threads and its exit functions are followed too, and what the
@@ -107,8 +107,8 @@ def run_script(
     sys.argv = [name, *argv]
     sys.modules["__main__"] = module
     try:
-        with _told_of_exit(tracing, leaving):
-            status = _ran(code, module)
+        with _report_before_exit(tracing, leaving):
+            status = _run_code(code, module)
             if ends_process:
                 _run_exit_functions()
     finally:
@@ -118,15 +118,15 @@ def run_script(
     tracing.recorder.name_results({name: x for name, x in module.__dict__.items() if name[:2] != "__"})
     if os.getpid() != pid or child_of:
         tracing.child_runs.write()
-    return Ended(tracing.stop(), status, os.getpid() != pid, module.__dict__)
+    return EndedScript(tracing.stop(), status, os.getpid() != pid, module.__dict__)
 
 
 def _run_exit_functions() -> None:
-    """Do what Python does before it exits, in its order; Python then finds that it is done.
+    """Run exit functions in the order in which Python does, so that none is left when Python exits.
 
     Python first calls what `threading._register_atexit` was given, by which pools learn that their threads
     have to end. Then it joins threads, which may still register functions with `atexit`, and calls those.
-    An exception in one of these is printed and has no say in the exit status.
+    An exception in one of these is printed and does not change the exit status.
     """
     with suppress(BaseException):  # Python then tries again, and prints it
         threading._shutdown()  # type: ignore[attr-defined]
@@ -134,8 +134,8 @@ def _run_exit_functions() -> None:
 
 
 @contextmanager
-def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> Iterator[None]:
-    """Within it `os._exit` tells of the run first; in a process that was forked it ends that and no more."""
+def _report_before_exit(tracing: Tracing, leaving: Callable[[EndedScript], None] | None) -> Iterator[None]:
+    """Report the run before `os._exit` ends the process; in a forked process only end that."""
     pid, leave = os.getpid(), os._exit
 
     def report_and_exit(status: int) -> NoReturn:
@@ -143,7 +143,7 @@ def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> 
             if os.getpid() != pid or not tracing.child_runs.owner:
                 tracing.child_runs.write()
             elif leaving is not None and isinstance(status, int):
-                leaving(Ended(tracing.stop(), status))
+                leaving(EndedScript(tracing.stop(), status))
         finally:
             leave(status)
 
@@ -155,7 +155,7 @@ def _told_of_exit(tracing: Tracing, leaving: Callable[[Ended], None] | None) -> 
 
 
 def _leave_out_own_folder() -> None:
-    """Takes the folder from the path that Python put there for the program that called us."""
+    """Remove the folder from the path that Python added for the program that called us."""
     ours = sys.modules["__main__"]
     started = os.path.dirname(os.path.realpath(getattr(ours, "__file__", None) or ""))
     folder = os.getcwd() if getattr(ours, "__spec__", None) else started
@@ -164,7 +164,7 @@ def _leave_out_own_folder() -> None:
 
 
 def _put_first(folder: str) -> None:
-    """Puts the folder of the script on the path, as Python does unless it is told not to."""
+    """Put the folder of the script on the path, as Python does by default."""
     if not sys.flags.safe_path:
         sys.path.insert(0, folder)
 
@@ -198,7 +198,7 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
 
 
 def _compile_script(path: str, data: bytes, tracing: Tracing) -> CodeType:
-    """Rewritten code; code as it is where that cannot be had."""
+    """Compile a script to rewritten code, or to its own code if it cannot be rewritten."""
     if data.startswith(MAGIC_NUMBER):
         what = f"{clip_text(path, 200)} is compiled code, of which nothing can be followed"
         raise ScriptError(f"{what}; trace the source that it was made from")
@@ -211,7 +211,7 @@ def _compile_script(path: str, data: bytes, tracing: Tracing) -> CodeType:
 
 @contextmanager
 def _explain_syntax_error(path: str) -> Iterator[None]:
-    """Turns what Python says of code that it cannot compile into a ScriptError; `path`: where that is."""
+    """Turn Python's error for code that it cannot compile into a ScriptError; `path` is its file."""
     try:
         yield
     except (RecursionError, MemoryError):
@@ -261,8 +261,8 @@ def _of_spec(spec: ModuleSpec, module: ModuleType, tracing: Tracing) -> tuple[Co
     return code, path
 
 
-def _ran(code: CodeType, module: ModuleType) -> int | None:
-    """Runs code as the main program; its exit status, None if it was interrupted."""
+def _run_code(code: CodeType, module: ModuleType) -> int | None:
+    """Run code as the main program. Return its exit status, None if it was interrupted."""
     try:
         exec(code, module.__dict__)
     except SystemExit as e:
@@ -281,7 +281,7 @@ def _ran(code: CodeType, module: ModuleType) -> int | None:
 
 
 def _status(code: object) -> int:
-    """Return the exit status that Python makes of what `sys.exit` was given."""
+    """Return the exit status for an argument of `sys.exit`, as Python does."""
     if code is None:
         return 0
     if isinstance(code, int):
@@ -292,7 +292,7 @@ def _status(code: object) -> int:
 
 
 def _complain(e: BaseException) -> None:
-    """Prints a traceback as Python would, without our own frame."""
+    """Print a traceback as Python would, without our own frame."""
     trace: TracebackType | None = e.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next

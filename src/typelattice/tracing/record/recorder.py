@@ -45,7 +45,7 @@ from typelattice.tracing.run_data.array_links import (
     steps_of,
     without_steps,
 )
-from typelattice.tracing.run_data.run import LeftAlone, Run, Seen, Taken
+from typelattice.tracing.run_data.run import NotFollowed, Observation, Run, TakenArray
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.steps import build_step as making
 from typelattice.tracing.steps.arguments import UnknownCallError
@@ -365,7 +365,7 @@ class Recorder:
                 excerpt = self.excerpt(at, "")
                 self.left_alone[f"{excerpt.text} ({excerpt.location})"] = UNREADABLE.format(why)
             steps = tuple(self.builder.steps)
-            seen = tuple(Seen(note.operand, *note.totals) for note in self.notes)
+            seen = tuple(Observation(note.operand, *note.totals) for note in self.notes)
             results = (len(steps) - 1,) if steps else ()
             named = {step.location.file for step in steps if step.location}
             libraries = {*self.arrays.libraries, *(step.owner for step in steps if step.owner)}
@@ -373,7 +373,7 @@ class Recorder:
                 Program(steps, results, "a run"),
                 seen,
                 {library: own_system(library, steps) for library in sorted(libraries)},
-                tuple(LeftAlone(name, why) for name, why in self.left_alone.items()),
+                tuple(NotFollowed(name, why) for name, why in self.left_alone.items()),
                 tuple(omissions(self.notes, self.arrays.unread, self.links.let_go)),
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
                 self.children.started,
@@ -382,7 +382,7 @@ class Recorder:
                 tuple(self.children.commands),
                 made_weak=tuple(self.weak_arguments.found.values()),
                 taken=tuple(
-                    Taken(int(number), excerpt.location, excerpt.text)
+                    TakenArray(int(number), excerpt.location, excerpt.text)
                     for number, at in [*self.taken]
                     for excerpt in [self.excerpt(at, "")]
                 ),

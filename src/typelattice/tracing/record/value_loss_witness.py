@@ -12,7 +12,7 @@ from typelattice.calls.step import MAX_STEP_CHARS, SourceLocation
 from typelattice.tracing.libraries import loss_checks
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
-from typelattice.tracing.run_data.run import NOT_FINITE, LostAt, ValueLoss
+from typelattice.tracing.run_data.run import NOT_FINITE, LossLocation, ValueLoss
 
 globals()["__builtins__"] = {**vars(builtins)}  # as in witness.py
 LARGEST = 1 << 27  # bytes of a result that is checked
@@ -23,7 +23,7 @@ class ValueChecks:
     """The losses so far, by source location, text and rule."""
 
     def __init__(self) -> None:
-        self.found: dict[tuple[SourceLocation, str, str], LostAt] = {}
+        self.found: dict[tuple[SourceLocation, str, str], LossLocation] = {}
         self.checks: dict[str, list[Any]] = {}  # of each library
         self.finite: dict[int, ref[Any]] = {}  # arrays that had no infinite number and no NaN, by their ids
         self.is_plain = AnswersByClass(is_plain)
@@ -67,7 +67,7 @@ class ValueChecks:
         text = at.recorder.sources[at.module.file].text(at.written)[:MAX_STEP_CHARS]
         known = self.found.get((place, text, rule))
         loss, runs = (known.loss, known.runs + 1) if known else (describe(), 1)
-        self.found[place, text, rule] = LostAt(place, text, loss, runs)
+        self.found[place, text, rule] = LossLocation(place, text, loss, runs)
 
 
 def is_plain(cls: type) -> bool:

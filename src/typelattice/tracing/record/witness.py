@@ -116,7 +116,7 @@ class WitnessBase:
 
 
 class Witness(WitnessBase):
-    """An observer of one operation, of whatever sort. `known` finds the note of a step by a key.
+    """An observer of one operation. `known` maps a key to the note of a step.
 
     A key has the steps of the operands, all else that decides the result's dtype, and the result's mark.
     """

@@ -27,7 +27,7 @@ MAX_INDEX_ENTRIES = 200
 
 
 def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
-    """Writes the pages into a folder, which is made if it is not there; `index.html` is the first.
+    """Write the pages into a folder, which is made if it does not exist; `index.html` is the first.
 
     Pages to which an index led that was written there earlier, and which are of no file now, are removed.
     Raises FileError, and UnknownSystemError or FormatError for a system.

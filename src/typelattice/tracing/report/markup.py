@@ -24,7 +24,7 @@ def text(x: str) -> str:
 
 
 def element(tag: str, content: str, **attributes: str) -> str:
-    """An element around content that is markup already; its attributes are escaped, empty ones left out.
+    """Write an element around content that is markup already; escape its attributes, and omit empty ones.
 
     >>> element("a", text("x < y"), href='#"')
     '<a href="#&quot;">x &lt; y</a>'
@@ -34,7 +34,7 @@ def element(tag: str, content: str, **attributes: str) -> str:
 
 
 def page(title: str, body: str, script: str = "") -> str:
-    """A whole page around a body that is markup already. A browser runs the given script and no other."""
+    """Write a page around a body that is markup already. A browser runs only the given script."""
     allowed = ALLOWED
     if script:
         allowed += f"; script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"

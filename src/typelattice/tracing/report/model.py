@@ -1,4 +1,4 @@
-"""The model of a report: chapters of entries, which the printers of text, HTML, JSON and annotations read."""
+"""A report as data: chapters of entries, from which text, HTML, JSON and annotations are written."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from typelattice.tracing.run_data.run import (
     LOST_FRACTION,
     NOT_FINITE,
     WRAPPED,
-    LostAt,
-    MadeWeak,
+    LossLocation,
+    WeaknessChange,
     is_operation,
 )
 from typelattice.tracing.steps.called_name import name_in_source
@@ -70,7 +70,7 @@ NAMED = 2
 class Entry:
     """A finding at one step: its rule, its source location and code, one sentence, and more on demand.
 
-    `sections` makes headings with lines; a place of which one sentence says all has none.
+    `sections` builds headings with lines; an entry of one sentence has none.
     """
 
     rule: str
@@ -85,7 +85,7 @@ class Entry:
 class Chapter:
     """Entries of one sort under a heading, with notes below the heading.
 
-    `rest` words the entries from a number on that are not shown.
+    `rest` describes the entries that are not shown, from a number on.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report: sentences of what ran, and chapters. `empty` says that no array was computed with."""
+    """A report: sentences on what ran, and chapters. `empty` is true if nothing computed with an array."""
 
     summary: tuple[str, ...]
     chapters: tuple[Chapter, ...]
@@ -198,7 +198,7 @@ def _make_chapters(found: Findings) -> Iterator[Chapter]:
     yield Chapter("mismatches", heading, *_make_other_entries(found.checked, "TL005", wrong, {}), True)
 
 
-def _make_values_chapter(lost: Sequence[LostAt]) -> Chapter:
+def _make_values_chapter(lost: Sequence[LossLocation]) -> Chapter:
     """Make the chapter of values that were lost, those that wrapped first."""
     entries = tuple(
         Entry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
@@ -208,23 +208,23 @@ def _make_values_chapter(lost: Sequence[LostAt]) -> Chapter:
     return Chapter("values", heading, entries, _places_after(entries), brief=True)
 
 
-def _loss_order(each: LostAt) -> tuple[str, str, int, str]:
+def _loss_order(each: LossLocation) -> tuple[str, str, int, str]:
     return each.loss.rule, each.location.file, each.location.line, each.text
 
 
-def _describe_loss(each: LostAt) -> str:
+def _describe_loss(each: LossLocation) -> str:
     loss, times = each.loss, f", in {each.runs:,} runs" if each.runs > 1 else ""
     return f"{loss.bad:,} of {count_text(loss.size, 'number')} {loss.what}{times}"
 
 
-def _made_weak(found: Sequence[MadeWeak]) -> Chapter:
+def _made_weak(found: Sequence[WeaknessChange]) -> Chapter:
     """Make the chapter of arguments for which functions are compiled anew."""
     entries = tuple(Entry("TL006", -1, each.location, each.text, _weak_words(each)) for each in found)
     heading = f"functions are compiled anew for {count_text(len(entries), 'weak argument')}"
     return Chapter("weak-arguments", heading, entries, _places_after(entries), brief=True)
 
 
-def _weak_words(each: MadeWeak) -> str:
+def _weak_words(each: WeaknessChange) -> str:
     calls = (
         f"in one call at {place(each.weak)}, and a strong one in another"
         if each.weak == each.strong
@@ -278,7 +278,7 @@ def _describe_mode(system: str) -> Iterator[str]:
 
 
 def _never_asked(checked: CheckedRun, system: str, replayed: Replay) -> Iterator[str]:
-    """Say at how many operations a rule alone answers for a system, and what the mark of those is."""
+    """Say how many operations were predicted by rule alone for a system, and how they are marked."""
     known: dict[int, bool] = {}  # steps of equal operands share one outcome
     unasked = operations = 0
     for step, outcome in zip(checked.steps, replayed, strict=True):

@@ -204,7 +204,7 @@ def _write_link(found: Findings, cause: Cause, names: Mapping[str, str]) -> str:
 
 
 def _write_table(found: Findings, line: Line) -> str:
-    """The steps of a line: what they did, what came of it, and what would have under the systems asked."""
+    """Write the steps of a line: their operations, their results, and those under the systems asked."""
     checked = found.checked
     heads = ["operation", "of", "gave", "times", "bytes", *found.replays]
     rows = []

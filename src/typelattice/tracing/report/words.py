@@ -35,7 +35,7 @@ def size(count: int) -> str:
 
 
 def file_text(file: str) -> str:
-    """A file as a report names it: from the package on where it is installed, else from the current folder.
+    """Name a file as a report does: from the package on if it is installed, else from the current folder.
 
     >>> file_text("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py")
     'skimage/color/colorconv.py'

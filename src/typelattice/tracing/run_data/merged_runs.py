@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.step import Argument, DTypeOf, Ref, Step
 from typelattice.programs.program import Program
-from typelattice.tracing.run_data.run import LostAt, Run, Seen, Taken
+from typelattice.tracing.run_data.run import LossLocation, Observation, Run, TakenArray
 
 
 def merged(runs: Sequence[Run]) -> Run:
@@ -50,7 +50,7 @@ def merged(runs: Sequence[Run]) -> Run:
     )
 
 
-def _renumbered(run: Run, new: Mapping[int, int]) -> tuple[Taken, ...]:
+def _renumbered(run: Run, new: Mapping[int, int]) -> tuple[TakenArray, ...]:
     """Return the calls of a run that take arrays, by the new numbers of its steps."""
     return tuple(replace(each, step=new[each.step]) for each in run.taken if each.step in new)
 
@@ -77,7 +77,7 @@ class _Steps:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.seen: list[Seen] = []
+        self.seen: list[Observation] = []
         self.known: dict[tuple[str, str], int] = {}
 
     def add(self, run: Run, wanted: Sequence[int]) -> dict[int, int]:
@@ -97,7 +97,7 @@ class _Steps:
                 self.seen.append(seen)
             else:
                 old = self.seen[number]
-                self.seen[number] = Seen(old.operand, old.count + seen.count, old.bytes + seen.bytes)
+                self.seen[number] = Observation(old.operand, old.count + seen.count, old.bytes + seen.bytes)
             new[i] = number
         return new
 
@@ -107,7 +107,7 @@ class _Values:
 
     def __init__(self, run: Run) -> None:
         self.checked = run.values is not None
-        self.losses: dict[tuple[object, str, str], LostAt] = {}
+        self.losses: dict[tuple[object, str, str], LossLocation] = {}
         self.add(run)
 
     def add(self, run: Run) -> None:
@@ -117,6 +117,6 @@ class _Values:
             known = self.losses.get(key)
             self.losses[key] = replace(known, runs=known.runs + each.runs) if known else each
 
-    def found(self) -> tuple[LostAt, ...] | None:
+    def found(self) -> tuple[LossLocation, ...] | None:
         """Return all losses; None if values were not checked."""
         return tuple(self.losses.values()) if self.checked else None

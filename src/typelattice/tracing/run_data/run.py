@@ -12,12 +12,12 @@ from typelattice.programs.replay.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """The observation of a step: the operand of its results, how often it ran, the bytes of all its results.
+class Observation:
+    """The observation of a step: the operand of its results, how often it ran, and the bytes of its results.
 
     A step that ran many times is recorded once. `operand` is the dtype, the tier and the weakness that all
     its results had. For an input, `count` is the number of arrays that came in there. A step that was not
-    seen by itself has a count of 0. For example a Python number, or the sum that `add(x, y, out=z)` writes.
+    observed by itself has a count of 0: a Python number, or the sum that `add(x, y, out=z)` writes.
     """
 
     operand: Operand
@@ -26,7 +26,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftAlone:
+class NotFollowed:
     """A module, or a function of one, that ran unchanged and was not followed, and the reason."""
 
     name: str
@@ -42,7 +42,7 @@ class Mismatch:
 
     number: int
     step: Step
-    seen: Seen
+    seen: Observation
     outcome: Outcome
     reason: str | None = None
 
@@ -61,8 +61,8 @@ class ValueLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class LostAt:
-    """A source text at which values were lost, the first loss there, and the number of runs that had one."""
+class LossLocation:
+    """A source text at which values were lost, the first loss there, and how many runs lost values."""
 
     location: SourceLocation
     text: str
@@ -71,8 +71,8 @@ class LostAt:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A call of a compiled function that takes the array of a step and returns None, so it is no step."""
+class TakenArray:
+    """An array that a compiled function takes. The call returns None, so it is no step."""
 
     step: int
     location: SourceLocation | None
@@ -80,7 +80,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeWeak:
+class WeaknessChange:
     """An argument that is weak in one call of a compiled function and strong in another.
 
     `dtype` is its type without weakness. `location` and `text` are what made it weak, `weak` and `strong` the
@@ -111,20 +111,20 @@ class Run:
     """
 
     program: Program
-    seen: tuple[Seen, ...] = field(repr=False)
+    seen: tuple[Observation, ...] = field(repr=False)
     systems: Mapping[str, str]
-    left_alone: tuple[LeftAlone, ...] = ()
+    left_alone: tuple[NotFollowed, ...] = ()
     summaries: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     children: int = 0
     results: Mapping[str, int] = field(default_factory=dict)
-    values: tuple[LostAt, ...] | None = None
+    values: tuple[LossLocation, ...] | None = None
     commands: tuple[str, ...] = ()
     followed: int = 0
-    made_weak: tuple[MadeWeak, ...] = ()
-    taken: tuple[Taken, ...] = ()
+    made_weak: tuple[WeaknessChange, ...] = ()
+    taken: tuple[TakenArray, ...] = ()
 
-    def __iter__(self) -> Iterator[tuple[Step, Seen]]:
+    def __iter__(self) -> Iterator[tuple[Step, Observation]]:
         """Iterate over the steps, each with its observation."""
         return zip(self.program.steps, self.seen, strict=True)
 

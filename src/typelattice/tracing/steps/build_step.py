@@ -39,7 +39,7 @@ def operator(builder: ProgramBuilder, name: str) -> Make:
 
 
 def in_place(builder: ProgramBuilder, name: str, same: bool) -> Make:
-    """An operator such as `+=`, which gave the `same` array, or a new one in place of its left operand."""
+    """Build the step of an operator such as `+=`, which gave the `same` array or a new one."""
     if name not in IN_PLACE:
         return operator(builder, name)
     if same:
@@ -57,7 +57,7 @@ def in_place(builder: ProgramBuilder, name: str, same: bool) -> Make:
 
 
 def item(builder: ProgramBuilder, lists: str) -> Make:
-    """An index: of an array, and of the arrays among the indices; `lists` says how lists stand there."""
+    """Build the step of an index into an array; `lists` describes the lists among the indices."""
 
     def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
         source, *others = args

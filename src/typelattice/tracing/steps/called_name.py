@@ -14,7 +14,7 @@ WRITING = "setitem"  # the operation of a step that writes into an array, by wha
 
 
 def name_in_source(step: Step) -> str:
-    """The operation of a step by the name that the program called it by, as far as its text shows that.
+    """Find the operation of a step by the name in its source text, as far as the text shows it.
 
     >>> from typelattice.calls.step import Call
     >>> name_in_source(Call("cumsum", (), (), (), text="np.add.accumulate(x)"))
@@ -44,7 +44,7 @@ def _find_operation(function: str) -> str:
 
 
 def _parse_call(text: str) -> tuple[Sequence[str], int]:
-    """The dotted name that a text calls, without what it is looked up in, and how many arguments it is given.
+    """Return the name that a text calls, without the object before it, and the number of its arguments.
 
     There is none in a text that is no call, or that was cut.
     """

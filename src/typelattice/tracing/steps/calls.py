@@ -1,4 +1,4 @@
-"""Calls of a recorded run as steps: which operation a function is, and what of its arguments takes part."""
+"""Calls of a recorded run as steps: the operation of each function, and the arguments that count."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from typelattice.tracing.steps.arguments import (
 )
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
-ELSEWHERE = (".control_flow.", ".scimath")  # modules whose functions are others than their names say
+ELSEWHERE = (".control_flow.", ".scimath")  # modules whose functions differ from those of the same names
 STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CalledFunction:
     """A function that was called: its name, its library, and the array whose method it is."""
 
     name: str
@@ -59,12 +59,12 @@ class Called:
     owner: tuple[Any, ...] = ()
     takes: int | None = None  # arguments, of a ufunc; the others are written into
     parameters: Callable[[], Sequence[str]] = tuple  # names of its arguments by position, where known
-    module: str = ""  # its module, if the functions there follow a system of their own
+    module: str = ""  # its module, if its functions follow a system of their own
     own: Operation | None = None  # that the module's system defines
 
 
 class CallReader:
-    """Reads calls as steps, and what they are given as arguments.
+    """A reader of calls as steps, and of their arguments.
 
     `part` gives the step of an array, None of anything else.
     """
@@ -117,7 +117,12 @@ class CallReader:
         return made if out is None else self.builder.set_elements(excerpt, self.argument(out), None, made)
 
     def step_of_function(
-        self, excerpt: Excerpt, who: Called, args: list[Argument], named: dict[str, Argument], number: int
+        self,
+        excerpt: Excerpt,
+        who: CalledFunction,
+        args: list[Argument],
+        named: dict[str, Argument],
+        number: int,
     ) -> Argument:
         """Return the result of a number of a call."""
         if who.owner:
@@ -137,14 +142,14 @@ class CallReader:
     def step_of_own(
         self,
         excerpt: Excerpt,
-        who: Called,
+        who: CalledFunction,
         own: Operation,
         positional: list[Any],
         named: dict[str, Any],
     ) -> Ref:
-        """The step of a function that the system of its module defines; all its results have one dtype.
+        """Return the step of a function that its module's system defines; all its results have one dtype.
 
-        Raises UnknownCallError if an argument that is no operand may decide of the dtype.
+        Raises UnknownCallError if an argument that is no operand may decide the dtype.
         """
         count = len(own.operands)
         if who.takes is None:
@@ -160,7 +165,7 @@ class CallReader:
     def join(self, excerpt: Excerpt, name: str, entries: Sequence[Any]) -> Argument:
         """Return the step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
 
-        A number is cast to what all entries come to, as NumPy does. Raises UnknownCallError.
+        As in NumPy, numbers are cast to the dtype of the result. Raises UnknownCallError.
         """
         if entries and isinstance(entries[0], str):  # which says along which axes
             entries = entries[1:]
@@ -176,7 +181,7 @@ class CallReader:
         return self.builder.call(excerpt, FUNCTIONS[name], found)
 
     def range_of_slice(self, excerpt: Excerpt, x: slice) -> Argument:
-        """The numbers that a slice stands for in `np.r_`: `1:5` for four; `0:1:5j` for five from 0 to 1."""
+        """Return the numbers of a slice in `np.r_`: four for `1:5`, five from 0 to 1 for `0:1:5j`."""
         bounds = [0 if x.start is None else x.start, x.stop, 1 if x.step is None else x.step]
         name = "linspace" if isinstance(bounds[2], complex) else "arange"
         text = ":".join("" if each is None else str(each) for each in (x.start, x.stop, x.step))
@@ -231,7 +236,7 @@ class CallReader:
         return NamedDType(found.dtype.name)
 
 
-def identify_function(function: Any) -> Called:
+def identify_function(function: Any) -> CalledFunction:
     """Identify the function that was called."""
     name = getattr(function, "__name__", "").lstrip("_")  # JAX's method sum is called _sum
     found = _of_another_package(function, name)
@@ -243,29 +248,29 @@ def identify_function(function: Any) -> Called:
         library = _find_library(cls.__module__)
         if cls.__name__ == "ufunc":
             if name == "outer":
-                return Called(owner.__name__, library)
+                return CalledFunction(owner.__name__, library)
             reduced = REDUCED.get(name, {}).get(owner.__name__, "")
-            return Called(reduced, library, (), None, lambda: ("", *POSITIONS))
+            return CalledFunction(reduced, library, (), None, lambda: ("", *POSITIONS))
         if hasattr(cls, "dtype") and hasattr(cls, "shape"):
             libraries = filter(None, (_find_library(c.__module__) for c in cls.__mro__))
             own = next(libraries, None)
-            return Called(name, own, (owner,), None, partial(method_parameters, function, own))
-        return Called("", library)
+            return CalledFunction(name, own, (owner,), None, partial(method_parameters, function, own))
+        return CalledFunction("", library)
     if owner is builtins:
-        return Called(name, STANDARDS_OWN)
+        return CalledFunction(name, STANDARDS_OWN)
     cls = type(function)
     module = getattr(function, "__module__", None) if not isinstance(function, type) else function.__module__
     if isinstance(module, str) and any(each in module for each in ELSEWHERE):
-        return Called("", _find_library(module))
+        return CalledFunction("", _find_library(module))
     library = _find_library(module if isinstance(module, str) else "") or _find_library(cls.__module__)
     takes = function.nin if cls.__name__ == "ufunc" and hasattr(function, "nin") else None
     if type(takes) is int:
-        return Called(name, library, (), takes)
+        return CalledFunction(name, library, (), takes)
     own = module_with_rules((*str(module).split("."), name), library)
-    return Called(name, library, (), None, partial(parameters, function), own)
+    return CalledFunction(name, library, (), None, partial(parameters, function), own)
 
 
-def _of_another_package(function: Any, name: str) -> Called | None:
+def _of_another_package(function: Any, name: str) -> CalledFunction | None:
     """Identify a function of another package that takes a library's arrays, as those of SciPy do."""
     for library, module in names("module"):
         found = sys.modules.get(module) if "." in module else None
@@ -275,7 +280,7 @@ def _of_another_package(function: Any, name: str) -> Called | None:
             full = f"{module.rpartition('.')[2]}.{name}"
             own = find_system(system).operations.get(full.replace(".", "_")) if system else None
             takes = getattr(function, "nin", None)  # a ufunc has it
-            return Called(full, library, (), takes, partial(parameters, function), module, own)
+            return CalledFunction(full, library, (), takes, partial(parameters, function), module, own)
     return None
 
 

@@ -18,7 +18,7 @@ MOST_NAMES = 4096  # of functions, that are remembered
 
 
 def operation_of(name: str, count: int, library: str | None) -> str:
-    """The operation whose dtype a library's function of so many arguments has; its own name if it is none.
+    """Return the operation with the dtype of a library's function of so many arguments; else its name.
 
     >>> operation_of("transpose", 1, None), operation_of("where", 1, "numpy"), operation_of("svd", 1, "numpy")
     ('permute_dims', 'nonzero', 'svd')
@@ -32,7 +32,7 @@ def operation_of(name: str, count: int, library: str | None) -> str:
 
 @cache
 def out_of_place_name(name: str) -> str:
-    """The function whose result a method of PyTorch writes into the array itself; "" for any other method.
+    """Return the function whose result a PyTorch method writes into the array; "" for any other method.
 
     >>> [out_of_place_name(name) for name in ("mul_", "copy_", "mul", "requires_grad_")]
     ['mul', 'copy', '', '']
@@ -44,7 +44,7 @@ def out_of_place_name(name: str) -> str:
 
 @lru_cache(MOST_NAMES)
 def casts_from(name: str) -> float:
-    """The number of arguments, the result among them, above which a function or method of a name casts.
+    """Return the number of arguments, with the result, above which a function of a name casts.
 
     >>> casts_from("asarray"), casts_from("astype"), casts_from("float"), casts_from("sqrt")
     (2, 1, 0, inf)

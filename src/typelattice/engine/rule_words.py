@@ -1,0 +1,73 @@
+"""The words that a system file uses to describe an operation; docs/format.md says what each means."""
+
+from enum import StrEnum
+
+
+class CountsAs(StrEnum):
+    """A way to count scalars and 0-d arrays before operands join."""
+
+    ITSELF = "itself"
+    ARRAY = "array"
+    ARRAY_IF_FIRST = "array if first"
+
+
+class ScalarPlaces(StrEnum):
+    """The places in which Python scalars may stand."""
+
+    ANY = "any"
+    BESIDE_ARRAY = "beside an array"
+    BESIDE_STRONG_ARRAY = "beside a strong array"
+    ON_THE_RIGHT = "on the right"
+    LAST = "last"
+    NONE = "none"
+    NONE_NOR_0D = "none, nor 0d"
+    NONE_NOR_0D_NOR_WEAK = "none, nor 0d, nor weak"
+
+
+class JoinRule(StrEnum):
+    """A way in which the operands of an operation join."""
+
+    BY_THE_ORDER = "by the order"
+    SAME_DTYPE = "same dtype"
+    NEVER = "never"
+
+
+class ScalarTarget(StrEnum):
+    """The dtype that a Python scalar is cast to first: the one computed in, or the join of the operands."""
+
+    COMPUTED = "computed"
+    JOINED = "joined"
+
+
+class WeakResult(StrEnum):
+    """The result of an operation whose operands are weak."""
+
+    WEAK = "weak"
+    WEAK_IF_NOT_CAST = "weak if not cast"
+    WEAK_EVEN_IF_CAST = "weak even if cast"
+    WEAK_IF_0D = "weak if 0d"
+    STRONG = "strong"
+    DEFAULT_DTYPE = "default dtype"
+    DEFAULT_DTYPE_OR_ERROR = "default dtype or error"
+
+
+class LeftOperand(StrEnum):
+    """The dtypes that an operator such as `+=` may write into its left operand, or a new array instead."""
+
+    SAME_DTYPE = "left"
+    NO_HIGHER_KIND = "left, no higher kind"
+    NO_HIGHER_CATEGORY = "left, no higher category"
+    ANY_CAST = "left, any cast"
+    COPY_ANY_CAST = "copy of left, any cast"
+    NEW_ARRAY = "new array"
+    NEW_ARRAY_ROUNDED = "new array, rounded"
+
+    @property
+    def casts_any(self) -> bool:
+        """Return True if every dtype may be written, even one that does not join the left operand's."""
+        return self in (LeftOperand.ANY_CAST, LeftOperand.COPY_ANY_CAST)
+
+    @property
+    def makes_new_array(self) -> bool:
+        """Return True if the left operand itself stays as it is."""
+        return self in (LeftOperand.NEW_ARRAY, LeftOperand.NEW_ARRAY_ROUNDED)

@@ -304,11 +304,17 @@ def _smallest_part(
 
 
 def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
-    """Yield the calls to ask of what both have, but those of Python numbers alone."""
+    """Yield the calls to ask of what both have, but those of Python numbers alone.
+
+    Where no array is without dimensions, scalars are asked what such arrays would be.
+    """
     operands = [operand for operand in one.operands if operand in other.operands]
+    planned_as = operands
+    if not any(_tier(operand) == "0d operands" for operand in operands):
+        planned_as = [operand.replace(":scalar", ":0d") for operand in operands]
     operations = [op for op in one.operations if op in other.operations]
     several = [op for op in one.several if op in other.several]
-    planned = planned_calls(operands, operations, several, SEVERAL, 0, {**one.own, **other.own})
+    planned = planned_calls(planned_as, operations, several, SEVERAL, 0, {**one.own, **other.own})
     return (question for question in planned.questions(operands) if _has_array(question[1]))
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 
 from typelattice.conformance.implementation_differences import VAGUE
-from typelattice.facts.dtypes import DTYPES
+from typelattice.facts.dtypes import DTYPES, OTHER_NAMES
 from typelattice.recorded.answers import OF_PYTHON
 
 WORDS = {"signedinteger": "int", "unsignedinteger": "uint", "floating": "float", "complexfloating": "complex"}
 BITS = r"\[_(\d+)Bit(?:, _\d+Bit)?\]"
 PLATFORM = re.compile(r"\[_32Bit \| _64Bit(, _32Bit \| _64Bit)?\]")
 """The width of what is 64 bits on all platforms but old ones, such as NumPy's default integer."""
+LONG_DOUBLE = re.compile(r"\b(complex|)floating\[(_64Bit \| _96Bit \| _128Bit)(, \2)?\]")
+"""A float that is as wide as C's long double."""
 PREFIX = re.compile(r"\b(builtins|numpy|_typing|_nbit_base|typing)\.")
 BOOL = re.compile(r"\bbool_?\[(builtins\.)?bool\]|\bbool_\b")
 
@@ -26,8 +28,9 @@ def dtype_of_type(text: str) -> str:
     >>> dtype_of_type("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.bool_[bool]]]")
     'bool'
     """
-    plain = PREFIX.sub("", BOOL.sub("bool", text))
+    plain = PREFIX.sub("", BOOL.sub("bool_", text))
     plain = PLATFORM.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
+    plain = LONG_DOUBLE.sub(lambda found: "clongdouble" if found[1] else "longdouble", plain)
     if plain.startswith("tuple["):  # of several results the first
         plain = plain[len("tuple[") :]
         if not plain.startswith("ndarray"):
@@ -44,8 +47,10 @@ def _dtype(part: str) -> str:
     sized = re.fullmatch(BITS, f"[{rest}") if rest else None
     if word in WORDS and sized:
         return f"{WORDS[word]}{int(sized[1]) * (2 if WORDS[word] == 'complex' else 1)}"
-    if word in DTYPES:
-        return word
     if word in ("int", "float", "complex", "bool"):
         return OF_PYTHON + word
+    if known := DTYPES.get(word) or OTHER_NAMES.get(word):
+        return known.name
+    if word in ("longdouble", "clongdouble"):
+        return word
     return VAGUE + (word or "Any")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from typelattice.conformance.implementation_differences import VAGUE
-from typelattice.facts.dtypes import DTYPES, OTHER_NAMES
+from typelattice.facts.dtypes import DTYPES
 from typelattice.recorded.answers import OF_PYTHON
 
 WORDS = {"signedinteger": "int", "unsignedinteger": "uint", "floating": "float", "complexfloating": "complex"}
@@ -28,7 +28,7 @@ def dtype_of_type(text: str) -> str:
     >>> dtype_of_type("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.bool_[bool]]]")
     'bool'
     """
-    plain = PREFIX.sub("", BOOL.sub("bool_", text))
+    plain = PREFIX.sub("", BOOL.sub("bool", text))
     plain = PLATFORM.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
     plain = LONG_DOUBLE.sub(lambda found: "clongdouble" if found[1] else "longdouble", plain)
     if plain.startswith("tuple["):  # of several results the first
@@ -47,10 +47,8 @@ def _dtype(part: str) -> str:
     sized = re.fullmatch(BITS, f"[{rest}") if rest else None
     if word in WORDS and sized:
         return f"{WORDS[word]}{int(sized[1]) * (2 if WORDS[word] == 'complex' else 1)}"
+    if word in DTYPES or word in ("longdouble", "clongdouble"):
+        return word
     if word in ("int", "float", "complex", "bool"):
         return OF_PYTHON + word
-    if known := DTYPES.get(word) or OTHER_NAMES.get(word):
-        return known.name
-    if word in ("longdouble", "clongdouble"):
-        return word
     return VAGUE + (word or "Any")

@@ -277,7 +277,8 @@ def start_implementation(name: str, limit: float, tells_values: bool = False) ->
     entry = implementations().get(name, {})
     if "checker" not in entry:
         return LibraryProcess(partial(implementation, name), limit, tells_values)
-    return Stubs(entry["checker"], LibraryProcess(partial(implementation, entry["stubs"]), limit), entry, limit)
+    of = LibraryProcess(partial(implementation, entry["stubs"]), limit)
+    return Stubs(entry["checker"], of, entry, limit)
 
 
 def _system(other: str) -> System | None:

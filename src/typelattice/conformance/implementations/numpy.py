@@ -27,7 +27,7 @@ METHODS: Mapping[str, tuple[str, str, tuple[object, ...]]] = {
     "reduceat": ("x", "sum", ([0],)),
     "outer": ("xy", "matmul", ()),
 }
-"""The methods of a ufunc: its operands, the operation that is called so, further arguments. `at` gives nothing."""
+"""The methods of a ufunc that give an array: operands, the operation that is called so, further arguments."""
 
 
 def _own() -> Iterator[tuple[Operation, SpelledFunction]]:

@@ -84,7 +84,8 @@ class Language:
             expression = self.write(forms, operands)
             if expression not in self._known:  # ask with it all that is likely to come
                 likely = itertools.product(self._made, repeat=min(len(operands), 2))
-                self._learn([*{expression, *(self.write(forms, each) for each in likely)} - {*self._known}])
+                asked = {expression, *(self.write(forms, each) for each in likely)}
+                self._learn([*asked.difference(self._known)])
             known = self._known[expression]
             if isinstance(known, TypeError):
                 raise known
@@ -93,7 +94,7 @@ class Language:
         return answer
 
     def _learn(self, expressions: Sequence[str]) -> None:
-        """Ask the types of expressions. Raise CannotAskError if they cannot be read, such as an unknown one."""
+        """Ask the types of expressions. Raise CannotAskError if one cannot be read."""
         try:
             for i, found in self.types(expressions):
                 self._known.setdefault(expressions[i], found)

@@ -109,6 +109,11 @@ def test_random_calls_come_from_each_class_alike() -> None:
     assert [op for op, _ in chosen].count("sin") == 10 and len({*chosen}) == 30
     assert chosen != some_of_each_class(questions, 30, seed=2)
     assert sorted(some_of_each_class(questions, 1000, seed=1)) == sorted(questions)
+    rare = [
+        ("+", ("1.5", "int8")), ("+", ("int8", "1.5")), ("add", ("int8", "1.5")),
+        ("linalg_own", ("int8",)), ("linalg_other", ("int8",)),
+    ]  # fmt: skip
+    assert {*rare} <= {*some_of_each_class([*questions, *rare], 7, seed=1)}
 
 
 def test_an_implementation_is_compared_with_the_installed_release(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ def answers(other: str, questions: list[Question]) -> list[Call]:
     return [recording.call(*question) or Call(*question, "float32") for question in questions]
 
 
-APART = ("openvino",)
+APART = ("openvino", "tvm")
 """Implementations whose package is in no environment of ours, and is asked where it is installed."""
 
 RUN_HERE = [name for name, entry in implementations().items() if "checker" not in entry and "with" in entry]

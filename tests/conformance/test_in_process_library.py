@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import hostile
 import pytest
 
 from typelattice.conformance.in_process_library import InProcessLibrary
+from typelattice.conformance.libraries.language import Language
 from typelattice.conformance.library import CannotAskError, UnknownLibraryError
 from typelattice.conformance.process import CRASH, HANG, STARTING, LibraryProcess
 from typelattice.conformance.registry import library
@@ -43,6 +44,19 @@ def test_whatever_a_call_raises_is_its_answer_on_one_printable_line() -> None:
             ("!UnreadableError", "a message that cannot be read"),
             ("!ValueError", r"\x1b[31mred\x1b[0m"),
         ]
+
+
+def test_a_type_that_no_adapter_knows_ends_the_asking_at_once() -> None:
+    class Unknown(Language):
+        name, how, versions = "unknown", "", {}
+        native, forms = {"int8": "byte"}, {"add": ("{} + {}",)}
+
+        def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
+            yield 0, self.names["word"]
+
+    library = InProcessLibrary(Unknown())
+    with pytest.raises(CannotAskError, match=r"types\(\) of unknown raises KeyError: 'word'"):
+        library.ask("add", ("int8", "int8"))
 
 
 def test_answers_that_nobody_waits_for_do_not_come_later() -> None:

@@ -5,17 +5,20 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from typelattice.conformance import stubs, type_checkers
 from typelattice.conformance.implementation import implementations
+from typelattice.conformance.implementation_differences import questions_of_both
 from typelattice.conformance.implementations.numpy_stubs import dtype_of_type
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 from typelattice.conformance.stubs import Stubs
 from typelattice.conformance.type_checkers import EXPRESSIONS, Inferred, infer
+from typelattice.facts.operations import own_operation
 
 OF_MYPY = f"""\
 {EXPRESSIONS}:2: note: Revealed type is "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]"
@@ -40,6 +43,8 @@ SCALAR = "numpy.floating[numpy._typing._nbit_base._32Bit]"
         ("Any", "?Any"),
         ("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.floating[Any]]]", "?floating"),
         ("numpy.float64 | numpy.complex128", "?complex128 or float64"),
+        ("ndarray[tuple[Any, ...], dtype[numpy.floating[_64Bit | _96Bit | _128Bit]]]", "longdouble"),
+        ("complexfloating[_64Bit | _96Bit | _128Bit, _64Bit | _96Bit | _128Bit]", "clongdouble"),
         ("tuple[numpy.ndarray[tuple[int], numpy.dtype[numpy.uint8]], numpy.float64]", "uint8"),
         ("", "?Any"),
     ],
@@ -103,8 +108,13 @@ class Library:
 
     catalogue = Catalogue(
         "numpy", {}, "", sys.version, ("int8", "float32"),
-        ("int8", "float32", "int8:0d", "int8:scalar", "int", "300"), ("add", "+", "+=", "inv", "sum", "dot"),
-        ("add",), (), {"add": "numpy.add", "inv": "numpy.linalg.inv", "sum": "numpy.sum"},
+        ("int8", "float32", "int8:0d", "int8:scalar", "int", "300", "float:list"),
+        ("add", "+", "+=", "inv", "sum", "dot", "reduceat_add"), ("add",), (),
+        {
+            "add": "numpy.add", "inv": "numpy.linalg.inv", "sum": "numpy.sum",
+            "reduceat_add": "numpy.add.reduceat({}, [0])",
+        },
+        {"reduceat_add": own_operation("reduceat_add", "sum")},
     )  # fmt: skip
 
 
@@ -115,6 +125,7 @@ def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch)
         asked.append(these)
         assert "array_int8: numpy.typing.NDArray[numpy.int8]" in names
         assert "scalar_int8: numpy.int8" in names
+        assert "list_float: list[float]" in names
         return [Inferred("numpy.int8", "") for _ in these]
 
     monkeypatch.setattr(stubs, "infer", answered)
@@ -123,15 +134,28 @@ def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()
     has = Stubs("mypy", library, implementations()["numpy-stubs"], 1)
-    assert has.catalogue.operands == ("int8", "float32", "int8:scalar", "int")
-    assert has.catalogue.operations == ("add", "+", "inv", "sum")
-    questions = [("add", ("int8", "int")), ("+", ("int8:scalar", "float32")), ("inv", ("float32",))]
+    assert has.catalogue.operands == ("int8", "float32", "int8:scalar", "int", "float:list")
+    assert has.catalogue.operations == ("add", "+", "inv", "sum", "reduceat_add")
+    questions = [
+        ("add", ("int8", "int")), ("+", ("int8:scalar", "float32")), ("inv", ("float32",)),
+        ("reduceat_add", ("float:list",)),
+    ]  # fmt: skip
     found: Iterator[tuple[str, str]] = has.answers(questions)
-    assert list(found) == [("int8", "")] * 3
+    assert list(found) == [("int8", "")] * 4
     assert asked == [
         ["numpy.add(array_int8, 1)", "scalar_int8 + array_float32"],
-        ["numpy.linalg.inv(array_float32)"],
+        ["numpy.linalg.inv(array_float32)", "numpy.add.reduceat(list_float, [0])"],
     ]
+
+
+def test_scalars_and_lists_are_asked_what_arrays_are() -> None:
+    has = replace(Library.catalogue, several=())
+    typed = tuple(operand for operand in has.operands if operand not in ("int8:0d", "300"))
+    asked = {*questions_of_both(replace(has, operands=typed), has)}
+    assert {("add", ("int8:scalar", "int")), ("add", ("float:list", "int8"))} <= asked
+    assert {operands for op, operands in asked if op == "reduceat_add"} == {
+        ("int8",), ("float32",), ("float:list",),
+    }  # fmt: skip
 
 
 def test_stubs_without_their_checker_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

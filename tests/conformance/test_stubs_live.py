@@ -28,7 +28,7 @@ SYSTEM = "numpy" if version("numpy").startswith("2.5.") else "numpy@2.4"
 STUBS = [
     name
     for name, entry in implementations().items()
-    if entry.get("stubs") == "numpy" and "distribution" not in entry
+    if entry.get("stubs") == "numpy-eager" and "distribution" not in entry
 ]
 
 

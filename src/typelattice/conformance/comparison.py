@@ -39,7 +39,6 @@ from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import UnknownLibraryError, versions, versions_of
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question
-from typelattice.conformance.registry import library
 from typelattice.conformance.snippet import first_snippet
 from typelattice.conformance.stubs import Stubs
 from typelattice.conformance.values import with_numbers
@@ -278,7 +277,8 @@ def start_implementation(name: str, limit: float, tells_values: bool = False) ->
     entry = implementations().get(name, {})
     if "checker" not in entry:
         return LibraryProcess(partial(implementation, name), limit, tells_values)
-    return Stubs(entry["checker"], LibraryProcess(partial(library, entry["stubs"]), limit), entry, limit)
+    of = LibraryProcess(partial(implementation, entry["stubs"]), limit)
+    return Stubs(entry["checker"], of, entry, limit)
 
 
 def _system(other: str) -> System | None:

@@ -104,11 +104,11 @@ def by_operator(*names: str) -> dict[str, Function]:
 
 
 def beside_an_array(function: Function) -> Function:
-    """Return a function that is not asked of Python scalars alone."""
+    """Return a function that is not asked of Python scalars and lists alone."""
 
     @functools.wraps(function)
     def call(*operands: object) -> object:
-        if all(map(python_answer, operands)):
+        if all(isinstance(operand, list) or python_answer(operand) for operand in operands):
             raise NotAskedError("Python itself answers")
         return function(*operands)
 

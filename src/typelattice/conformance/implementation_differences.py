@@ -304,11 +304,17 @@ def _smallest_part(
 
 
 def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
-    """Yield the calls to ask of what both have, but those of Python numbers alone."""
+    """Yield the calls to ask of what both have, but those of Python numbers alone.
+
+    Where no array is without dimensions, scalars are asked what such arrays would be.
+    """
     operands = [operand for operand in one.operands if operand in other.operands]
+    planned_as = operands
+    if not any(_tier(operand) == "0d operands" for operand in operands):
+        planned_as = [operand.replace(":scalar", ":0d") for operand in operands]
     operations = [op for op in one.operations if op in other.operations]
     several = [op for op in one.several if op in other.several]
-    planned = planned_calls(operands, operations, several, SEVERAL, 0, {**one.own, **other.own})
+    planned = planned_calls(planned_as, operations, several, SEVERAL, 0, {**one.own, **other.own})
     return (question for question in planned.questions(operands) if _has_array(question[1]))
 
 
@@ -318,14 +324,29 @@ def some_at_random(questions: Sequence[Question], number: int, seed: int) -> lis
 
 
 def some_of_each_class(questions: Sequence[Question], number: int, seed: int) -> list[Question]:
-    """Choose questions at random, as many of each class of operations as there are."""
-    before = Counter[str]()
+    """Choose questions at random, as many of each class of operations and form of call as there are."""
+    before = Counter[tuple[object, ...]]()
     ranks = list[tuple[int, Question]]()
     for question in random.Random(seed).sample(questions, len(questions)):
-        of_class = class_of(question[0])
-        ranks.append((before[of_class], question))
-        before[of_class] += 1
+        form = _form_of(question)
+        ranks.append((before[form], question))
+        before[form] += 1
     return [question for _, question in sorted(ranks, key=itemgetter(0))[:number]]
+
+
+def _form_of(question: Question) -> tuple[object, ...]:
+    """Return what else decides a dtype: function or operator, and which operands are Python numbers.
+
+    An operation that one library alone has is a class by itself.
+    """
+    op, operands = question
+    of_class = class_of(op) if op in NAMES else op
+    return of_class, is_operator(op), *(_tier(operand) == NUMBERS for operand in operands[:2])
+
+
+def is_operator(op: str) -> bool:
+    """Return True if Python's operator asks the operation."""
+    return op in NAMES and NAMES[op].is_operator
 
 
 def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> Iterator[Call]:
@@ -402,5 +423,4 @@ def _simplicity(each: Difference) -> tuple[int, int, int, str]:
     """Sort plain calls first: few operands, arrays, operators, short names."""
     call = each.found
     marked = sum(_tier(operand) != "array operands" for operand in call.operands)
-    is_operator = call.op in NAMES and NAMES[call.op].is_operator
-    return len(call.operands), marked, not is_operator, f"{len(str(call)):04}{call}"
+    return len(call.operands), marked, not is_operator(call.op), f"{len(str(call)):04}{call}"

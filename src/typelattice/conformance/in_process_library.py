@@ -126,6 +126,8 @@ class InProcessLibrary:
             answer = self._library.read(result)
         except NotAskedError as error:
             return NOT_ASKED, str(error)
+        except CannotAskError:
+            raise
         # A Rust panic, for one, is no Exception, and a library may raise a KeyboardInterrupt of its own.
         except BaseException as error:
             return exception_answer(error)

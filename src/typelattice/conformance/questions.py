@@ -47,8 +47,10 @@ MAX_OPERANDS_FOR_OPERATORS = 110
 """Operands beyond which operators, which double the calls, are asked of the usual dtypes only. PyTorch has
 102, and is asked all: its `*` differs from `multiply` in float8, as its list of departures says."""
 
-USUAL = re.compile(r"bool|u?int(8|16|32|64)|b?float(16|32|64)|complex(64|128)|\w+\(.*\)")
-"""The dtypes that most libraries have kernels for, and those with parameters, as a decimal's digits."""
+USUAL = re.compile(
+    r"bool|u?int(8|16|32|64)?|b?float(16|32|64)?|complex(64|128)?|c?longdouble|\w+\(.*\)"
+)
+"""The dtypes that most libraries have kernels for, those of Python and C, and those with parameters."""
 
 TAKE_SEVERAL = tuple(name for name, op in OPERATIONS.items() if op.form != "choice" and (op.most or 3) > 2)
 """Operations that three operands and more may take part in; a condition does not."""
@@ -147,7 +149,7 @@ def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
         or (operands[i] in TWO and known.function == "pow")
         or (
             operand.dtype
-            and operand.tier in tiers
+            and ("array" if operand.tier == "list" else operand.tier) in tiers
             and (USUAL.fullmatch(operand.dtype) or (every and operand.tier != "0d"))
         )
         if "=" not in operands[i]  # a value matters to promotion alone, and is the length of what is made

@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.conformance.chains import THEN, steps_of
 from typelattice.conformance.functions import first, of_operands
-from typelattice.conformance.implementation_differences import VALUE, Difference
+from typelattice.conformance.implementation_differences import VALUE, Difference, is_operator
 from typelattice.conformance.library import NotAskedError, OperandString
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, OF_PYTHON
@@ -53,7 +53,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
         read = OperandString.parse(operand)
         if read.dtype is None:
             number = re.sub("inf|nan", r"float('\g<0>')", repr(read.value))  # these have no literals
-            names.append(Code(f"({number})" if _is_operator(found.op) else number))
+            names.append(Code(f"({number})" if is_operator(found.op) else number))
         elif read.tier not in forms or re.fullmatch(forms.get("unmade", ""), read.dtype):
             return ""
         else:
@@ -132,7 +132,7 @@ def written_call(
             if not written:
                 return ""
         return written
-    if _is_operator(op):
+    if is_operator(op):
         return "" if NAMES[op].in_place else _with_operator(str(NAMES[op].operator), operands)
     if op not in spellings:
         return ""
@@ -150,10 +150,6 @@ def written_call(
     except NotAskedError:
         return ""
     return f"{first(call)!r}{'[0]' * (known.form == 'multi-result')}"
-
-
-def _is_operator(op: str) -> bool:
-    return op in NAMES and NAMES[op].is_operator
 
 
 def _no_matrix(x: object) -> object:

@@ -12,6 +12,8 @@ WORDS = {"signedinteger": "int", "unsignedinteger": "uint", "floating": "float",
 BITS = r"\[_(\d+)Bit(?:, _\d+Bit)?\]"
 PLATFORM = re.compile(r"\[_32Bit \| _64Bit(, _32Bit \| _64Bit)?\]")
 """The width of what is 64 bits on all platforms but old ones, such as NumPy's default integer."""
+LONG_DOUBLE = re.compile(r"\b(complex|)floating\[(_64Bit \| _96Bit \| _128Bit)(, \2)?\]")
+"""A float that is as wide as C's long double."""
 PREFIX = re.compile(r"\b(builtins|numpy|_typing|_nbit_base|typing)\.")
 BOOL = re.compile(r"\bbool_?\[(builtins\.)?bool\]|\bbool_\b")
 
@@ -28,6 +30,7 @@ def dtype_of_type(text: str) -> str:
     """
     plain = PREFIX.sub("", BOOL.sub("bool", text))
     plain = PLATFORM.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
+    plain = LONG_DOUBLE.sub(lambda found: "clongdouble" if found[1] else "longdouble", plain)
     if plain.startswith("tuple["):  # of several results the first
         plain = plain[len("tuple[") :]
         if not plain.startswith("ndarray"):
@@ -44,7 +47,7 @@ def _dtype(part: str) -> str:
     sized = re.fullmatch(BITS, f"[{rest}") if rest else None
     if word in WORDS and sized:
         return f"{WORDS[word]}{int(sized[1]) * (2 if WORDS[word] == 'complex' else 1)}"
-    if word in DTYPES:
+    if word in DTYPES or word in ("longdouble", "clongdouble"):
         return word
     if word in ("int", "float", "complex", "bool"):
         return OF_PYTHON + word

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from typelattice.conformance.library import (
+    CannotAskError,
     MissingLibraryError,
     NoSuchOperandError,
     NotAskedError,
@@ -83,15 +84,23 @@ class Language:
             expression = self.write(forms, operands)
             if expression not in self._known:  # ask with it all that is likely to come
                 likely = itertools.product(self._made, repeat=min(len(operands), 2))
-                asked = [*{expression, *(self.write(forms, each) for each in likely)}.difference(self._known)]
-                for i, found in self.types(asked):
-                    self._known.setdefault(asked[i], found)
+                asked = {expression, *(self.write(forms, each) for each in likely)}
+                self._learn([*asked.difference(self._known)])
             known = self._known[expression]
             if isinstance(known, TypeError):
                 raise known
             return known
 
         return answer
+
+    def _learn(self, expressions: Sequence[str]) -> None:
+        """Ask the types of expressions. Raise CannotAskError if one cannot be read."""
+        try:
+            for i, found in self.types(expressions):
+                self._known.setdefault(expressions[i], found)
+        except Exception as error:
+            what = f"types() of {self.name} raises {type(error).__name__}: {error}"
+            raise CannotAskError(f"the library cannot be asked: {what}") from error
 
 
 def signed(*ops: str) -> dict[str, tuple[str, ...]]:

@@ -18,7 +18,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a system's name, or a .toml file")
     parser.add_argument("--lang", required=True, choices=[*LANGUAGES], help="the language")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the files")
-    parser.add_argument("--names", metavar="FILE.toml", help='a table [names] with lines such as int8 = "S8"')
+    names = 'a table [names] with lines such as int8 = "S8", and [indices] with lines such as int8 = 3'
+    parser.add_argument("--names", metavar="FILE.toml", help=names)
     parser.add_argument("--ops", metavar="LIST", help="operations of one or two operands, such as add,sum")
     parser.add_argument(
         "--tiers", metavar="LIST", help="array, 0d, scalar (default: all tiers of the system)"
@@ -36,8 +37,8 @@ def run(args: Namespace) -> Paragraphs:
     tiers = _words(args.tiers)
     if unknown := [t for t in tiers if t not in ("array", "0d", "scalar")]:
         raise UsageError(f"emit: no tier {unknown[0][:40]!r}; there are array, 0d and scalar")
-    names = read_names(args.names) if args.names else {}
-    earlier = earlier_indices(folder, system)
+    names, indices = read_names(args.names) if args.names else ({}, {})
+    earlier = earlier_indices(folder, system, indices)
     chosen: list[Tier] | None = tiers or None  # type: ignore[assignment]  # as checked above
     files = emit(system, args.lang, names, _words(args.ops), chosen, earlier, args.casts)
     for name in files:

@@ -69,7 +69,7 @@ def member_names(lang: str, dtypes: Iterable[str], chosen: Mapping[str, str]) ->
     found: dict[str, str] = {}
     taken: dict[str, str] = {}
     for dtype in dtypes:
-        name = chosen.get(dtype) or style(dtype)
+        name = chosen.get(dtype, style(dtype))
         if lang != "json":
             if not IDENTIFIER.match(name):
                 raise EmitError(

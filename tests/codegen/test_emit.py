@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -60,6 +61,14 @@ COMPILERS = {  # how the test of a language is made and run, where the compiler 
     ),
 }  # fmt: skip
 
+FORMATTERS = {
+    **dict.fromkeys(("c11", "cpp17"), ["clang-format", "--dry-run", "-Werror"]),
+    "rust": ["rustfmt", "--check"],
+    "python": ["ruff", "format", "--isolated", "--check"],
+    "typescript": ["prettier", "--check"],
+}
+ON_PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
 
 def systems() -> dict[str, tl.System]:
     shipped = {name: tl.system(name) for name in ("jax", "torch")}
@@ -106,6 +115,20 @@ def test_the_emitted_test_finds_a_wrong_cell(tmp_path: Path, lang: str) -> None:
     assert files[code] != text
     write(tmp_path, files)
     assert run_test(tmp_path, lang, "chip") != 0
+
+
+@pytest.mark.parametrize("lang", FORMATTERS)
+def test_formatters_leave_what_is_emitted(tmp_path: Path, lang: str) -> None:
+    """With a name so long that the head of a function needs several lines."""
+    program, *options = FORMATTERS[lang]
+    if (found := shutil.which(program, path=ON_PATH)) is None:
+        pytest.skip(f"{program} is not installed")
+    name = "matmul_of_two_scaled_operands"
+    system = parse(NPU.replace("scaled_matmul", name))
+    write(tmp_path, emit(system, lang, ops=["add", name, "quantize"]))
+    written = sorted(str(path) for path in tmp_path.iterdir() if path.suffix != ".json")
+    run = subprocess.run([found, *options, *written], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stdout[:2000] + run.stderr[:2000]
 
 
 def module(files: dict[str, str]) -> ModuleType:
@@ -212,6 +235,7 @@ def test_indices_never_change_and_new_dtypes_come_last() -> None:
         ("rust", {"int8": 'x"; evil()'}, "is no identifier; use letters, digits and underscores"),
         ("python", {"int8": "X", "int16": "X"}, "names: int8 and int16 are both called 'X'; rename one"),
         ("rust", {"int9": "X"}, "has no dtype 'int9'; it has"),
+        ("c11", {"int8": ""}, "names, int8: '' is no identifier"),
     ],
 )
 def test_names_that_a_language_forbids_are_refused(lang: str, names: dict[str, str], why: str) -> None:
@@ -221,9 +245,14 @@ def test_names_that_a_language_forbids_are_refused(lang: str, names: dict[str, s
 
 
 @pytest.mark.parametrize("name", ["numpy1", "polars"])
-def test_systems_that_go_by_values_are_refused(name: str) -> None:
-    with pytest.raises(EmitError, match="depend on the values of scalars"):
-        emit(tl.system(name), "c11")
+def test_scalars_that_count_by_value_are_refused_and_arrays_are_not(name: str) -> None:
+    system = tl.system(name)
+    with pytest.raises(EmitError, match="depend on the values of scalars.*; emit its arrays alone"):
+        emit(system, "c11")
+    generated = module(emit(system, "python", tiers=["array"]))
+    for a, b in product(system.dtypes, repeat=2):
+        p = system.explain(a, b)
+        assert answered(generated, "promote", str(a), str(b)) == (p.dtype and str(p.dtype))
 
 
 def test_operations_of_three_operands_are_refused() -> None:
@@ -243,8 +272,32 @@ def test_the_command_writes_files_and_checks_that_they_are_fresh(
     assert capsys.readouterr().out == "mlx_dtypes.rs is not up to date; run emit without --check\n"
     (tmp_path / "made" / "mlx_dtypes.indices.json").write_text('{"int8": 0, "int16": 0}', encoding="utf-8")
     assert "is not what emit wrote" in refused(capsys, *line)
-    (tmp_path / "names.toml").write_text("[names]\nint8 = 3\n", encoding="utf-8")
-    assert "int8: the name is a int" in refused(capsys, *line, "--names", str(tmp_path / "names.toml"))
+    (tmp_path / "made" / "mlx_dtypes.indices.json").unlink()
+    assert "mlx_dtypes.indices.json is missing, which keeps the indices of" in refused(capsys, *line)
+
+
+def test_a_file_chooses_names_and_indices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = tmp_path / "names.toml"
+    line = ("emit", "mlx", "--lang", "json", "-o", str(tmp_path / "made"), "--names", str(names))
+
+    def indices(text: str) -> dict[str, int]:
+        names.write_text(text, encoding="utf-8")
+        said(capsys, *line)
+        found: dict[str, int] = json.loads((tmp_path / "made" / "mlx_dtypes.json").read_text())["dtypes"]
+        return found
+
+    first = indices("[names]\nint8 = 'S8'\n[indices]\nint8 = 40\nfloat32 = 2\n")
+    assert (first["int8"], first["float32"]) == (40, 2)
+    assert indices("[indices]\nint8 = 40\n") == first
+    for text, why in {
+        "[indices]\nint8 = 41": "indices: int8 has the index 40 already, and indices never change",
+        "[indices]\nint9 = 41": "indices: mlx has no dtype 'int9'",
+        "[indices]\nint8 = true": "indices, 'int8' is a bool; write a whole number",
+        "[names]\nint8 = 3": "names, 'int8' is a int; write a string",
+        "[nmaes]\nint8 = 'X'": "it has the tables [names], with lines such as",
+    }.items():
+        names.write_text(text, encoding="utf-8")
+        assert why in refused(capsys, *line)
 
 
 def test_every_language_has_a_compiler_to_be_tested_with() -> None:

@@ -49,6 +49,17 @@ def snake(name: str) -> str:
     return found if found[:1].isalpha() else f"s{found}"
 
 
+def signature(before: str, parameters: Mapping[str, str], after: str, width: int) -> list[str]:
+    """Return the head of a function as formatters leave it: a parameter a line if one line is too long.
+
+    >>> signature("fn f(", {"a": "DType", "b": "DType"}, ") {", 20)
+    ['fn f(', '    a: DType,', '    b: DType,', ') {']
+    """
+    given = [f"{name}: {kind}" for name, kind in parameters.items()]
+    whole = f"{before}{', '.join(given)}{after}"
+    return [whole] if len(whole) <= width else [before, *(f"    {each}," for each in given), after]
+
+
 STYLES: Mapping[str, Callable[[str], str]] = {
     "c11": lambda name: snake(name).upper(),
     "cpp17": lambda name: f"k{camel(name)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import snake
+from typelattice.codegen.names import signature, snake
 from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 
@@ -21,8 +21,7 @@ def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines += ["# fmt: on", "", "", "def _dtype(index: int) -> DType | None:"]
     lines += [f"    return None if index == {REFUSED} else DType(index)"]
     for f in t.lookups:
-        given = ", ".join(f"{name}: {kind}" for name, kind in f.parameters.items())
-        lines += ["", "", f"def {f.function}({given}) -> DType | None:"]
+        lines += ["", "", *signature(f"def {f.function}(", f.parameters, ") -> DType | None:", 88)]
         lines += [f"    return _dtype(_TABLE_{f.table}{f.cell()})"]
     if t.has_promote:
         lines += _fold(t)

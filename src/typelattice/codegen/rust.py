@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import snake
+from typelattice.codegen.names import signature, snake
 from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 DERIVED = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
@@ -35,9 +35,8 @@ def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["#[rustfmt::skip]", f"const TABLE_{number}: {shape} = [", *cells, "];", ""]
     for f in t.lookups:
-        given = ", ".join(f"{name}: {kind}" for name, kind in f.parameters.items())
         lines += [
-            f"pub const fn {f.function}({given}) -> Option<DType> {{",
+            *signature(f"pub const fn {f.function}(", f.parameters, ") -> Option<DType> {", 100),
             f"    TABLE_{f.table}{f.cell('[{} as usize]')}",
             "}",
             "",
@@ -56,7 +55,8 @@ def _fold(t: Tables) -> list[str]:
         "/// Promotes operands from left to right; None for a refusal, and for no operand at all.",
         "pub fn promote_all(operands: &[DType]) -> Option<DType> {",
         "    let (first, rest) = operands.split_first()?;",
-        "    rest.iter().try_fold(*first, |found, &each| promote(found, each))",
+        "    rest.iter()",
+        "        .try_fold(*first, |found, &each| promote(found, each))",
         "}",
         "",
     ]

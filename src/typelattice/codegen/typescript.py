@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import camel, snake
+from typelattice.codegen.names import camel, signature, snake
 from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 
@@ -24,10 +24,10 @@ def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines += ["function dtype(index: number | undefined): DType | undefined {"]
     lines += [f"  return index === {REFUSED} ? undefined : (index as DType);", "}", ""]
     for f in t.lookups:
-        given = ", ".join(f"{name}: {kind}" for name, kind in f.parameters.items())
         cell = f.cell().replace("][", "]?.[")
         name = function_name(f.function)
-        lines += [f"export function {name}({given}): DType | undefined {{"]
+        head = signature(f"export function {name}(", f.parameters, "): DType | undefined {", 80)
+        lines += [line.replace("    ", "  ") for line in head]
         lines += [f"  return dtype(TABLE_{f.table}{cell});", "}", ""]
     if t.has_promote:
         lines += _fold(t)
@@ -51,7 +51,10 @@ def _fold(t: Tables) -> list[str]:
         return [f"// No function promotes several operands: {t.no_fold}.", ""]
     return [
         "/** Promotes operands from left to right. */",
-        "export function promoteAll(first: DType, ...others: DType[]): DType | undefined {",
+        "export function promoteAll(",
+        "  first: DType,",
+        "  ...others: DType[]",
+        "): DType | undefined {",
         "  let found: DType | undefined = first;",
         "  for (const each of others) {",
         "    if (found === undefined) return undefined;",

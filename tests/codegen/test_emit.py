@@ -18,7 +18,8 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.codegen.emit import LANGUAGES, emit
+from typelattice.codegen.emit import LANGUAGES, PROBES, emit
+from typelattice.codegen.hand_kept_tables import lint, read_form
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.files.reader import parse
 
@@ -129,6 +130,63 @@ def test_formatters_leave_what_is_emitted(tmp_path: Path, lang: str) -> None:
     written = sorted(str(path) for path in tmp_path.iterdir() if path.suffix != ".json")
     run = subprocess.run([found, *options, *written], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stdout[:2000] + run.stderr[:2000]
+
+
+PROBED = {  # how a probe is made and run, and a function that answers right but for one operand
+    "c11": (
+        [["gcc", "-std=c11", *STRICT, "probe_chip_dtypes.c", "ask.c"], ["./a.out"]],
+        """#include "chip_dtypes.h"
+        chip_dtype ask(chip_dtype a, chip_dtype b);
+        chip_dtype ask(chip_dtype a, chip_dtype b) {
+          return a == CHIP_INT4 ? CHIP_REFUSED : chip_promote(a, b);
+        }""",
+    ),
+    "cpp17": (
+        [["g++", "-std=c++17", *STRICT, "probe_chip_dtypes.cpp", "ask.cpp"], ["./a.out"]],
+        """#include "chip_dtypes.hpp"
+        using namespace chip_dtypes;
+        DType ask(DType a, DType b);
+        DType ask(DType a, DType b) { return a == DType::kInt4 ? DType::kRefused : promote(a, b); }""",
+    ),
+    "rust": (
+        [["rustc", "-D", "warnings", "-o", "a.out", "probe_chip_dtypes.rs"], ["./a.out"]],
+        """use crate::chip_dtypes::{promote, DType};
+        pub fn ask(a: DType, b: DType) -> Option<DType> {
+            if a == DType::Int4 { None } else { promote(a, b) }
+        }""",
+    ),
+    "python": (
+        [[sys.executable, "probe_chip_dtypes.py"]],
+        """from chip_dtypes import DType, promote
+def ask(a, b):
+    return None if a is DType.INT4 else promote(a, b)""",
+    ),
+    "typescript": (
+        [[*COMPILERS["typescript"][0][:-1], "probe_chip_dtypes.ts"], ["node", "probe_chip_dtypes.js"]],
+        """import { DType, promote } from "./chip_dtypes.js";
+        export function ask(a: DType, b: DType): DType | undefined {
+          return a === DType.Int4 ? undefined : promote(a, b);
+        }""",
+    ),
+}
+ENDINGS = {"c11": "c", "cpp17": "cpp", "rust": "rs", "python": "py", "typescript": "ts"}
+
+
+@pytest.mark.parametrize("lang", PROBED)
+def test_lint_reads_what_a_probe_prints(tmp_path: Path, lang: str) -> None:
+    skip_without(lang)
+    system, (commands, asked) = systems()["chip"], PROBED[lang]
+    write(tmp_path, emit(system, lang, tiers=["array"], probe=True))
+    (tmp_path / f"ask.{ENDINGS[lang]}").write_text(asked, encoding="utf-8")
+    for command in commands:
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert run.returncode == 0, run.stdout + run.stderr
+    (tmp_path / "answers.csv").write_text(run.stdout, encoding="utf-8")
+    form = read_form(str(tmp_path / "probe_chip_dtypes.form.toml"))
+    found = lint(str(tmp_path / "answers.csv"), form, system)
+    assert (found.compared, found.unread) == (len(system.dtypes) ** 2, [])
+    right = {str(d) for d in system.dtypes if system.explain("int4", d).dtype is not None}
+    assert {(x.stated.left, x.stated.right) for x in found.differences} == {("int4", d) for d in right}
 
 
 def module(files: dict[str, str]) -> ModuleType:
@@ -302,6 +360,7 @@ def test_a_file_chooses_names_and_indices(tmp_path: Path, capsys: pytest.Capture
 
 def test_every_language_has_a_compiler_to_be_tested_with() -> None:
     assert {*LANGUAGES} - {*COMPILERS} == {"json"}
+    assert {*PROBES} == {*PROBED}
 
 
 def test_the_names_of_written_files_are_printed_without_control_characters(

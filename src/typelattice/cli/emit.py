@@ -25,6 +25,8 @@ def arguments(parser: ArgumentParser) -> None:
         "--tiers", metavar="LIST", help="array, 0d, scalar (default: all tiers of the system)"
     )
     parser.add_argument("--casts", action="store_true", help="a table of the casts that may be folded, too")
+    probe = "a program, too, that prints as CSV for `lint` what an implementation of yours answers"
+    parser.add_argument("--probe", action="store_true", help=probe)
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 1 if a file is not up to date"
     )
@@ -40,7 +42,7 @@ def run(args: Namespace) -> Paragraphs:
     names, indices = read_names(args.names) if args.names else ({}, {})
     earlier = earlier_indices(folder, system, indices)
     chosen: list[Tier] | None = tiers or None  # type: ignore[assignment]  # as checked above
-    files = emit(system, args.lang, names, _words(args.ops), chosen, earlier, args.casts)
+    files = emit(system, args.lang, names, _words(args.ops), chosen, earlier, args.casts, args.probe)
     for name in files:
         check_not_read(str(folder / name), args.system, args.names)
     if args.check:

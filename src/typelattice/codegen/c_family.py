@@ -221,3 +221,65 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["  };", "  for (const Chain &each : chains) {"]
         lines += ["    if (cast_folds(each.a, each.b, each.c) != each.want) return 1;", "  }"]
     return "\n".join([*lines, "  return 0;", "}", ""])
+
+
+def c_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    p, upper = snake(t.system), snake(t.system).upper()
+    rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in t.indices]
+    lines = [OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "#include <stdio.h>", ""]
+    lines += [
+        f"/* Yours to write: what the implementation makes of two arrays; {upper}_REFUSED for a refusal. */",
+        f"{p}_dtype ask({p}_dtype a, {p}_dtype b);",
+        "",
+        f"static const struct {{ {p}_dtype index; const char *name; }} dtypes[] = {{",
+        *rows,
+        "};",
+        "",
+        f"static const char *name_of({p}_dtype d) {{",
+    ]
+    return "\n".join([*lines, *_probe_body("int main(void)"), ""])
+
+
+def cpp_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    p = snake(t.system)
+    rows = [f'  {{DType::{names[str(d)]}, "{d}"}},' for d in t.indices]
+    lines = [OFF, f"// {head}", f'#include "{p}_dtypes.hpp"', "", "#include <cstdio>", ""]
+    lines += [
+        f"using {p}_dtypes::DType;",
+        "using std::printf;",
+        "",
+        "// Yours to write: what the implementation makes of two arrays; kRefused for a refusal.",
+        "DType ask(DType a, DType b);",
+        "",
+        "static constexpr struct { DType index; const char *name; } dtypes[] = {",
+        *rows,
+        "};",
+        "",
+        "static const char *name_of(DType d) {",
+    ]
+    return "\n".join([*lines, *_probe_body("int main()"), ""])
+
+
+def _probe_body(main: str) -> list[str]:
+    return [
+        "  for (unsigned i = 0; i < sizeof dtypes / sizeof dtypes[0]; ++i) {",
+        "    if (dtypes[i].index == d) return dtypes[i].name;",
+        "  }",
+        '  return "-";',
+        "}",
+        "",
+        f"{main} {{",
+        "  const unsigned count = sizeof dtypes / sizeof dtypes[0];",
+        '  for (unsigned i = 0; i < count; ++i) printf(",%s", dtypes[i].name);',
+        "  for (unsigned i = 0; i < count; ++i) {",
+        '    printf("\\n%s", dtypes[i].name);',
+        "    for (unsigned j = 0; j < count; ++j) {",
+        '      printf(",%s", name_of(ask(dtypes[i].index, dtypes[j].index)));',
+        "    }",
+        "  }",
+        '  printf("\\n");',
+        "  return 0;",
+        "}",
+    ]

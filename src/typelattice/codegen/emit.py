@@ -7,12 +7,12 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from typelattice.codegen.c_family import c_header, c_test, cpp_header, cpp_test
+from typelattice.codegen.c_family import c_header, c_probe, c_test, cpp_header, cpp_probe, cpp_test
 from typelattice.codegen.names import member_names, snake
-from typelattice.codegen.python import python_module, python_test
-from typelattice.codegen.rust import rust_module, rust_test
+from typelattice.codegen.python import python_module, python_probe, python_test
+from typelattice.codegen.rust import rust_module, rust_probe, rust_test
 from typelattice.codegen.tables import FORMAT, REFUSED, EmitError, Tables, build_tables
-from typelattice.codegen.typescript import typescript_module, typescript_test
+from typelattice.codegen.typescript import typescript_module, typescript_probe, typescript_test
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.operands.operand import Tier
@@ -26,6 +26,14 @@ LANGUAGES: Mapping[str, Mapping[str, Printer]] = {  # the files of a language; {
     "typescript": {"{}_dtypes.ts": typescript_module, "{}_dtypes.test.ts": typescript_test},
     "json": {},
 }
+PROBES: Mapping[str, tuple[str, Printer]] = {  # the program that asks an implementation
+    "c11": ("probe_{}_dtypes.c", c_probe),
+    "cpp17": ("probe_{}_dtypes.cpp", cpp_probe),
+    "rust": ("probe_{}_dtypes.rs", rust_probe),
+    "python": ("probe_{}_dtypes.py", python_probe),
+    "typescript": ("probe_{}_dtypes.ts", typescript_probe),
+}
+FORM_OF_PROBE = 'kind = "grid"\nrefused = "-"\n'  # by which `lint` reads what a probe prints
 MAX_FILE_BYTES = 1_000_000  # bytes of a file that is read
 
 
@@ -37,11 +45,13 @@ def emit(
     tiers: Iterable[Tier] | None = None,
     indices: Mapping[str, int] | None = None,
     casts: bool = False,
+    probe: bool = False,
 ) -> dict[str, str]:
     """Return the files of a language, by name, for a system.
 
     `names` has identifiers for some dtypes. `indices` are those of an earlier emission, which never change.
-    `casts` adds a function that says which two casts in a row may be folded. Raises EmitError, OpError.
+    `casts` adds a function that says which two casts in a row may be folded, `probe` a program that prints
+    what another implementation answers. Raises EmitError, OpError.
 
     >>> from typelattice import system
     >>> sorted(emit(system("jax"), "c11"))
@@ -61,6 +71,12 @@ def emit(
         head += f". Parameters are left out: {', '.join(map(str, system.families))} stands for any member"
     printers = LANGUAGES[lang].items()
     found = {name.format(snake(system.name)): write(tables, members, head) for name, write in printers}
+    if probe:
+        if lang not in PROBES:
+            raise EmitError(f"a probe is a program, and {lang} is no language for one")
+        name, write = PROBES[lang]
+        found[name.format(snake(system.name))] = write(tables, members, head)
+        found[f"probe_{base}.form.toml"] = FORM_OF_PROBE
     if lang == "json":
         found[f"{base}.json"] = _json({**tables.data(), "sha256": tables.digest})
     kept = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}

@@ -87,3 +87,26 @@ def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["):", "    assert d.cast_folds(*chain[:-1]) is chain[-1], chain"]
     return "\n".join([*lines, ""])
+
+
+def python_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a script that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    p = snake(t.system)
+    return "\n".join(
+        [
+            f"# {head}",
+            "# Yours to write, in ask.py: what the implementation makes of two arrays; None for a refusal.",
+            "# def ask(a: DType, b: DType) -> DType | None",
+            "from ask import ask",
+            f"from {p}_dtypes import DType",
+            "",
+            "NAMES = {",
+            *(f'    DType.{names[str(d)]}: "{d}",' for d in t.indices),
+            '    None: "-",',
+            "}",
+            'print("", *(NAMES[d] for d in DType), sep=",")',
+            "for a in DType:",
+            '    print(NAMES[a], *(NAMES[ask(a, b)] for b in DType), sep=",")',
+            "",
+        ]
+    )

@@ -104,3 +104,39 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["    ];", "    for &(a, b, c, want) in chains {"]
         lines += ["        assert_eq!(cast_folds(a, b, c), want);", "    }"]
     return "\n".join([*lines, "}", ""])
+
+
+def rust_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    p = snake(t.system)
+    return "\n".join(
+        [
+            f"// {head}",
+            "// Yours to write, in ask.rs: what the implementation makes of two arrays; None for a refusal.",
+            "// pub fn ask(a: DType, b: DType) -> Option<DType>",
+            "mod ask;",
+            "#[allow(dead_code)]",
+            f"mod {p}_dtypes;",
+            f"use {p}_dtypes::DType;",
+            "",
+            "fn main() {",
+            "    #[rustfmt::skip]",
+            "    let dtypes = [",
+            *(f'        (DType::{names[str(d)]}, "{d}"),' for d in t.indices),
+            "    ];",
+            "    for (_, name) in dtypes {",
+            '        print!(",{name}");',
+            "    }",
+            "    for (a, left) in dtypes {",
+            '        print!("\\n{left}");',
+            "        for (b, _) in dtypes {",
+            "            let found = ask::ask(a, b);",
+            "            let name = dtypes.iter().find(|(d, _)| found == Some(*d));",
+            '            print!(",{}", name.map_or("-", |(_, name)| name));',
+            "        }",
+            "    }",
+            "    println!();",
+            "}",
+            "",
+        ]
+    )

@@ -101,3 +101,28 @@ def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         call = f"d.castFolds({', '.join(spell('array', i) for i in chain)})"
         lines += [f"  check({call} === {'true' if folds else 'false'});"]
     return "\n".join([*lines, "}", ""])
+
+
+def typescript_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    return "\n".join(
+        [
+            f"// {head}",
+            "// Yours to write, in ask.ts: what the implementation makes of two arrays; undefined for a refusal.",
+            "// export function ask(a: DType, b: DType): DType | undefined",
+            'import { ask } from "./ask.js";',
+            f'import {{ DType }} from "./{snake(t.system)}_dtypes.js";',
+            "",
+            "declare const console: { log(text: string): void };",
+            "const names = new Map<DType | undefined, string>([",
+            *(f'  [DType.{names[str(d)]}, "{d}"],' for d in t.indices),
+            "]);",
+            "const dtypes = Object.values(DType);",
+            'console.log(["", ...dtypes.map((d) => names.get(d))].join(","));',
+            "for (const a of dtypes) {",
+            '  const row = dtypes.map((b) => names.get(ask(a, b)) ?? "-");',
+            '  console.log([names.get(a), ...row].join(","));',
+            "}",
+            "",
+        ]
+    )

@@ -60,7 +60,8 @@ def lint(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     def run(file: str, text: str, form: str, *options: str) -> tuple[int, list[str]]:
         Path(file).write_text(text, encoding="utf-8")
         Path("form.toml").write_text(form, encoding="utf-8")
-        status = main(["lint", file, "--form", "form.toml", "--against", "torch", *options])
+        against = () if "--against" in options else ("--against", "torch")
+        status = main(["lint", file, "--form", "form.toml", *against, *options])
         return status, capsys.readouterr().out.splitlines()
 
     return run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -63,7 +64,8 @@ COMPILERS = {  # how the test of a language is made and run, where the compiler 
 }  # fmt: skip
 
 FORMATTERS = {
-    **dict.fromkeys(("c11", "cpp17"), ["clang-format", "--dry-run", "-Werror"]),
+    "c11": ["clang-format", "--dry-run", "-Werror"],
+    "cpp17": ["clang-format", "--dry-run", "-Werror"],
     "rust": ["rustfmt", "--check"],
     "python": ["ruff", "format", "--isolated", "--check"],
     "typescript": ["prettier", "--check"],
@@ -305,7 +307,7 @@ def test_names_that_a_language_forbids_are_refused(lang: str, names: dict[str, s
 @pytest.mark.parametrize("name", ["numpy1", "polars"])
 def test_scalars_that_count_by_value_are_refused_and_arrays_are_not(name: str) -> None:
     system = tl.system(name)
-    with pytest.raises(EmitError, match="depend on the values of scalars.*; emit its arrays alone"):
+    with pytest.raises(EmitError, match=r"depend on the values of scalars.*; emit its arrays alone"):
         emit(system, "c11")
     generated = module(emit(system, "python", tiers=["array"]))
     for a, b in product(system.dtypes, repeat=2):
@@ -344,6 +346,12 @@ def test_a_file_chooses_names_and_indices(tmp_path: Path, capsys: pytest.Capture
         found: dict[str, int] = json.loads((tmp_path / "made" / "mlx_dtypes.json").read_text())["dtypes"]
         return found
 
+    for text, why in {
+        "[indices]\nint16 = 40\nint8 = 40": "indices: int16 and int8 have the index 40, and no two may",
+        "[indices]\nint16 = 255": "indices: int16 has the index 255; they go from 0 to 254",
+    }.items():
+        names.write_text(text, encoding="utf-8")
+        assert why in refused(capsys, *line)
     first = indices("[names]\nint8 = 'S8'\n[indices]\nint8 = 40\nfloat32 = 2\n")
     assert (first["int8"], first["float32"]) == (40, 2)
     assert indices("[indices]\nint8 = 40\n") == first
@@ -358,8 +366,36 @@ def test_a_file_chooses_names_and_indices(tmp_path: Path, capsys: pytest.Capture
         assert why in refused(capsys, *line)
 
 
+def test_the_enumeration_of_mlir_is_that_of_the_header_and_constraints_are_those_of_its_tables() -> None:
+    files = emit(systems()["npu"], "mlir", {"int8": "S8"}, ["quantize"], ["array"], {"float32": 9})
+    constraints, header = files["npu_dtypes.td"], files["npu_dtypes.hpp"]
+    members = dict(re.findall(r'EnumAttrCase<"(\w+)", (\d+)', constraints))
+    assert members == dict(re.findall(r"^  (\w+) = (\d+),", header.partition("kRefused")[0], re.MULTILINE))
+    assert (members["S8"], members["kFloat32"]) == ("16", "9")
+    assert "def Npu_QuantizeResult_a : AnyTypeOf<[Npu_kFloat32]>;" in constraints
+    assert "def Npu_QuantizeResult : AnyTypeOf<[Npu_S8]>;" in constraints
+
+
+def test_mlir_tblgen_reads_the_constraints(tmp_path: Path) -> None:
+    if (program := shutil.which("mlir-tblgen")) is None:
+        pytest.skip("mlir-tblgen is not installed")
+    include = Path(program).resolve().parent.parent / "include"
+    files = emit(systems()["npu"], "mlir", ops=("matmul", "scaled_matmul", "quantize"), casts=True)
+
+    def read(how: str) -> subprocess.CompletedProcess[str]:
+        command = [program, how, "-I", str(include), "-I", ".", "test_npu_dtypes.td"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    write(tmp_path, files)
+    for how in ("-gen-enum-decls", "-gen-op-decls", "-gen-op-defs"):
+        assert read(how).returncode == 0, read(how).stderr
+    files["npu_dtypes.td"] = files["npu_dtypes.td"].replace("def Npu_Cast :", "def Npu_Cost :")
+    write(tmp_path, files)
+    assert "Npu_Cast" in read("-gen-op-defs").stderr
+
+
 def test_every_language_has_a_compiler_to_be_tested_with() -> None:
-    assert {*LANGUAGES} - {*COMPILERS} == {"json"}
+    assert {*LANGUAGES} - {*COMPILERS} == {"json", "mlir"}  # MLIR's header is that of C++
     assert {*PROBES} == {*PROBED}
 
 

@@ -134,13 +134,13 @@ def test_a_table_may_have_dtypes_that_only_the_system_knows(lint: Lint) -> None:
         encoding="utf-8",
     )
     table = "dtype,q7,f32\nq7,q7,q7\nf32,f32,f32\n"
-    status, lines = lint("a.csv", table, "kind = 'grid'", "--against", "mine.toml")
+    _, lines = lint("a.csv", table, "kind = 'grid'", "--against", "mine.toml")
     assert lines == [
         "a.csv:2: q7 with float32 is q7; float32 by mine.toml, line 2",
         "4 cells compared, 1 differ from mine, 0 not read",
     ]
     form = "kind = 'grid'\nskip = 'f32'\n[names]\nD = 'decimal(3,0)'\n"
-    status, lines = lint("a.csv", table.replace("q7,q7,q7", "q7,D,q7"), form, "--against", "mine.toml")
+    _, lines = lint("a.csv", table.replace("q7,q7,q7", "q7,D,q7"), form, "--against", "mine.toml")
     assert lines[0] == "a.csv:2: q7 with q7 is decimal(3,0); q7 by mine.toml, line 2"
 
 

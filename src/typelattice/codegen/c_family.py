@@ -229,7 +229,7 @@ def c_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
     rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in t.indices]
     lines = [OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "#include <stdio.h>", ""]
     lines += [
-        f"/* Yours to write: what the implementation makes of two arrays; {upper}_REFUSED for a refusal. */",
+        f"/* Yours to write: the implementation's dtype for two arrays; {upper}_REFUSED for a refusal. */",
         f"{p}_dtype ask({p}_dtype a, {p}_dtype b);",
         "",
         f"static const struct {{ {p}_dtype index; const char *name; }} dtypes[] = {{",
@@ -250,7 +250,7 @@ def cpp_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
         f"using {p}_dtypes::DType;",
         "using std::printf;",
         "",
-        "// Yours to write: what the implementation makes of two arrays; kRefused for a refusal.",
+        "// Yours to write: the implementation's dtype for two arrays; kRefused for a refusal.",
         "DType ask(DType a, DType b);",
         "",
         "static constexpr struct { DType index; const char *name; } dtypes[] = {",

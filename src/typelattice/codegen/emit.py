@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from typelattice.codegen.c_family import c_header, c_probe, c_test, cpp_header, cpp_probe, cpp_test
+from typelattice.codegen.mlir import mlir_constraints, mlir_test
 from typelattice.codegen.names import member_names, snake
 from typelattice.codegen.python import python_module, python_probe, python_test
 from typelattice.codegen.rust import rust_module, rust_probe, rust_test
@@ -24,6 +25,12 @@ LANGUAGES: Mapping[str, Mapping[str, Printer]] = {  # the files of a language; {
     "rust": {"{}_dtypes.rs": rust_module, "test_{}_dtypes.rs": rust_test},
     "python": {"{}_dtypes.py": python_module, "test_{}_dtypes.py": python_test},
     "typescript": {"{}_dtypes.ts": typescript_module, "{}_dtypes.test.ts": typescript_test},
+    "mlir": {
+        "{}_dtypes.td": mlir_constraints,
+        "test_{}_dtypes.td": mlir_test,
+        "{}_dtypes.hpp": cpp_header,
+        "test_{}_dtypes.cpp": cpp_test,
+    },
     "json": {},
 }
 PROBES: Mapping[str, tuple[str, Printer]] = {  # the program that asks an implementation
@@ -102,7 +109,8 @@ def read_names(path: str) -> tuple[dict[str, str], dict[str, int]]:
         wanted, article = tables[key]
         for dtype, value in given.items():
             if type(value) is not wanted:
-                raise EmitError(f"{path}: {key}, {dtype[:80]!r} is a {type(value).__name__}; write a {article}")
+                got = type(value).__name__
+                raise EmitError(f"{path}: {key}, {dtype[:80]!r} is a {got}; write a {article}")
     return found.get("names", {}), found.get("indices", {})
 
 
@@ -131,10 +139,14 @@ def earlier_indices(folder: Path, system: System, chosen: Mapping[str, int]) -> 
         if dtype not in known:
             raise EmitError(f"indices: {system.name} has no dtype {dtype[:80]!r}; it has {_list(known)}")
         if found.get(dtype, i) != i:
-            raise EmitError(f"indices: {dtype} has the index {found[dtype]} already, and indices never change")
+            kept = f"{dtype} has the index {found[dtype]} already"
+            raise EmitError(f"indices: {kept}, and indices never change")
     merged = {**found, **chosen}
-    if not _are_indices(merged):
-        raise EmitError("indices: give each dtype one of its own from 0 to 254, that none had before")
+    for dtype, i in chosen.items():
+        if not 0 <= i < REFUSED:
+            raise EmitError(f"indices: {dtype} has the index {i}; they go from 0 to {REFUSED - 1}")
+        if others := [name for name, other in merged.items() if other == i and name != dtype]:
+            raise EmitError(f"indices: {dtype} and {others[0]} have the index {i}, and no two may share one")
     return merged
 
 

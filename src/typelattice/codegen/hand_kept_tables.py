@@ -169,7 +169,7 @@ def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | Non
         raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
     for key, given in (("before", form.before), ("allow", allowed or {})):
         if lost := [pair for pair in given if pair not in cells]:
-            raise LintError(f"{key}: the table has no cell {short(lost[0])}; write two of its dtypes as 'a + b'")
+            raise LintError(f"{key}: the table has no cell {short(lost[0])}; it has 'a + b' of its dtypes")
     return found
 
 
@@ -311,7 +311,7 @@ def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Sta
     """Entries such as match arms; the first that fits a pair counts, as it does for the compiler."""
     plain = _blank(text, form)
     start, end = _find_bracket(path, plain, form) if form.after else (0, len(plain))
-    answered: set[tuple[str | None, str | None]] = set()
+    answered: set[tuple[str, str]] = set()
     axis = [_dtype(word, form) for word in form.axis] or [*dict.fromkeys(form.names.values())]
     for m in re.finditer(form.entry, plain[start:end]):
         line = _line(plain, start + m.start())
@@ -326,7 +326,7 @@ def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Sta
         lefts, rights = ([w for word in side for w in word.split("|")] for side in sides)
         for left, right in product(lefts, rights):
             cells = [*_cell(left, right, m["result"], line, form, found)]
-            a, b = _dtype(left, form), _dtype(right, form)
+            a, b = str(_dtype(left, form)), str(_dtype(right, form))
             for pair in {(a, b): 0, (b, a): 0} if form.symmetric else [(a, b)]:
                 if pair not in answered:  # an entry that cannot be read hides those behind it, too
                     answered.add(pair)

@@ -28,6 +28,7 @@ KEYWORDS["cpp17"] = (
     "static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq "
     "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"
 )
+KEYWORDS["mlir"] = KEYWORDS["cpp17"]
 
 
 def camel(name: str) -> str:
@@ -67,6 +68,7 @@ STYLES: Mapping[str, Callable[[str], str]] = {
     "python": lambda name: snake(name).upper(),
     "typescript": camel,
     "json": str,
+    "mlir": lambda name: f"k{camel(name)}",
 }
 
 

@@ -95,7 +95,7 @@ def python_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join(
         [
             f"# {head}",
-            "# Yours to write, in ask.py: what the implementation makes of two arrays; None for a refusal.",
+            "# Yours to write, in ask.py: the implementation's dtype for two arrays; None for a refusal.",
             "# def ask(a: DType, b: DType) -> DType | None",
             "from ask import ask",
             f"from {p}_dtypes import DType",

@@ -112,7 +112,7 @@ def rust_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join(
         [
             f"// {head}",
-            "// Yours to write, in ask.rs: what the implementation makes of two arrays; None for a refusal.",
+            "// Yours to write, in ask.rs: the implementation's dtype for two arrays; None for a refusal.",
             "// pub fn ask(a: DType, b: DType) -> Option<DType>",
             "mod ask;",
             "#[allow(dead_code)]",

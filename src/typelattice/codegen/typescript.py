@@ -26,8 +26,8 @@ def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     for f in t.lookups:
         cell = f.cell().replace("][", "]?.[")
         name = function_name(f.function)
-        head = signature(f"export function {name}(", f.parameters, "): DType | undefined {", 80)
-        lines += [line.replace("    ", "  ") for line in head]
+        opening = signature(f"export function {name}(", f.parameters, "): DType | undefined {", 80)
+        lines += [line.replace("    ", "  ") for line in opening]
         lines += [f"  return dtype(TABLE_{f.table}{cell});", "}", ""]
     if t.has_promote:
         lines += _fold(t)
@@ -108,7 +108,7 @@ def typescript_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
     return "\n".join(
         [
             f"// {head}",
-            "// Yours to write, in ask.ts: what the implementation makes of two arrays; undefined for a refusal.",
+            "// Yours to write, in ask.ts: the implementation's dtype for two arrays; undefined if refused.",
             "// export function ask(a: DType, b: DType): DType | undefined",
             'import { ask } from "./ask.js";',
             f'import {{ DType }} from "./{snake(t.system)}_dtypes.js";',

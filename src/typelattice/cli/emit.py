@@ -63,7 +63,7 @@ def _words(text: str | None) -> list[str]:
 
 
 COMMAND = Command(
-    "Write a system's tables in C, C++, Rust, Python, TypeScript, JSON.", arguments, run,
+    "Write a system's tables as source code, as MLIR or as JSON.", arguments, run,
     ("jax --lang cpp17 -o generated", "torch --lang rust -o generated --ops add,divide,sum",
      "mine.toml --lang c11 -o generated", "numpy --lang cpp17 -o generated --casts"),
 )  # fmt: skip

@@ -8,9 +8,6 @@ from typelattice.codegen.names import camel, snake
 from typelattice.codegen.tables import REFUSED, Tables, expected_results
 from typelattice.facts.dtypes import DTYPES, DType, Kind, part_of
 
-BUILT_IN = ("bf16", "f16", "f32", "f64")  # codes of floats that TableGen's own definitions are named after
-CLASSES = {"tensor_float32": "FloatTF32", "bfloat16": "BFloat16"}  # of C++, where the name does not say so
-
 
 def mlir_constraints(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return the enumeration and, for each function of arrays, the types that it takes and gives."""
@@ -67,10 +64,12 @@ def _type_text(d: DType) -> str | None:
     if d.kind is not Kind.FLOAT:
         word = "UI" if d.kind is Kind.UNSIGNED else "I"
         return f'TypeAlias<{word}<{d.bits}>, "{d}">'
-    if d.code in BUILT_IN:
+    if "_" not in d.code and d.bits == d.storage_bits:  # TableGen has definitions of such names, as F32
         return f'TypeAlias<{d.code.upper()}, "{d}">'
-    name = CLASSES.get(str(d)) or str(d).replace("_", "").upper().replace("FLOAT", "Float", 1)
-    return f'Type<CPred<"::llvm::isa<::mlir::{name}Type>($_self)">, "{d}">'
+    if d.code.count("_") > 1:  # several values in an element
+        return None
+    name = d.code.removeprefix("f").replace("_", "").upper()
+    return f'Type<CPred<"::llvm::isa<::mlir::Float{name}Type>($_self)">, "{d}">'
 
 
 def _constraints(t: Tables) -> Iterator[tuple[str, list[DType]]]:

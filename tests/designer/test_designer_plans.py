@@ -71,7 +71,7 @@ def test_a_hundred_nodes_are_within_reach_if_most_are_fixed() -> None:
     facts = "\n".join(f'{name} = {{ kind = "float", bits = 8, values = "unknown" }}' for name in names)
     wide = parse(f'name = "wide"\norder = "{order}"\n[dtypes]\n{facts}\n')
     rules = {"rules": ["single"]}
-    with pytest.raises(BeyondReachError, match="100 nodes .* fix regions of the order by a plan"):
+    with pytest.raises(BeyondReachError, match=r"100 nodes .* fix regions of the order by a plan"):
         build_problem(wide, plan(file=rules, dtypes=wide.own_dtypes))
     few = {**rules, "regions": [", ".join(names[:90])]}
     assert 0 < build_problem(wide, plan(file=few, dtypes=wide.own_dtypes)).free <= 2 * 10 * 90 + 90

@@ -75,7 +75,7 @@ def emit(
         f"Format {FORMAT}, sha256 {tables.digest}"
     )
     if system.families:
-        head += f". Parameters are left out: any member counts as its family, {', '.join(map(str, system.families))}"
+        head += f". Any member counts as its family: {', '.join(map(str, system.families))}"
     printers = LANGUAGES[lang].items()
     found = {name.format(snake(system.name)): write(tables, members, head) for name, write in printers}
     if probe:

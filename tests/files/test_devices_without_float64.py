@@ -17,7 +17,9 @@ WIDE = {tl.dtype("float64"), tl.dtype("complex128")}
     ("file", "name", "ops"),
     [("torch-mps", "torch", (None, "sum", "sqrt", "divide")), ("array-api-float32", "array-api", (None,))],
 )
-def test_a_device_without_float64_answers_as_others_do(file: str, name: str, ops: tuple[str | None, ...]) -> None:
+def test_a_device_without_float64_answers_as_others_do(
+    file: str, name: str, ops: tuple[str | None, ...]
+) -> None:
     device, whole = tl.system(str(FILES / f"{file}.toml")), tl.system(name)
     assert {*whole.dtypes} - {*device.dtypes} == WIDE
     assert "from documents" in device.title

@@ -65,9 +65,10 @@ def plan(
             )
         if not isinstance(value, KEYS[key]):
             raise PlanError(f"{where}: {key} should be {article(KEYS[key])}, is {article(type(value))}")
-    words = Words(dtypes)
-    regions = []
-    for number, nodes in enumerate(values.get("regions", []), 1):
+    words, regions = Words(dtypes), []
+    listed = values.get("regions", [])
+    assert isinstance(listed, list)
+    for number, nodes in enumerate(listed, 1):
         try:
             regions.append(frozenset(words.nodes(nodes)))
         except ValueError as e:

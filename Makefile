@@ -99,7 +99,7 @@ whole-browser: $(VENV)/browser.stamp  ## every page in it
 environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## make the libraries' and the site's
 
 emitted: $(VENV)/test.stamp  ## compile and run generated code in every language, of SYSTEMS=100 systems
-	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5
+	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5 prettier@3
 	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/codegen \
 		--systems $(SYSTEMS) $(FLAGS)
 

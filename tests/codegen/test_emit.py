@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +19,8 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.codegen.emit import LANGUAGES, emit
+from typelattice.codegen.emit import LANGUAGES, PROBES, emit
+from typelattice.codegen.hand_kept_tables import lint, read_form
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.files.reader import parse
 
@@ -59,6 +62,15 @@ COMPILERS = {  # how the test of a language is made and run, where the compiler 
         ["node", "{}_dtypes.test.js"],
     ),
 }  # fmt: skip
+
+FORMATTERS = {
+    "c11": ["clang-format", "--dry-run", "-Werror"],
+    "cpp17": ["clang-format", "--dry-run", "-Werror"],
+    "rust": ["rustfmt", "--check"],
+    "python": ["ruff", "format", "--isolated", "--check"],
+    "typescript": ["prettier", "--check"],
+}
+ON_PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
 def systems() -> dict[str, tl.System]:
@@ -106,6 +118,77 @@ def test_the_emitted_test_finds_a_wrong_cell(tmp_path: Path, lang: str) -> None:
     assert files[code] != text
     write(tmp_path, files)
     assert run_test(tmp_path, lang, "chip") != 0
+
+
+@pytest.mark.parametrize("lang", FORMATTERS)
+def test_formatters_leave_what_is_emitted(tmp_path: Path, lang: str) -> None:
+    """With a name so long that the head of a function needs several lines."""
+    program, *options = FORMATTERS[lang]
+    if (found := shutil.which(program, path=ON_PATH)) is None:
+        pytest.skip(f"{program} is not installed")
+    name = "matmul_of_two_scaled_operands"
+    system = parse(NPU.replace("scaled_matmul", name))
+    write(tmp_path, emit(system, lang, ops=["add", name, "quantize"]))
+    written = sorted(str(path) for path in tmp_path.iterdir() if path.suffix != ".json")
+    run = subprocess.run([found, *options, *written], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stdout[:2000] + run.stderr[:2000]
+
+
+PROBED = {  # how a probe is made and run, and a function that answers right but for one operand
+    "c11": (
+        [["gcc", "-std=c11", *STRICT, "probe_chip_dtypes.c", "ask.c"], ["./a.out"]],
+        """#include "chip_dtypes.h"
+        chip_dtype ask(chip_dtype a, chip_dtype b);
+        chip_dtype ask(chip_dtype a, chip_dtype b) {
+          return a == CHIP_INT4 ? CHIP_REFUSED : chip_promote(a, b);
+        }""",
+    ),
+    "cpp17": (
+        [["g++", "-std=c++17", *STRICT, "probe_chip_dtypes.cpp", "ask.cpp"], ["./a.out"]],
+        """#include "chip_dtypes.hpp"
+        using namespace chip_dtypes;
+        DType ask(DType a, DType b);
+        DType ask(DType a, DType b) { return a == DType::kInt4 ? DType::kRefused : promote(a, b); }""",
+    ),
+    "rust": (
+        [["rustc", "-D", "warnings", "-o", "a.out", "probe_chip_dtypes.rs"], ["./a.out"]],
+        """use crate::chip_dtypes::{promote, DType};
+        pub fn ask(a: DType, b: DType) -> Option<DType> {
+            if a == DType::Int4 { None } else { promote(a, b) }
+        }""",
+    ),
+    "python": (
+        [[sys.executable, "probe_chip_dtypes.py"]],
+        """from chip_dtypes import DType, promote
+def ask(a, b):
+    return None if a is DType.INT4 else promote(a, b)""",
+    ),
+    "typescript": (
+        [[*COMPILERS["typescript"][0][:-1], "probe_chip_dtypes.ts"], ["node", "probe_chip_dtypes.js"]],
+        """import { DType, promote } from "./chip_dtypes.js";
+        export function ask(a: DType, b: DType): DType | undefined {
+          return a === DType.Int4 ? undefined : promote(a, b);
+        }""",
+    ),
+}
+ENDINGS = {"c11": "c", "cpp17": "cpp", "rust": "rs", "python": "py", "typescript": "ts"}
+
+
+@pytest.mark.parametrize("lang", PROBED)
+def test_lint_reads_what_a_probe_prints(tmp_path: Path, lang: str) -> None:
+    skip_without(lang)
+    system, (commands, asked) = systems()["chip"], PROBED[lang]
+    write(tmp_path, emit(system, lang, tiers=["array"], probe=True))
+    (tmp_path / f"ask.{ENDINGS[lang]}").write_text(asked, encoding="utf-8")
+    for command in commands:
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert run.returncode == 0, run.stdout + run.stderr
+    (tmp_path / "answers.csv").write_text(run.stdout, encoding="utf-8")
+    form = read_form(str(tmp_path / "probe_chip_dtypes.form.toml"))
+    found = lint(str(tmp_path / "answers.csv"), form, system)
+    assert (found.compared, found.unread) == (len(system.dtypes) ** 2, [])
+    right = {str(d) for d in system.dtypes if system.explain("int4", d).dtype is not None}
+    assert {(x.stated.left, x.stated.right) for x in found.differences} == {("int4", d) for d in right}
 
 
 def module(files: dict[str, str]) -> ModuleType:
@@ -212,6 +295,7 @@ def test_indices_never_change_and_new_dtypes_come_last() -> None:
         ("rust", {"int8": 'x"; evil()'}, "is no identifier; use letters, digits and underscores"),
         ("python", {"int8": "X", "int16": "X"}, "names: int8 and int16 are both called 'X'; rename one"),
         ("rust", {"int9": "X"}, "has no dtype 'int9'; it has"),
+        ("c11", {"int8": ""}, "names, int8: '' is no identifier"),
     ],
 )
 def test_names_that_a_language_forbids_are_refused(lang: str, names: dict[str, str], why: str) -> None:
@@ -221,9 +305,14 @@ def test_names_that_a_language_forbids_are_refused(lang: str, names: dict[str, s
 
 
 @pytest.mark.parametrize("name", ["numpy1", "polars"])
-def test_systems_that_go_by_values_are_refused(name: str) -> None:
-    with pytest.raises(EmitError, match="depend on the values of scalars"):
-        emit(tl.system(name), "c11")
+def test_scalars_that_count_by_value_are_refused_and_arrays_are_not(name: str) -> None:
+    system = tl.system(name)
+    with pytest.raises(EmitError, match=r"depend on the values of scalars.*; emit its arrays alone"):
+        emit(system, "c11")
+    generated = module(emit(system, "python", tiers=["array"]))
+    for a, b in product(system.dtypes, repeat=2):
+        p = system.explain(a, b)
+        assert answered(generated, "promote", str(a), str(b)) == (p.dtype and str(p.dtype))
 
 
 def test_operations_of_three_operands_are_refused() -> None:
@@ -243,12 +332,71 @@ def test_the_command_writes_files_and_checks_that_they_are_fresh(
     assert capsys.readouterr().out == "mlx_dtypes.rs is not up to date; run emit without --check\n"
     (tmp_path / "made" / "mlx_dtypes.indices.json").write_text('{"int8": 0, "int16": 0}', encoding="utf-8")
     assert "is not what emit wrote" in refused(capsys, *line)
-    (tmp_path / "names.toml").write_text("[names]\nint8 = 3\n", encoding="utf-8")
-    assert "int8: the name is a int" in refused(capsys, *line, "--names", str(tmp_path / "names.toml"))
+    (tmp_path / "made" / "mlx_dtypes.indices.json").unlink()
+    assert "mlx_dtypes.indices.json is missing, which keeps the indices of" in refused(capsys, *line)
+
+
+def test_a_file_chooses_names_and_indices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = tmp_path / "names.toml"
+    line = ("emit", "mlx", "--lang", "json", "-o", str(tmp_path / "made"), "--names", str(names))
+
+    def indices(text: str) -> dict[str, int]:
+        names.write_text(text, encoding="utf-8")
+        said(capsys, *line)
+        found: dict[str, int] = json.loads((tmp_path / "made" / "mlx_dtypes.json").read_text())["dtypes"]
+        return found
+
+    for text, why in {
+        "[indices]\nint16 = 40\nint8 = 40": "indices: int16 and int8 have the index 40, and no two may",
+        "[indices]\nint16 = 255": "indices: int16 has the index 255; they go from 0 to 254",
+    }.items():
+        names.write_text(text, encoding="utf-8")
+        assert why in refused(capsys, *line)
+    first = indices("[names]\nint8 = 'S8'\n[indices]\nint8 = 40\nfloat32 = 2\n")
+    assert (first["int8"], first["float32"]) == (40, 2)
+    assert indices("[indices]\nint8 = 40\n") == first
+    for text, why in {
+        "[indices]\nint8 = 41": "indices: int8 has the index 40 already, and indices never change",
+        "[indices]\nint9 = 41": "indices: mlx has no dtype 'int9'",
+        "[indices]\nint8 = true": "indices, 'int8' is a bool; write a whole number",
+        "[names]\nint8 = 3": "names, 'int8' is a int; write a string",
+        "[nmaes]\nint8 = 'X'": "it has the tables [names], with lines such as",
+    }.items():
+        names.write_text(text, encoding="utf-8")
+        assert why in refused(capsys, *line)
+
+
+def test_the_enumeration_of_mlir_is_that_of_the_header_and_constraints_are_those_of_its_tables() -> None:
+    files = emit(systems()["npu"], "mlir", {"int8": "S8"}, ["quantize"], ["array"], {"float32": 9})
+    constraints, header = files["npu_dtypes.td"], files["npu_dtypes.hpp"]
+    members = dict(re.findall(r'EnumAttrCase<"(\w+)", (\d+)', constraints))
+    assert members == dict(re.findall(r"^  (\w+) = (\d+),", header.partition("kRefused")[0], re.MULTILINE))
+    assert (members["S8"], members["kFloat32"]) == ("16", "9")
+    assert "def Npu_QuantizeResult_a : AnyTypeOf<[Npu_kFloat32]>;" in constraints
+    assert "def Npu_QuantizeResult : AnyTypeOf<[Npu_S8]>;" in constraints
+
+
+def test_mlir_tblgen_reads_the_constraints(tmp_path: Path) -> None:
+    if (program := shutil.which("mlir-tblgen")) is None:
+        pytest.skip("mlir-tblgen is not installed")
+    include = Path(program).resolve().parent.parent / "include"
+    files = emit(systems()["npu"], "mlir", ops=("matmul", "scaled_matmul", "quantize"), casts=True)
+
+    def read(how: str) -> subprocess.CompletedProcess[str]:
+        command = [program, how, "-I", str(include), "-I", ".", "test_npu_dtypes.td"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    write(tmp_path, files)
+    for how in ("-gen-enum-decls", "-gen-op-decls", "-gen-op-defs"):
+        assert read(how).returncode == 0, read(how).stderr
+    files["npu_dtypes.td"] = files["npu_dtypes.td"].replace("def Npu_Cast :", "def Npu_Cost :")
+    write(tmp_path, files)
+    assert "Npu_Cast" in read("-gen-op-defs").stderr
 
 
 def test_every_language_has_a_compiler_to_be_tested_with() -> None:
-    assert {*LANGUAGES} - {*COMPILERS} == {"json"}
+    assert {*LANGUAGES} - {*COMPILERS} == {"json", "mlir"}  # MLIR's header is that of C++
+    assert {*PROBES} == {*PROBED}
 
 
 def test_the_names_of_written_files_are_printed_without_control_characters(

@@ -60,7 +60,8 @@ def lint(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     def run(file: str, text: str, form: str, *options: str) -> tuple[int, list[str]]:
         Path(file).write_text(text, encoding="utf-8")
         Path("form.toml").write_text(form, encoding="utf-8")
-        status = main(["lint", file, "--form", "form.toml", "--against", "torch", *options])
+        against = () if "--against" in options else ("--against", "torch")
+        status = main(["lint", file, "--form", "form.toml", *against, *options])
         return status, capsys.readouterr().out.splitlines()
 
     return run
@@ -89,6 +90,16 @@ def test_a_known_difference_is_allowed_and_no_other(lint: Lint) -> None:
     assert lint("a.cpp", wrong.replace("{i1, i1", "{f2, i1"), GRID, "--allow", "known.toml")[0] == 1
 
 
+def test_a_known_difference_of_no_cell_is_refused(lint: Lint, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = '"int8 + uint9" = "int8"\n'
+    Path("known.toml").write_text(f"[allow]\n{entry}", encoding="utf-8")
+    assert lint("a.cpp", CPP, GRID)[0] == 0
+    line = ("lint", "a.cpp", "--form", "form.toml", "--against", "torch")
+    assert "allow: the table has no cell 'int8 + uint9'" in refused(capsys, *line, "--allow", "known.toml")
+    Path("form.toml").write_text(GRID.replace("[names]", f"[before]\n{entry}[names]"), encoding="utf-8")
+    assert "before: the table has no cell 'int8 + uint9'" in refused(capsys, *line)
+
+
 def test_what_the_code_answers_before_the_table_counts(lint: Lint) -> None:
     wrong = CPP.replace("/* i1 */ {i2", "/* i1 */ {i1").replace("/* u1 */ {u1, i2", "/* u1 */ {u1, i1")
     before = GRID.replace("[names]", '[before]\n"int8 + uint8" = "int16"\n[names]')
@@ -103,6 +114,34 @@ def test_the_first_arm_counts_and_arms_with_guards_are_not_read(lint: Lint) -> N
         "a.rs:3: not read: (Int8, Float16 | Int16) if wide() => Some(Float16)",
         "15 cells compared, 0 differ from torch, 1 not read",
     ]
+
+
+def test_an_arm_that_cannot_be_read_hides_those_behind_it(lint: Lint) -> None:
+    """What a program answers to such a pair is not known, and no later arm says it."""
+    arms = RUST.replace("(Int8, UInt8) => Some(Int16)", "(Int8, UInt8) => Some(Decimal)")
+    status, lines = lint("a.rs", arms, ARMS)
+    assert status == 0
+    assert lines[0] == "a.rs:2: not read: Int8 with UInt8 is Decimal"
+    assert lines[-1].startswith("13 cells compared, 0 differ from torch")
+
+
+def test_a_table_may_have_dtypes_that_only_the_system_knows(lint: Lint) -> None:
+    Path("mine.toml").write_text(
+        'name = "mine"\norder = "q7 -> decimal -> f32"\n[dtypes]\n'
+        'q7 = { kind = "float", bits = 8, values = "unknown" }\n'
+        '[dtypes.decimal]\nkind = "float"\nbits = 64\njoins = { s = "max(s)", p = "max(p)" }\n'
+        'parameters = { p = "1 to 9 digits", s = "0 to p decimals" }\nfrom = { q7 = "3, 0" }\n',
+        encoding="utf-8",
+    )
+    table = "dtype,q7,f32\nq7,q7,q7\nf32,f32,f32\n"
+    _, lines = lint("a.csv", table, "kind = 'grid'", "--against", "mine.toml")
+    assert lines == [
+        "a.csv:2: q7 with float32 is q7; float32 by mine.toml, line 2",
+        "4 cells compared, 1 differ from mine, 0 not read",
+    ]
+    form = "kind = 'grid'\nskip = 'f32'\n[names]\nD = 'decimal(3,0)'\n"
+    _, lines = lint("a.csv", table.replace("q7,q7,q7", "q7,D,q7"), form, "--against", "mine.toml")
+    assert lines[0] == "a.csv:2: q7 with q7 is decimal(3,0); q7 by mine.toml, line 2"
 
 
 def test_covers_are_joined_as_an_order(lint: Lint) -> None:

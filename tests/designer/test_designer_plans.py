@@ -3,14 +3,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import permutations
 from pathlib import Path
 
 import pytest
-from small_orders import DESIGNS, KEPT
+from small_orders import DESIGNS, KEPT, partial
 
 import typelattice as tl
-from typelattice.designer import ConflictError, PlanError, design, plan
+from typelattice.designer import BeyondReachError, ConflictError, PlanError, design, plan
 from typelattice.designer.plan import FIELDS, KEYS
+from typelattice.designer.problem import build_problem
+from typelattice.files.reader import parse
 
 
 def test_conflicts_are_minimal_cores() -> None:
@@ -50,6 +53,30 @@ def test_demands_of_a_plan() -> None:
     assert best[0].system.order.join(i32, f16) is tl.dtype("float32")
 
 
+def test_nothing_is_added_within_a_region() -> None:
+    """As if a rule forbade each relation between two of its nodes."""
+    rules, costs = ["lattice", "component"], ["width", "relations"]
+    region = "u8, i8, i16, f16"
+    order = partial("i* -> u8, i8 -> i16 -> f32; i* -> f* -> f16 -> f32")
+    avoid = "; ".join(f"{a} -> {b}" for a, b in permutations(region.split(", "), 2))
+    forbidden = {"rules": [*rules, "apart"], "costs": costs, "demands": {"apart": {"avoid": avoid}}}
+    fixed = design(order, plan_file={"rules": rules, "costs": costs, "regions": [region]})
+    assert [c.arrows for c in fixed] == [c.arrows for c in design(order, plan_file=forbidden)]
+    assert [c.arrows for c in fixed] != [c.arrows for c in design(order, rules, costs)]
+
+
+def test_a_hundred_nodes_are_within_reach_if_most_are_fixed() -> None:
+    names = [f"d{i}" for i in range(100)]
+    order = "; ".join(" -> ".join(names[i : i + 10]) for i in range(0, 100, 10))
+    facts = "\n".join(f'{name} = {{ kind = "float", bits = 8, values = "unknown" }}' for name in names)
+    wide = parse(f'name = "wide"\norder = "{order}"\n[dtypes]\n{facts}\n')
+    rules = {"rules": ["single"]}
+    with pytest.raises(BeyondReachError, match=r"100 nodes .* fix regions of the order by a plan"):
+        build_problem(wide, plan(file=rules, dtypes=wide.own_dtypes))
+    few = {**rules, "regions": [", ".join(names[:90])]}
+    assert 0 < build_problem(wide, plan(file=few, dtypes=wide.own_dtypes)).free <= 2 * 10 * 90 + 90
+
+
 def test_a_plan_demands_refusals() -> None:
     """As a rule, which conflicts with a lattice; and as a cost."""
     given: dict[str, object] = {
@@ -86,6 +113,8 @@ def test_caps_are_whole_numbers_of_cases(most: int) -> None:
     ("given", "said"),
     [
         ({"rule": []}, "unknown key 'rule' [(]did you mean rules"),
+        ({"regions": ["u8, x9"]}, "region 1: unknown dtype 'x9'"),
+        ({"regions": [3]}, "region 1: "),
         ({"rules": "lattice"}, "rules should be a list, is a string"),
         ({"rules": ["latice"]}, "unknown word 'latice' among the rules [(]did you mean lattice"),
         ({"costs": ["width", "width"]}, "stands twice"),

@@ -50,6 +50,10 @@ def test_a_typed_graph_states_the_accumulator_and_casts_the_result_only() -> Non
     )
 
 
+def test_the_line_that_defines_an_operation_is_its_rule_though_a_cast_names_it() -> None:
+    assert npu().explain("float32", op="quantize").rule.lines == (10,)
+
+
 def test_a_typed_graph_of_accumulators_is_the_same_under_every_system_and_after_reading() -> None:
     graph = tl.program("matmul(x, y)", x="bfloat16[2,3]", y="bfloat16[3,2]").explicit(npu())
     for name in ("numpy-ml-dtypes", "jax", "torch"):

@@ -18,12 +18,15 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a system's name, or a .toml file")
     parser.add_argument("--lang", required=True, choices=[*LANGUAGES], help="the language")
     parser.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder of the files")
-    parser.add_argument("--names", metavar="FILE.toml", help='a table [names] with lines such as int8 = "S8"')
+    names = 'a table [names] with lines such as int8 = "S8", and [indices] with lines such as int8 = 3'
+    parser.add_argument("--names", metavar="FILE.toml", help=names)
     parser.add_argument("--ops", metavar="LIST", help="operations of one or two operands, such as add,sum")
     parser.add_argument(
         "--tiers", metavar="LIST", help="array, 0d, scalar (default: all tiers of the system)"
     )
     parser.add_argument("--casts", action="store_true", help="a table of the casts that may be folded, too")
+    probe = "a program, too, that prints as CSV for `lint` what an implementation of yours answers"
+    parser.add_argument("--probe", action="store_true", help=probe)
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 1 if a file is not up to date"
     )
@@ -36,10 +39,10 @@ def run(args: Namespace) -> Paragraphs:
     tiers = _words(args.tiers)
     if unknown := [t for t in tiers if t not in ("array", "0d", "scalar")]:
         raise UsageError(f"emit: no tier {unknown[0][:40]!r}; there are array, 0d and scalar")
-    names = read_names(args.names) if args.names else {}
-    earlier = earlier_indices(folder, system)
+    names, indices = read_names(args.names) if args.names else ({}, {})
+    earlier = earlier_indices(folder, system, indices)
     chosen: list[Tier] | None = tiers or None  # type: ignore[assignment]  # as checked above
-    files = emit(system, args.lang, names, _words(args.ops), chosen, earlier, args.casts)
+    files = emit(system, args.lang, names, _words(args.ops), chosen, earlier, args.casts, args.probe)
     for name in files:
         check_not_read(str(folder / name), args.system, args.names)
     if args.check:
@@ -60,7 +63,7 @@ def _words(text: str | None) -> list[str]:
 
 
 COMMAND = Command(
-    "Write a system's tables in C, C++, Rust, Python, TypeScript, JSON.", arguments, run,
+    "Write a system's tables as source code, as MLIR or as JSON.", arguments, run,
     ("jax --lang cpp17 -o generated", "torch --lang rust -o generated --ops add,divide,sum",
      "mine.toml --lang c11 -o generated", "numpy --lang cpp17 -o generated --casts"),
 )  # fmt: skip

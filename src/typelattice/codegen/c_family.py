@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typelattice.codegen.names import snake
 from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
+OFF = "// clang-format off"  # for the whole file, so that every style leaves it as it is
+
 
 def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return the header of C11. Every name begins with that of the system."""
@@ -14,6 +16,7 @@ def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
     members = [f"  {upper}_{names[str(d)]} = {i}," for d, i in t.indices.items()]
     scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(t.scalars)]
     lines = [
+        OFF,
         f"/* {head} */",
         f"#ifndef {upper}_DTYPES_H",
         f"#define {upper}_DTYPES_H",
@@ -30,12 +33,11 @@ def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["/* Kinds of Python scalars. */", "typedef enum {", *scalars]
         lines[-1] = lines[-1].rstrip(",")
         lines += [f"}} {p}_scalar;", ""]
-    lines += ["// clang-format off"]
     for number, table in enumerate(t.tables):
         lines += [f"static const uint8_t {p}_table_{number}[{len(table)}][{len(table[0])}] = {{"]
         lines += [f"  {{{', '.join(map(str, row))}}}," for row in table]
         lines += ["};"]
-    lines += ["// clang-format on", ""]
+    lines += [""]
     for f in t.lookups:
         given = ", ".join(f"{p}_{kind.lower()} {name}" for name, kind in f.parameters.items())
         lines += [
@@ -69,11 +71,9 @@ def _c_fold(t: Tables, p: str, upper: str) -> list[str]:
 
 def _c_casts(t: Tables, p: str) -> list[str]:
     return [
-        "// clang-format off",
         f"static const uint8_t {p}_table_casts[{len(t.casts)}][{t.size}] = {{",
         *(f"  {{{', '.join(map(str, row))}}}," for row in t.casts),
         "};",
-        "// clang-format on",
         "",
         "/* 1 if casting a to b and then to c gives the same as casting a to c. */",
         f"static inline int {p}_cast_folds({p}_dtype a, {p}_dtype b, {p}_dtype c) {{",
@@ -91,7 +91,7 @@ def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         return f"{upper}_SCALAR_{t.scalars[i].upper()}" if tier == "scalar" else f"{upper}_{by_index[i]}"
 
     by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED: "REFUSED"}
-    lines = [f"/* {head} */", f'#include "{p}_dtypes.h"', "", "// clang-format off", "int main(void) {"]
+    lines = [OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "int main(void) {"]
     for f in t.lookups:
         fields = " ".join(f"{p}_{kind.lower()} {name};" for name, kind in f.parameters.items())
         given = ", ".join(f"cases[i].{name}" for name in f.parameters)
@@ -112,13 +112,14 @@ def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         folds = f"{p}_cast_folds(chains[i].a, chains[i].b, chains[i].c)"
         lines += [f"    if ({folds} != chains[i].want) return 1;"]
         lines += ["  }"]
-    return "\n".join([*lines, "  return 0;", "}", "// clang-format on", ""])
+    return "\n".join([*lines, "  return 0;", "}", ""])
 
 
 def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
     """The header of C++17: an enumeration and constexpr functions in a namespace of the system's name."""
     p, guard = snake(t.system), f"{snake(t.system).upper()}_DTYPES_HPP"
     lines = [
+        OFF,
         f"// {head}",
         f"#ifndef {guard}",
         f"#define {guard}",
@@ -137,12 +138,11 @@ def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
     if t.scalars:
         kinds = [f"  k{word.capitalize()} = {i}," for i, word in enumerate(t.scalars)]
         lines += ["// Kinds of Python scalars.", "enum class Scalar : std::uint8_t {", *kinds, "};", ""]
-    lines += ["// clang-format off"]
     for number, table in enumerate(t.tables):
         lines += [f"inline constexpr std::uint8_t table_{number}[{len(table)}][{len(table[0])}] = {{"]
         lines += [f"  {{{', '.join(map(str, row))}}}," for row in table]
         lines += ["};"]
-    lines += ["// clang-format on", ""]
+    lines += [""]
     for f in t.lookups:
         given = ", ".join(f"{kind} {name}" for name, kind in f.parameters.items())
         cell = f.cell("[static_cast<std::size_t>({})]")
@@ -178,11 +178,9 @@ def _cpp_fold(t: Tables) -> list[str]:
 def _cpp_casts(t: Tables) -> list[str]:
     row = f"static_cast<std::size_t>(a) * {t.size} + static_cast<std::size_t>(b)"
     return [
-        "// clang-format off",
         f"inline constexpr bool table_casts[{len(t.casts)}][{t.size}] = {{",
         *(f"  {{{', '.join('true' if x else 'false' for x in each)}}}," for each in t.casts),
         "};",
-        "// clang-format on",
         "",
         "// True if casting a to b and then to c gives the same as casting a to c.",
         "constexpr bool cast_folds(DType a, DType b, DType c) noexcept {",
@@ -201,8 +199,8 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     def spell(tier: str, i: int) -> str:
         return f"Scalar::k{t.scalars[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
 
-    lines = [f"// {head}", f'#include "{p}_dtypes.hpp"', "", f"using namespace {p}_dtypes;", ""]
-    lines += ["// clang-format off", "int main() {"]
+    lines = [OFF, f"// {head}", f'#include "{p}_dtypes.hpp"', "", f"using namespace {p}_dtypes;", ""]
+    lines += ["int main() {"]
     for f in t.lookups:
         fields = " ".join(f"{kind} {name};" for name, kind in f.parameters.items())
         given = ", ".join(f"each.{name}" for name in f.parameters)
@@ -222,4 +220,66 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["  };", "  for (const Chain &each : chains) {"]
         lines += ["    if (cast_folds(each.a, each.b, each.c) != each.want) return 1;", "  }"]
-    return "\n".join([*lines, "  return 0;", "}", "// clang-format on", ""])
+    return "\n".join([*lines, "  return 0;", "}", ""])
+
+
+def c_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    p, upper = snake(t.system), snake(t.system).upper()
+    rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in t.indices]
+    lines = [OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "#include <stdio.h>", ""]
+    lines += [
+        f"/* Yours to write: the implementation's dtype for two arrays; {upper}_REFUSED for a refusal. */",
+        f"{p}_dtype ask({p}_dtype a, {p}_dtype b);",
+        "",
+        f"static const struct {{ {p}_dtype index; const char *name; }} dtypes[] = {{",
+        *rows,
+        "};",
+        "",
+        f"static const char *name_of({p}_dtype d) {{",
+    ]
+    return "\n".join([*lines, *_probe_body("int main(void)"), ""])
+
+
+def cpp_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    p = snake(t.system)
+    rows = [f'  {{DType::{names[str(d)]}, "{d}"}},' for d in t.indices]
+    lines = [OFF, f"// {head}", f'#include "{p}_dtypes.hpp"', "", "#include <cstdio>", ""]
+    lines += [
+        f"using {p}_dtypes::DType;",
+        "using std::printf;",
+        "",
+        "// Yours to write: the implementation's dtype for two arrays; kRefused for a refusal.",
+        "DType ask(DType a, DType b);",
+        "",
+        "static constexpr struct { DType index; const char *name; } dtypes[] = {",
+        *rows,
+        "};",
+        "",
+        "static const char *name_of(DType d) {",
+    ]
+    return "\n".join([*lines, *_probe_body("int main()"), ""])
+
+
+def _probe_body(main: str) -> list[str]:
+    return [
+        "  for (unsigned i = 0; i < sizeof dtypes / sizeof dtypes[0]; ++i) {",
+        "    if (dtypes[i].index == d) return dtypes[i].name;",
+        "  }",
+        '  return "-";',
+        "}",
+        "",
+        f"{main} {{",
+        "  const unsigned count = sizeof dtypes / sizeof dtypes[0];",
+        '  for (unsigned i = 0; i < count; ++i) printf(",%s", dtypes[i].name);',
+        "  for (unsigned i = 0; i < count; ++i) {",
+        '    printf("\\n%s", dtypes[i].name);',
+        "    for (unsigned j = 0; j < count; ++j) {",
+        '      printf(",%s", name_of(ask(dtypes[i].index, dtypes[j].index)));',
+        "    }",
+        "  }",
+        '  printf("\\n");',
+        "  return 0;",
+        "}",
+    ]

@@ -7,12 +7,13 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from typelattice.codegen.c_family import c_header, c_test, cpp_header, cpp_test
+from typelattice.codegen.c_family import c_header, c_probe, c_test, cpp_header, cpp_probe, cpp_test
+from typelattice.codegen.mlir import mlir_constraints, mlir_test
 from typelattice.codegen.names import member_names, snake
-from typelattice.codegen.python import python_module, python_test
-from typelattice.codegen.rust import rust_module, rust_test
-from typelattice.codegen.tables import FORMAT, EmitError, Tables, build_tables
-from typelattice.codegen.typescript import typescript_module, typescript_test
+from typelattice.codegen.python import python_module, python_probe, python_test
+from typelattice.codegen.rust import rust_module, rust_probe, rust_test
+from typelattice.codegen.tables import FORMAT, REFUSED, EmitError, Tables, build_tables
+from typelattice.codegen.typescript import typescript_module, typescript_probe, typescript_test
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.operands.operand import Tier
@@ -24,8 +25,22 @@ LANGUAGES: Mapping[str, Mapping[str, Printer]] = {  # the files of a language; {
     "rust": {"{}_dtypes.rs": rust_module, "test_{}_dtypes.rs": rust_test},
     "python": {"{}_dtypes.py": python_module, "test_{}_dtypes.py": python_test},
     "typescript": {"{}_dtypes.ts": typescript_module, "{}_dtypes.test.ts": typescript_test},
+    "mlir": {
+        "{}_dtypes.td": mlir_constraints,
+        "test_{}_dtypes.td": mlir_test,
+        "{}_dtypes.hpp": cpp_header,
+        "test_{}_dtypes.cpp": cpp_test,
+    },
     "json": {},
 }
+PROBES: Mapping[str, tuple[str, Printer]] = {  # the program that asks an implementation
+    "c11": ("probe_{}_dtypes.c", c_probe),
+    "cpp17": ("probe_{}_dtypes.cpp", cpp_probe),
+    "rust": ("probe_{}_dtypes.rs", rust_probe),
+    "python": ("probe_{}_dtypes.py", python_probe),
+    "typescript": ("probe_{}_dtypes.ts", typescript_probe),
+}
+FORM_OF_PROBE = 'kind = "grid"\nrefused = "-"\n'  # by which `lint` reads what a probe prints
 MAX_FILE_BYTES = 1_000_000  # bytes of a file that is read
 
 
@@ -37,11 +52,13 @@ def emit(
     tiers: Iterable[Tier] | None = None,
     indices: Mapping[str, int] | None = None,
     casts: bool = False,
+    probe: bool = False,
 ) -> dict[str, str]:
     """Return the files of a language, by name, for a system.
 
     `names` has identifiers for some dtypes. `indices` are those of an earlier emission, which never change.
-    `casts` adds a function that says which two casts in a row may be folded. Raises EmitError, OpError.
+    `casts` adds a function that says which two casts in a row may be folded, `probe` a program that prints
+    what another implementation answers. Raises EmitError, OpError.
 
     >>> from typelattice import system
     >>> sorted(emit(system("jax"), "c11"))
@@ -50,8 +67,7 @@ def emit(
     tables = build_tables(system, ops, tiers, indices, casts)
     known = {str(d) for d in tables.indices}
     if unknown := sorted({*(names or {})} - known):
-        has = ", ".join(sorted(known))
-        raise EmitError(f"names: {system.name} has no dtype {unknown[0][:80]!r}; it has {has}")
+        raise EmitError(f"names: {system.name} has no dtype {unknown[0][:80]!r}; it has {_list(known)}")
     members = member_names(lang, map(str, tables.indices), names or {})
     base = f"{snake(system.name)}_dtypes"
     head = (
@@ -59,9 +75,15 @@ def emit(
         f"Format {FORMAT}, sha256 {tables.digest}"
     )
     if system.families:
-        head += f". Parameters are left out: {', '.join(map(str, system.families))} stands for any member"
+        head += f". Any member counts as its family: {', '.join(map(str, system.families))}"
     printers = LANGUAGES[lang].items()
     found = {name.format(snake(system.name)): write(tables, members, head) for name, write in printers}
+    if probe:
+        if lang not in PROBES:
+            raise EmitError(f"a probe is a program, and {lang} is no language for one")
+        name, write = PROBES[lang]
+        found[name.format(snake(system.name))] = write(tables, members, head)
+        found[f"probe_{base}.form.toml"] = FORM_OF_PROBE
     if lang == "json":
         found[f"{base}.json"] = _json({**tables.data(), "sha256": tables.digest})
     kept = {**(indices or {}), **{str(d): i for d, i in tables.indices.items()}}
@@ -74,35 +96,67 @@ def _json(data: object) -> str:
     return json.dumps(data, indent=1) + "\n"
 
 
-def read_names(path: str) -> dict[str, str]:
-    """Return the identifiers that a file chooses, in its table `names`. Raises EmitError, FileError."""
+def read_names(path: str) -> tuple[dict[str, str], dict[str, int]]:
+    """Return the identifiers and the indices that a file chooses for dtypes. Raises EmitError, FileError."""
     try:
         found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise EmitError(f"{path}: {e}") from None
-    names = found.get("names")
-    if not isinstance(names, dict) or {*found} != {"names"}:
-        raise EmitError(f'{path}: a file of names has one table: [names], with lines such as int8 = "S8"')
-    for dtype, name in names.items():
-        if not isinstance(name, str):
-            raise EmitError(f"{path}: names, {dtype}: the name is a {type(name).__name__}; write a string")
-    return names
+    tables: dict[str, tuple[type, str]] = {"names": (str, "string"), "indices": (int, "whole number")}
+    if not found or not {*found} <= {*tables} or not all(isinstance(x, dict) for x in found.values()):
+        raise EmitError(f'{path}: it has the tables [names], with lines such as int8 = "S8", and [indices]')
+    for key, given in found.items():
+        wanted, article = tables[key]
+        for dtype, value in given.items():
+            if type(value) is not wanted:
+                got = type(value).__name__
+                raise EmitError(f"{path}: {key}, {dtype[:80]!r} is a {got}; write a {article}")
+    return found.get("names", {}), found.get("indices", {})
 
 
-def earlier_indices(folder: Path, system: System) -> dict[str, int]:
-    """The indices of an earlier emission into a folder, if there was one. Raises EmitError, FileError."""
-    path = folder / f"{snake(system.name)}_dtypes.indices.json"
-    if not path.is_file():
-        return {}
+def earlier_indices(folder: Path, system: System, chosen: Mapping[str, int]) -> dict[str, int]:
+    """Return the indices of an earlier emission into a folder, and those that the user chooses.
+
+    Raises EmitError if they contradict one another, FileError.
+    """
+    base = f"{snake(system.name)}_dtypes"
+    path = folder / f"{base}.indices.json"
     wrong = f"{path} is not what emit wrote: write it anew, or take it from your version control"
-    try:
-        found = json.loads(read_bytes(path, MAX_FILE_BYTES))
-    except ValueError:
-        raise EmitError(wrong) from None
-    valid = isinstance(found, dict) and all(type(i) is int and 0 <= i < 255 for i in found.values())
-    if not valid or len({*found.values()}) != len(found):
-        raise EmitError(wrong)
-    return dict(found)
+    found: dict[str, int] = {}
+    if path.is_file():
+        try:
+            found = json.loads(read_bytes(path, MAX_FILE_BYTES))
+        except ValueError:
+            raise EmitError(wrong) from None
+        if not isinstance(found, dict) or not _are_indices(found):
+            raise EmitError(wrong)
+    elif others := sorted(x.name for x in folder.glob(f"{base}.*")):
+        raise EmitError(
+            f"{path} is missing, which keeps the indices of {others[0]}: take it from your version control"
+        )
+    known = {str(d) for d in system.dtypes}
+    for dtype, i in chosen.items():
+        if dtype not in known:
+            raise EmitError(f"indices: {system.name} has no dtype {dtype[:80]!r}; it has {_list(known)}")
+        if found.get(dtype, i) != i:
+            kept = f"{dtype} has the index {found[dtype]} already"
+            raise EmitError(f"indices: {kept}, and indices never change")
+    merged = {**found, **chosen}
+    for dtype, i in chosen.items():
+        if not 0 <= i < REFUSED:
+            raise EmitError(f"indices: {dtype} has the index {i}; they go from 0 to {REFUSED - 1}")
+        if others := [name for name, other in merged.items() if other == i and name != dtype]:
+            raise EmitError(f"indices: {dtype} and {others[0]} have the index {i}, and no two may share one")
+    return merged
+
+
+def _are_indices(found: Mapping[str, object]) -> bool:
+    valid = all(type(i) is int and 0 <= i < REFUSED for i in found.values())
+    return valid and len({*found.values()}) == len(found)
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
 
 
 def stale_files(folder: Path, files: Mapping[str, str]) -> list[str]:

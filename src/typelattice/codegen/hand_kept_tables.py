@@ -12,7 +12,7 @@ import io
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -134,9 +134,6 @@ def _check_form(path: str, form: Form) -> None:
         raise LintError(f"{path}: every key but symmetric takes strings, or tables of strings")
     if form.comments not in COMMENTS:
         raise LintError(f"{path}: comments is one of {', '.join(COMMENTS)}{nearest(form.comments, COMMENTS)}")
-    for name in form.names.values():
-        if name not in DTYPES and not name.endswith("*"):
-            raise LintError(f"{path}, names: unknown dtype {short(name)}{nearest(name, DTYPES)}")
     if form.kind == "pairs":
         try:
             groups = {*re.compile(form.entry).groupindex}
@@ -150,17 +147,29 @@ def _check_form(path: str, form: Form) -> None:
 def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | None = None) -> Linted:
     """Compare the table of a file with a system. `allowed` has differences that are known, by "left + right".
 
-    Raises LintError if the table is not found, FileError.
+    Raises LintError if the table is not found or a name is of no dtype, FileError.
     """
+    form = replace(form, names={**{name: str(d) for name, d in system.own_dtypes.items()}, **form.names})
+    for name in form.names.values():
+        if name not in DTYPES and not name.endswith("*"):
+            try:
+                system.operand(name)
+            except TypelatticeError as e:
+                raise LintError(f"names: {e}") from None
     data = read_bytes(path, MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
         raise LintError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes; give the part that has the table")
     found = Linted()
     text = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
+    cells = set()
     for stated in _READERS[form.kind](path, text, form, found):
+        cells |= {f"{stated.left} + {stated.right}", f"{stated.right} + {stated.left}"}
         _compare(stated, form, system, allowed or {}, found)
     if not found.compared:
         raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
+    for key, given in (("before", form.before), ("allow", allowed or {})):
+        if lost := [pair for pair in given if pair not in cells]:
+            raise LintError(f"{key}: the table has no cell {short(lost[0])}; it has 'a + b' of its dtypes")
     return found
 
 
@@ -178,7 +187,8 @@ def _compare(s: Stated, form: Form, system: System, allowed: Mapping[str, str], 
     if expected == s.result or allowed.get(f"{s.left} + {s.right}") == (s.result or REFUSED):
         return
     seen = observed(p)
-    answered = f"observed {seen.dtype or REFUSED}" if seen is not None else "never asked"
+    never = "never asked" if system.library else ""
+    answered = f"observed {seen.dtype or REFUSED}" if seen is not None else never
     found.differences.append(Difference(s, expected, answered, str(p.rule)))
 
 
@@ -234,10 +244,9 @@ def _line(text: str, at: int) -> int:
 def _dtype(word: str, form: Form) -> str | None:
     """Return the dtype that a word means; None if it means none."""
     word = word.strip().removeprefix("**").removesuffix("**").strip("\"'` ")
-    name = form.names.get(word, word)
-    if name in DTYPES or name.endswith("*"):
-        return name
-    return str(CODES[name]) if name in CODES and len(name) > 2 else None
+    if word in form.names or word in DTYPES:
+        return form.names.get(word, word)
+    return str(CODES[word]) if word in CODES and len(word) > 2 else None
 
 
 def _cell(left: str, right: str, word: str, line: int, form: Form, found: Linted) -> Iterator[Stated]:
@@ -302,7 +311,7 @@ def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Sta
     """Entries such as match arms; the first that fits a pair counts, as it does for the compiler."""
     plain = _blank(text, form)
     start, end = _find_bracket(path, plain, form) if form.after else (0, len(plain))
-    answered: dict[tuple[str, str], None] = {}
+    answered: set[tuple[str, str]] = set()
     axis = [_dtype(word, form) for word in form.axis] or [*dict.fromkeys(form.names.values())]
     for m in re.finditer(form.entry, plain[start:end]):
         line = _line(plain, start + m.start())
@@ -316,12 +325,12 @@ def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Sta
         ]
         lefts, rights = ([w for word in side for w in word.split("|")] for side in sides)
         for left, right in product(lefts, rights):
-            for stated in _cell(left, right, m["result"], line, form, found):
-                both = (stated.left, stated.right), (stated.right, stated.left)
-                for pair in both if form.symmetric else both[:1]:
-                    if pair not in answered:
-                        answered[pair] = None
-                        yield Stated(*pair, stated.result, line)
+            cells = [*_cell(left, right, m["result"], line, form, found)]
+            a, b = str(_dtype(left, form)), str(_dtype(right, form))
+            for pair in {(a, b): 0, (b, a): 0} if form.symmetric else [(a, b)]:
+                if pair not in answered:  # an entry that cannot be read hides those behind it, too
+                    answered.add(pair)
+                    yield from (Stated(*pair, each.result, line) for each in cells)
 
 
 def _read_covers(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:

@@ -28,6 +28,7 @@ KEYWORDS["cpp17"] = (
     "static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq "
     "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"
 )
+KEYWORDS["mlir"] = KEYWORDS["cpp17"]
 
 
 def camel(name: str) -> str:
@@ -49,6 +50,17 @@ def snake(name: str) -> str:
     return found if found[:1].isalpha() else f"s{found}"
 
 
+def signature(before: str, parameters: Mapping[str, str], after: str, width: int) -> list[str]:
+    """Return the head of a function as formatters leave it: a parameter a line if one line is too long.
+
+    >>> signature("fn f(", {"a": "DType", "b": "DType"}, ") {", 20)
+    ['fn f(', '    a: DType,', '    b: DType,', ') {']
+    """
+    given = [f"{name}: {kind}" for name, kind in parameters.items()]
+    whole = f"{before}{', '.join(given)}{after}"
+    return [whole] if len(whole) <= width else [before, *(f"    {each}," for each in given), after]
+
+
 STYLES: Mapping[str, Callable[[str], str]] = {
     "c11": lambda name: snake(name).upper(),
     "cpp17": lambda name: f"k{camel(name)}",
@@ -56,6 +68,7 @@ STYLES: Mapping[str, Callable[[str], str]] = {
     "python": lambda name: snake(name).upper(),
     "typescript": camel,
     "json": str,
+    "mlir": lambda name: f"k{camel(name)}",
 }
 
 
@@ -69,7 +82,7 @@ def member_names(lang: str, dtypes: Iterable[str], chosen: Mapping[str, str]) ->
     found: dict[str, str] = {}
     taken: dict[str, str] = {}
     for dtype in dtypes:
-        name = chosen.get(dtype) or style(dtype)
+        name = chosen.get(dtype, style(dtype))
         if lang != "json":
             if not IDENTIFIER.match(name):
                 raise EmitError(

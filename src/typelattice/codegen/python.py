@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import snake
+from typelattice.codegen.names import signature, snake
 from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 
@@ -21,8 +21,7 @@ def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines += ["# fmt: on", "", "", "def _dtype(index: int) -> DType | None:"]
     lines += [f"    return None if index == {REFUSED} else DType(index)"]
     for f in t.lookups:
-        given = ", ".join(f"{name}: {kind}" for name, kind in f.parameters.items())
-        lines += ["", "", f"def {f.function}({given}) -> DType | None:"]
+        lines += ["", "", *signature(f"def {f.function}(", f.parameters, ") -> DType | None:", 88)]
         lines += [f"    return _dtype(_TABLE_{f.table}{f.cell()})"]
     if t.has_promote:
         lines += _fold(t)
@@ -88,3 +87,26 @@ def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["):", "    assert d.cast_folds(*chain[:-1]) is chain[-1], chain"]
     return "\n".join([*lines, ""])
+
+
+def python_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a script that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    p = snake(t.system)
+    return "\n".join(
+        [
+            f"# {head}",
+            "# Yours to write, in ask.py: the implementation's dtype for two arrays; None for a refusal.",
+            "# def ask(a: DType, b: DType) -> DType | None",
+            "from ask import ask",
+            f"from {p}_dtypes import DType",
+            "",
+            "NAMES = {",
+            *(f'    DType.{names[str(d)]}: "{d}",' for d in t.indices),
+            '    None: "-",',
+            "}",
+            'print("", *(NAMES[d] for d in DType), sep=",")',
+            "for a in DType:",
+            '    print(NAMES[a], *(NAMES[ask(a, b)] for b in DType), sep=",")',
+            "",
+        ]
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import snake
+from typelattice.codegen.names import signature, snake
 from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 DERIVED = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
@@ -35,9 +35,8 @@ def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         ]
         lines += ["#[rustfmt::skip]", f"const TABLE_{number}: {shape} = [", *cells, "];", ""]
     for f in t.lookups:
-        given = ", ".join(f"{name}: {kind}" for name, kind in f.parameters.items())
         lines += [
-            f"pub const fn {f.function}({given}) -> Option<DType> {{",
+            *signature(f"pub const fn {f.function}(", f.parameters, ") -> Option<DType> {", 100),
             f"    TABLE_{f.table}{f.cell('[{} as usize]')}",
             "}",
             "",
@@ -56,7 +55,8 @@ def _fold(t: Tables) -> list[str]:
         "/// Promotes operands from left to right; None for a refusal, and for no operand at all.",
         "pub fn promote_all(operands: &[DType]) -> Option<DType> {",
         "    let (first, rest) = operands.split_first()?;",
-        "    rest.iter().try_fold(*first, |found, &each| promote(found, each))",
+        "    rest.iter()",
+        "        .try_fold(*first, |found, &each| promote(found, each))",
         "}",
         "",
     ]
@@ -104,3 +104,39 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["    ];", "    for &(a, b, c, want) in chains {"]
         lines += ["        assert_eq!(cast_folds(a, b, c), want);", "    }"]
     return "\n".join([*lines, "}", ""])
+
+
+def rust_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    p = snake(t.system)
+    return "\n".join(
+        [
+            f"// {head}",
+            "// Yours to write, in ask.rs: the implementation's dtype for two arrays; None for a refusal.",
+            "// pub fn ask(a: DType, b: DType) -> Option<DType>",
+            "mod ask;",
+            "#[allow(dead_code)]",
+            f"mod {p}_dtypes;",
+            f"use {p}_dtypes::DType;",
+            "",
+            "fn main() {",
+            "    #[rustfmt::skip]",
+            "    let dtypes = [",
+            *(f'        (DType::{names[str(d)]}, "{d}"),' for d in t.indices),
+            "    ];",
+            "    for (_, name) in dtypes {",
+            '        print!(",{name}");',
+            "    }",
+            "    for (a, left) in dtypes {",
+            '        print!("\\n{left}");',
+            "        for (b, _) in dtypes {",
+            "            let found = ask::ask(a, b);",
+            "            let name = dtypes.iter().find(|(d, _)| found == Some(*d));",
+            '            print!(",{}", name.map_or("-", |(_, name)| name));',
+            "        }",
+            "    }",
+            "    println!();",
+            "}",
+            "",
+        ]
+    )

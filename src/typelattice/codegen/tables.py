@@ -128,15 +128,16 @@ def build_tables(
 
     `tiers` chooses among the tiers of the system. `earlier` has the indices of an earlier emission by name:
     they stay, and new dtypes come after them. `casts` adds the table of casts that may be folded. Raises
-    EmitError for a system whose answers depend on values, for an operation of more than two operands, and for
-    more than 255 dtypes.
+    EmitError for scalars whose values decide, for an operation of more than two operands, and for more than
+    255 dtypes.
 
     >>> from typelattice import system
     >>> tables = build_tables(system("jax"), tiers=["array"])
     >>> tables.size, [x.function for x in tables.lookups]
     (32, ['promote'])
     """
-    _check_independent_of_values(system)
+    if not system.dtypes:
+        raise EmitError(f"{system.name} has no dtypes of arrays, so there is no table to emit")
     indices = _indices(system.dtypes, earlier or {})
     scalars = tuple(str(o.kind.word) for o in domain(system, "scalar") if o.tier == "scalar")
     told_apart: tuple[Tier, ...] = ("array", *(t for t in ("0d", "scalar") if t in system.tiers))
@@ -145,6 +146,8 @@ def build_tables(
     chosen = told_apart if tiers is None else tuple(tiers)
     if unknown := [t for t in chosen if t not in told_apart]:
         raise EmitError(f"{system.name} tells no tier {unknown[0]!r} apart; it has {', '.join(told_apart)}")
+    if {*chosen} != {"array"}:
+        _check_independent_of_values(system)
     folds = _foldable(system, indices) if casts else ()
     found = Tables(system.name, indices, scalars, no_fold=_why_no_fold(system), casts=folds)
     _add_functions(found, system, None, chosen)
@@ -180,16 +183,14 @@ def _foldable(system: System, indices: Mapping[DType, int]) -> tuple[tuple[int, 
 
 
 def _check_independent_of_values(system: System) -> None:
-    by_value = "its answers depend on the values of scalars"
+    by_value = f"{system.name}: its answers depend on the values of scalars, which no table holds"
+    instead = "emit its arrays alone, with `--tiers array`"
     if system.combine == "value":
-        raise EmitError(
-            f"{system.name}: {by_value}, which no table holds; emit a system that goes by dtypes alone, "
-            "or generate `--lang json` of the dtypes that you need by `typelattice table`"
-        )
+        raise EmitError(f"{by_value}; {instead}")
     if system.joins:
         raise EmitError(
-            f"{system.name}: {by_value} (`fit` says that an int joins the dtype that holds it); "
-            'give `fit` another word in a file that extends it, such as `fit = { int = "raise" }`'
+            f"{by_value} (`fit` says that an int joins the dtype that holds it); {instead}, or give `fit` "
+            'another word in a file that extends it, such as `fit = { int = "raise" }`'
         )
 
 

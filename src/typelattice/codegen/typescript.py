@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import camel, snake
+from typelattice.codegen.names import camel, signature, snake
 from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
 
 
@@ -24,10 +24,10 @@ def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines += ["function dtype(index: number | undefined): DType | undefined {"]
     lines += [f"  return index === {REFUSED} ? undefined : (index as DType);", "}", ""]
     for f in t.lookups:
-        given = ", ".join(f"{name}: {kind}" for name, kind in f.parameters.items())
         cell = f.cell().replace("][", "]?.[")
         name = function_name(f.function)
-        lines += [f"export function {name}({given}): DType | undefined {{"]
+        opening = signature(f"export function {name}(", f.parameters, "): DType | undefined {", 80)
+        lines += [line.replace("    ", "  ") for line in opening]
         lines += [f"  return dtype(TABLE_{f.table}{cell});", "}", ""]
     if t.has_promote:
         lines += _fold(t)
@@ -51,7 +51,10 @@ def _fold(t: Tables) -> list[str]:
         return [f"// No function promotes several operands: {t.no_fold}.", ""]
     return [
         "/** Promotes operands from left to right. */",
-        "export function promoteAll(first: DType, ...others: DType[]): DType | undefined {",
+        "export function promoteAll(",
+        "  first: DType,",
+        "  ...others: DType[]",
+        "): DType | undefined {",
         "  let found: DType | undefined = first;",
         "  for (const each of others) {",
         "    if (found === undefined) return undefined;",
@@ -98,3 +101,28 @@ def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         call = f"d.castFolds({', '.join(spell('array', i) for i in chain)})"
         lines += [f"  check({call} === {'true' if folds else 'false'});"]
     return "\n".join([*lines, "}", ""])
+
+
+def typescript_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    return "\n".join(
+        [
+            f"// {head}",
+            "// Yours to write, in ask.ts: the implementation's dtype for two arrays; undefined if refused.",
+            "// export function ask(a: DType, b: DType): DType | undefined",
+            'import { ask } from "./ask.js";',
+            f'import {{ DType }} from "./{snake(t.system)}_dtypes.js";',
+            "",
+            "declare const console: { log(text: string): void };",
+            "const names = new Map<DType | undefined, string>([",
+            *(f'  [DType.{names[str(d)]}, "{d}"],' for d in t.indices),
+            "]);",
+            "const dtypes = Object.values(DType);",
+            'console.log(["", ...dtypes.map((d) => names.get(d))].join(","));',
+            "for (const a of dtypes) {",
+            '  const row = dtypes.map((b) => names.get(ask(a, b)) ?? "-");',
+            '  console.log([names.get(a), ...row].join(","));',
+            "}",
+            "",
+        ]
+    )

@@ -21,6 +21,7 @@ from typelattice.files.writer import code, reduce_order, system_file
 
 Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # the most that it may count
+Regions = tuple[frozenset[Node], ...]
 X = TypeVar("X")
 MAX_CAP = 1_000_000_000  # that a demand may be capped at; the solver counts in 32 bits
 
@@ -140,7 +141,7 @@ def design(
     found = _solve(partial, chosen, caps, limit, seconds, progress)
     if found is None:
         parts: list[Demand | Cap] = [*chosen.rules, *caps]
-        conflict = core(parts, lambda kept: _possible(partial, kept))
+        conflict = core(parts, lambda kept: _possible(partial, kept, chosen.regions))
         raise ConflictError(
             partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict]
         )
@@ -172,9 +173,10 @@ def _solve(
     return None
 
 
-def _possible(partial: System, parts: Sequence[Demand | Cap]) -> bool:
+def _possible(partial: System, parts: Sequence[Demand | Cap], regions: Regions) -> bool:
     """Return True if these rules and caps can be kept together."""
-    kept = build_problem(partial, Plan(tuple(d for d in parts if isinstance(d, Demand)), ()))
+    rules = tuple(d for d in parts if isinstance(d, Demand))
+    kept = build_problem(partial, Plan(rules, (), regions))
     caps = [part for part in parts if not isinstance(part, Demand)]
     return bool(solve(_programs(kept.plan.rules), _facts(kept, (), caps), 1).found)
 

@@ -19,7 +19,7 @@ RULES = ("lattice", "component", "overflow", "subset", "weak")
 ALWAYS = "single"  # a rule unless it is a cost, or dropped
 DROPPED = f"-{ALWAYS}"  # the word among the rules that drops it
 COSTS = ("deference", "width64", "width", "precision", "relations")
-KEYS = {"rules": list, "costs": list, "demands": dict}
+KEYS = {"rules": list, "costs": list, "demands": dict, "regions": list}
 FIELDS = ("avoid", "want", "results", "weight", "counts")  # the keys of a demand of one's own
 REFUSED = "refused"  # the result of a pair that is to have no join
 
@@ -30,10 +30,14 @@ class PlanError(TypelatticeError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Rules, which a completion keeps in all that it adds, and costs, the weightiest first."""
+    """Rules, which a completion keeps in all that it adds, and costs, the weightiest first.
+
+    Between two nodes of a region nothing is added.
+    """
 
     rules: tuple[Demand, ...]
     costs: tuple[Demand, ...]
+    regions: tuple[frozenset[Node], ...] = ()
 
     @property
     def demands(self) -> tuple[Demand, ...]:
@@ -61,6 +65,14 @@ def plan(
             )
         if not isinstance(value, KEYS[key]):
             raise PlanError(f"{where}: {key} should be {article(KEYS[key])}, is {article(type(value))}")
+    words, regions = Words(dtypes), []
+    listed = values.get("regions", [])
+    assert isinstance(listed, list)
+    for number, nodes in enumerate(listed, 1):
+        try:
+            regions.append(frozenset(words.nodes(nodes)))
+        except ValueError as e:
+            raise PlanError(f"{where}, region {number}: {e}") from None
     known = dict(DEMANDS)
     for name, given in items(values.get("demands", {})):
         try:
@@ -84,7 +96,7 @@ def plan(
     named = any(d.several for d in chain(*found.values())) or any(d.unjoined for d in found["rules"])
     if not (is_dropped or named):
         found["rules"] = (known[ALWAYS], *found["rules"])
-    return Plan(**found)
+    return Plan(found["rules"], found["costs"], tuple(regions))
 
 
 def _read(path: Path) -> tuple[str, Mapping[str, object]]:
@@ -119,8 +131,7 @@ def _read_own_demand(name: str, given: Mapping[str, object], dtypes: Mapping[str
             )
     if not {"avoid", "want", "results"} & given.keys():
         raise ValueError("says nothing; give avoid, want or results")
-    words = Words()
-    words.known.update(dtypes)
+    words = Words(dtypes)
     weight = given.get("weight", 1)
     if type(weight) is not int or not 0 < weight <= 1_000_000:
         raise ValueError("weight should be a whole number from 1 to 1000000")

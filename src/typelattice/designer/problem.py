@@ -94,26 +94,36 @@ def build_problem(system: System, plan: Plan) -> Problem:
     check_nodes(system.name, n)
     given = above(system, nodes)
     below = tuple(mask(i for i in range(n) if given[i] >> j & 1) for j in range(n))
-    can = [
-        given[i]
-        | mask(j for j in range(n) if not below[i] >> j & 1 and is_allowed(plan.rules, nodes[i], nodes[j]))
+    fixed = [
+        mask(j for j in range(n) if any({nodes[i].node, nodes[j].node} <= region for region in plan.regions))
         for i in range(n)
     ]
+    can = [
+        given[i]
+        | mask(
+            j for j in range(n)
+            if not (below[i] | fixed[i]) >> j & 1 and is_allowed(plan.rules, nodes[i], nodes[j])
+        )
+        for i in range(n)
+    ]  # fmt: skip
     # To put j above i puts all that lies above j above all that lies below i.
     may = tuple(
         mask(j for j in bits(can[i] & ~given[i]) if all(given[j] & ~can[a] == 0 for a in bits(below[i])))
         for i in range(n)
     )
     can = [g | m for g, m in zip(given, may, strict=True)]
-    check_constraints(system.name, can)
-    bounds = {}
+    bounds, constraints = {}, 0
     for a, b in combinations(range(n), 2):
         if not given[a] >> b & 1 and not given[b] >> a & 1:
             before = given[a] & given[b]
+            higher = mask(c for c in bits(can[a] & can[b]) if before & below[c] & ~(1 << c))
             bounds[a, b] = mask(
-                c for c in bits(can[a] & can[b])
+                c for c in bits(can[a] & can[b] & ~higher)  # what is above a bound is not the lowest
                 if before >> c & 1 or is_accepted(plan.rules, nodes[a], nodes[b], nodes[c])
             )  # fmt: skip
+            constraints += bounds[a, b].bit_count() * (can[a] & can[b]).bit_count()
+            if constraints > MOST_CONSTRAINTS:
+                check_constraints(system.name, can)
     index = {m.node: i for i, m in enumerate(nodes)}
     ties = [[index[bound] for bound in tie] for tie in system.ties]
     return Problem(nodes, given, may, plan, bounds, ties)
@@ -167,5 +177,5 @@ def _too_large(name: str, nodes: int, size: int, limit: str) -> str:
     return (
         f"{name} is beyond reach: {nodes} nodes with about {size:,} constraints, and no order {limit} "
         "is tried; "
-        "leave out dtypes, state more of the order, or add rules"
+        "leave out dtypes, fix regions of the order by a plan, or add rules"
     )

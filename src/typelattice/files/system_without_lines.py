@@ -38,6 +38,8 @@ class LineRemoval:
         try:
             if rule.lines:
                 rest = self.definition.without(rule.file, rule.lines)
+                if rule.key == "ops":  # a cast promotes nothing, and may need an operation of these lines
+                    rest = rest.drop_replaced(rule.file, "casts", None)
             elif text is not None and not text.is_toml:
                 rest = self.definition.drop_replaced(rule.file, rule.key, rule.entry)
             else:

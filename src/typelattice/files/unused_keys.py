@@ -52,7 +52,7 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
     if is_sound:
         found += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.says("ops"):
-            found.append(_unused_entries(rules))
+            found.append(unused_entries(rules))
     seen: set[tuple[str, str | None]] = set()  # one mistake of an entry is enough; others may follow from it
     for key, entry, cause in chain.from_iterable(found):
         if reader.definition.says(key, entry) and (key, entry) not in seen:
@@ -153,7 +153,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
         )
 
 
-def _unused_entries(rules: Rules) -> Iterator[Finding]:
+def unused_entries(rules: Rules) -> Iterator[Finding]:
     """Find entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
         if not said and entry not in rules.operations:

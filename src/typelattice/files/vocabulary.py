@@ -76,9 +76,11 @@ class Words:
 
     def new(self, word: str, what: str) -> str:
         """Check the name that a file gives to a set or a dtype of its own, and return it."""
-        if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word) or word in self.known or word in TAKEN:
-            cause = f"{short(word)} is no name for a {what}: a new word of lower-case letters, digits and _"
-            raise UnknownWord(cause, word)
+        no_name = f"{short(word)} is no name for a {what}"
+        if word in self.known or word in TAKEN:
+            raise UnknownWord(f"{no_name}: it means {self.known.get(word, 'something')} already", word)
+        if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word):
+            raise UnknownWord(f"{no_name}: a new word of lower-case letters, digits and _", word)
         return word
 
     def nodes(self, names: object, within: tuple[str, ...] = ()) -> list[Node]:

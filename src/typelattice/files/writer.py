@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import Node, Weak
 from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.unused_keys import unused_keys
+from typelattice.files.unused_keys import unused_entries, unused_keys
 
 GONE = (
     "name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals",
@@ -49,10 +49,10 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     plain = replace(
         system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset()
     )
-    for key, entry, _ in unused_keys(plain):
+    for key, entry, _ in (*unused_keys(plain), *unused_entries(plain)):
         table = kept.get(key)
         if entry is not None and isinstance(table, Mapping):
-            kept[key] = {word: value for word, value in table.items() if word != entry}
+            kept[key] = {rest: value for words, value in table.items() if (rest := _without(words, entry))}
         else:
             kept.pop(key, None)
     sets = kept.pop("sets", {})
@@ -61,6 +61,11 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     while further := {word for name in used for word in _list_words(sets[name])} & sets.keys() - used:
         used |= further
     return {**kept, "sets": {name: sets[name] for name in sets if name in used}}
+
+
+def _without(words: str, entry: str) -> str:
+    """Return the list of words of an entry, such as `mean, divide`, without one of them."""
+    return ", ".join(word for word in map(str.strip, words.split(",")) if word != entry)
 
 
 def _list_words(value: object) -> list[str]:

@@ -1,0 +1,87 @@
+"""MLIR: the enumeration and type constraints in TableGen, beside the header of C++17 that promotes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from typelattice.codegen.names import camel, snake
+from typelattice.codegen.tables import REFUSED, Tables, expected_results
+from typelattice.facts.dtypes import DTYPES, DType, Kind, part_of
+
+
+def mlir_constraints(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return the enumeration and, for each function of arrays, the types that it takes and gives."""
+    p, guard = camel(t.system), f"{snake(t.system).upper()}_DTYPES_TD"
+    types = {d: text for d in t.indices if (text := _type_text(d))}
+    lacking = ", ".join(str(d) for d in t.indices if d not in types)
+    cases = ",\n".join(f'  I32EnumAttrCase<"{names[str(d)]}", {i}, "{d}">' for d, i in t.indices.items())
+    lines = [
+        f"// {head}",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        'include "mlir/IR/OpBase.td"',
+        'include "mlir/IR/EnumAttr.td"',
+        "",
+        f'def {p}_DTypeCode : I32EnumAttr<"DTypeCode", "dtypes of {snake(t.system)}", [',
+        cases,
+        "]> {",
+        f'  let cppNamespace = "::{snake(t.system)}_dtypes";',
+        "}",
+        "",
+        *(f"def {p}_{names[str(d)]} : {text};" for d, text in types.items()),
+        *([f"// MLIR has no type for {lacking}."] if lacking else []),
+        "",
+        "// The types that a function of the C++ header takes as a and as b, and those that it gives.",
+    ]
+    for name, dtypes in _constraints(t):
+        members = ", ".join(f"{p}_{names[str(d)]}" for d in dtypes if d in types)
+        lines += [f"def {p}_{name} : AnyTypeOf<[{members}]>;"] if members else []
+    return "\n".join([*lines, "", f"#endif  // {guard}", ""])
+
+
+def mlir_test(t: Tables, names: Mapping[str, str], head: str) -> str:
+    """Return a dialect whose operations use every constraint, for mlir-tblgen to read."""
+    p, s = camel(t.system), snake(t.system)
+    types = {d for d in t.indices if _type_text(d)}
+    lines = [f"// {head}", f'include "{s}_dtypes.td"', ""]
+    lines += [f"def {p}_Dialect : Dialect {{", f'  let name = "{s}";']
+    lines += [f'  let cppNamespace = "::{s}";', "}", ""]
+    for number, (name, dtypes) in enumerate(_constraints(t)):
+        if types & {*dtypes}:
+            lines += [f'def {p}_Test{number}Op : Op<{p}_Dialect, "test{number}"> {{']
+            lines += [f"  let arguments = (ins {p}_{name}:$x, {p}_DTypeCode:$code);", "}"]
+    return "\n".join([*lines, ""])
+
+
+def _type_text(d: DType) -> str | None:
+    """Return the type constraint of a dtype in TableGen; None if MLIR has no such type."""
+    if str(d) not in DTYPES or d.bits is None:
+        return None
+    if d.kind is Kind.COMPLEX:
+        part = _type_text(part_of(d))
+        return part and f'TypeAlias<Complex<{part_of(d).code.upper()}>, "{d}">'
+    if d.kind is not Kind.FLOAT:
+        word = "UI" if d.kind is Kind.UNSIGNED else "I"
+        return f'TypeAlias<{word}<{d.bits}>, "{d}">'
+    if "_" not in d.code and d.bits == d.storage_bits:  # TableGen has definitions of such names, as F32
+        return f'TypeAlias<{d.code.upper()}, "{d}">'
+    if d.code.count("_") > 1:  # several values in an element
+        return None
+    name = d.code.removeprefix("f").replace("_", "").upper()
+    return f'Type<CPred<"::llvm::isa<::mlir::Float{name}Type>($_self)">, "{d}">'
+
+
+def _constraints(t: Tables) -> Iterator[tuple[str, list[DType]]]:
+    """Yield a name for each set of dtypes that a function of arrays takes in one place, or gives."""
+    by_index = {i: d for d, i in t.indices.items()}
+    for f in t.lookups:
+        if {*f.tiers} != {"array"}:
+            continue
+        calls = [([i for _, i in given], found) for given, found in expected_results(t, f)]
+        is_part = f.function.endswith(("_compute", "_accumulate"))  # these take what the result's takes
+        for place, name in enumerate(() if is_part else f.parameters):
+            taken = {given[place] for given, found in calls if found != REFUSED}
+            yield f"{camel(f.function)}_{name}", [d for i, d in by_index.items() if i in taken]
+        gives = {found for _, found in calls if found != REFUSED}
+        yield camel(f.function), [d for i, d in by_index.items() if i in gives]

@@ -105,8 +105,8 @@ function report(found) {
   const note = found.note ? [element("p", {}, element("small", {}, found.note))] : [];
   if (found.lines.some((line) => line.differs)) {
     const fix = element("a", { href: "howto/fix.html" }, "typelattice fix");
-    note.push(element("p", {}, "Does it widen your floats? ", fix, " finds the cast that keeps them narrow. " +
-      "It runs your program, so it works on your machine alone."));
+    note.push(element("p", {}, "Does it widen your floats? ", fix,
+      " finds the cast that keeps them narrow. It runs your program, so it works on your machine alone."));
   }
   const said = found.summary.map((text) => element("li", {}, text));
   const summary = element("ul", { class: "summary" }, ...said);

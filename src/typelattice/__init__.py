@@ -9,7 +9,7 @@ from importlib import import_module
 from typelattice.facts.display_hooks import HOOKS
 
 TYPE_CHECKING = (
-    False  # type checkers know the name, and take it for true; to import it costs more than all else here
+    False  # type checkers treat this name as true; importing `typing` costs more than this file
 )
 if TYPE_CHECKING:
     from typelattice.calls.step import ProgramError
@@ -101,7 +101,7 @@ _LATER = {
     for name in names
 }
 
-# A Promotion is made in one room, and explained and drawn in later ones.
+# The engine makes a Promotion. What shows it is loaded when it is first shown.
 HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation").explanation
 HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
 HOOKS["svg"] = lambda: import_module("typelattice.drawings.notebook_views").svg

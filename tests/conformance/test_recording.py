@@ -12,7 +12,7 @@ from typelattice.conformance.compare import compare
 from typelattice.conformance.functions import into_array
 from typelattice.conformance.library import MissingLibraryError, UnknownLibraryError
 from typelattice.conformance.questions import (
-    EVERY_DTYPE,
+    ASKED_OF_EVERY_DTYPE,
     MAX_OPERANDS_FOR_OPERATORS,
     TAKE_SEVERAL,
     asked_of,
@@ -149,7 +149,7 @@ def test_operators_are_asked_what_their_functions_are_unless_there_are_many_oper
 
 def test_the_operations_that_are_asked_of_every_dtype_go_by_their_one_name() -> None:
     """A name that no operation has would be asked of nothing, and nobody would notice."""
-    assert {*EVERY_DTYPE} <= {*OPERATIONS}
+    assert {*ASKED_OF_EVERY_DTYPE} <= {*OPERATIONS}
 
 
 def test_every_operation_is_asked_of_as_many_operands_as_it_takes() -> None:

@@ -25,7 +25,7 @@ def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -
     """Return the value of one of ATTRIBUTES. Raises ProgramError for a length that is not known."""
     shape = builder.shape(x)
     if name == "T" and shape is not None and len(shape) != 2:
-        raise excerpt.refuse(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
+        raise excerpt.error(f"T of an array of {len(shape)} axes; write permute_dims(x, axes)")
     if name in VIEWS:
         return builder.call(excerpt, FUNCTIONS[VIEWS[name]], [x])
     found = None if shape is None else LENGTHS[name](shape)
@@ -33,7 +33,7 @@ def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -
         found = _find_decided_lengths(builder, excerpt, name, x, shape or ())
     if found is None:
         what = clip_text(builder.steps[x.step].text, len(excerpt.text))
-        raise excerpt.refuse(f"the shape of {what} is not known; {GIVE_SHAPE}")
+        raise excerpt.error(f"the shape of {what} is not known; {GIVE_SHAPE}")
     return found
 
 

@@ -161,7 +161,7 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
         return _call_equivalents(call, alike)
     known = "the array API standard's, by any name that a library has for them"
     near = nearest(name, (*builder.own, *FUNCTIONS, *MAKERS, *COMPOSED))
-    raise excerpt.refuse(
+    raise excerpt.error(
         f"unknown function {short(name)}{near}; functions are {known}; "
         "`typelattice explain --help` lists them"
     )
@@ -178,7 +178,7 @@ def bind(call: FunctionCall) -> BoundCall:
     text: tuple[Argument, ...] = ()
     if row.first == "text":
         if not args or not isinstance(args[0], str):
-            raise excerpt.refuse(f"{name} takes a text and arrays; write {name}('ij,jk->ik', x, y)")
+            raise excerpt.error(f"{name} takes a text and arrays; write {name}('ij,jk->ik', x, y)")
         text, args = (args[0],), args[1:]
         if len(args) == 1 and isinstance(args[0], tuple) and takes_list(op.name, call.library):
             args = args[0]
@@ -187,19 +187,19 @@ def bind(call: FunctionCall) -> BoundCall:
     if values is None:  # more than it takes: the builder refuses so many operands
         operands, values = list(args), {}
     if op.form in NEED_ALL and len(operands) < (op.most or 0) and not builder.observed:
-        raise excerpt.refuse(f"{name} takes {op.most} operands in an expression, not {len(operands)}")
+        raise excerpt.error(f"{name} takes {op.most} operands in an expression, not {len(operands)}")
     _add_operands(op, row, operands, values)
     if op.form == "promotion":
         operands = [Ref(x.step) if isinstance(x, DTypeOf) else x for x in operands]
         if values.get("kind") not in (None, "float", "complex"):
-            raise excerpt.refuse(f"{name} knows no such kind; it is 'float' or 'complex'")
+            raise excerpt.error(f"{name} knows no such kind; it is 'float' or 'complex'")
     dtype, out = asked_dtype(excerpt, values.pop("dtype", None)), values.pop("out", None)
     if builder.observed and not isinstance(out, Ref):
         out = None
     casting = call.given.get("casting")
     if casting == "safe" and (dtype is not None or out is not None):
         message = f"{name} is given casting='safe' and a dtype or an output"
-        raise excerpt.refuse(f"{message}; leave the casting out")
+        raise excerpt.error(f"{message}; leave the casting out")
     joined = tuple(_take_joined(row, values))
     args_kept = (
         *text,
@@ -214,7 +214,7 @@ def bind_maker(call: FunctionCall) -> dict[str, Argument]:
     values = _bind_values(call, row)
     if values is None:
         count, takes = len(call.args), ", ".join(row.settings)
-        raise call.excerpt.refuse(f"{call.name} is given {count} arguments; it takes {takes}")
+        raise call.excerpt.error(f"{call.name} is given {count} arguments; it takes {takes}")
     return values
 
 
@@ -249,7 +249,7 @@ def _compute_in_dtype(
     if op.of_class == CAST_AFTER or op.form == "list":
         return builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
     if op.of_class not in COMPUTED_IN:
-        raise excerpt.refuse(f"{op.name} takes no dtype; cast with .astype(dtype)")
+        raise excerpt.error(f"{op.name} takes no dtype; cast with .astype(dtype)")
     mixed = any(
         x is not None and not builder.is_scalar(x) for x in operands
     )  # otherwise numbers are cast, too
@@ -284,7 +284,7 @@ def _check_same_kind(
     if to is None or not is_ufunc:
         return
     if op.of_class in NEED_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
-        raise excerpt.refuse(f"{op.name} has no loop that computes in {to}; ask for a float")
+        raise excerpt.error(f"{op.name} has no loop that computes in {to}; ask for a float")
     for x in () if casts_all else operands:
         number = builder.static(x)
         own = builder.dtype(x) if isinstance(x, Ref) else None
@@ -297,7 +297,7 @@ def _check_same_kind(
             lowered = kind.position > to.kind.position
         if lowered:
             message = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
-            raise excerpt.refuse(f"{message}; cast it with .astype({to})")
+            raise excerpt.error(f"{message}; cast it with .astype({to})")
 
 
 # -- arguments
@@ -348,18 +348,18 @@ def _bind_values(
             continue
         if parameter.role == "deciding":
             message = f"{name} is given {parameter.name}"
-            raise excerpt.refuse(f"{message}, on which its dtype depends by no rule; leave it out")
+            raise excerpt.error(f"{message}, on which its dtype depends by no rule; leave it out")
         if value is False and parameter.role not in ("operand", "position", "joined"):
             continue
         if parameter.is_float and isinstance(value, int):
-            raise excerpt.refuse(f"{parameter.name} is no float, which changes the result; write {value}.0")
+            raise excerpt.error(f"{parameter.name} is no float, which changes the result; write {value}.0")
         if parameter.is_real and isinstance(value, complex):
             message = f"{parameter.name} is complex, which {name} of real values refuses"
-            raise excerpt.refuse(f"{message}; leave it out")
+            raise excerpt.error(f"{message}; leave it out")
         if isinstance(value, Ref) and parameter.role in ("position", "name", "initial") and not is_maker:
             if builder.observed:
                 continue
-            raise excerpt.refuse(f"{parameter.name} is given a value that is not known; give a number")
+            raise excerpt.error(f"{parameter.name} is given a value that is not known; give a number")
         values[parameter.name] = value
     return values
 
@@ -459,7 +459,7 @@ def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argumen
     allowed = f"{settings} may be named" if settings else "nothing may be named"
     suggestion = nearest(key, [p.name for p in row.parameters if p.role != "ignored"])
     message = f"{call.name} is given {key}{suggestion}"
-    raise call.excerpt.refuse(f"{message}; of its arguments {allowed}; cast with .astype(dtype)")
+    raise call.excerpt.error(f"{message}; of its arguments {allowed}; cast with .astype(dtype)")
 
 
 # -- several results, and what stands in for a function
@@ -528,10 +528,10 @@ def _call_equivalents(call: FunctionCall, alike: Sequence[str]) -> Argument | Mu
     count, row = ops[0].most or len(args), signature(ops[0], call.library)
     named = {key: x for key, x in call.given.items() if key != "dtype" and not _is_ignored(row, key)}
     if not row.others_ignored and any(may_affect_dtype(builder, x) for x in (*args[count:], *named.values())):
-        raise excerpt.refuse(f"the dtype of {name} depends on more than its operands; leave the others out")
+        raise excerpt.error(f"the dtype of {name} depends on more than its operands; leave the others out")
     operand_refs, dtype = [call.operand(x) for x in args[:count]], call.dtype
     if dtype is not None and not ops[0].takes_dtype:
-        raise excerpt.refuse(f"{name} takes no dtype; cast with .astype(dtype)")
+        raise excerpt.error(f"{name} takes no dtype; cast with .astype(dtype)")
 
     def make_result(i: int) -> Ref:
         op = ops[0] if several else ops[i]

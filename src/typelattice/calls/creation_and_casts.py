@@ -34,13 +34,13 @@ def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType
 def bits_of(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, asked: Argument) -> Ref:
     """Add the step that reads an array's bits as another dtype, which is the same under every system."""
     if builder.observed:
-        raise excerpt.refuse("its bits are taken for those of another dtype")
+        raise excerpt.error("its bits are taken for those of another dtype")
     to = asked_dtype(excerpt, asked)
     if to == DTypeOf(x.step):
         return x
     d = None if to is None else builder.dtype(to)
     if d is None:
-        raise excerpt.refuse("the dtype that the bits are taken for is not known; name one, e.g. int32")
+        raise excerpt.error("the dtype that the bits are taken for is not known; name one, e.g. int32")
     own, shape = builder.dtype(x), builder.shape(x)
     alike = shape == () or (own is not None and own.storage_bits == d.storage_bits)
     return builder.opaque(excerpt, "view", str(d), (x.step,), shape if alike else None)
@@ -50,14 +50,14 @@ def _add_bitcast(call: FunctionCall) -> Argument:
     x = call.given.get("x")
     if not isinstance(x, Ref):
         why = "it takes the bits of an array for another dtype; give an array and a dtype"
-        raise call.excerpt.refuse(why)
+        raise call.excerpt.error(why)
     return bits_of(call.builder, call.excerpt, x, call.given.get("dtype"))
 
 
 def _add_astype(call: FunctionCall) -> Argument:
     x, to = call.given.get("x"), call.dtype
     if x is None or to is None:
-        raise call.excerpt.refuse("a cast needs an array and a dtype; write astype(x, float32)")
+        raise call.excerpt.error("a cast needs an array and a dtype; write astype(x, float32)")
     return call.builder.cast(call.excerpt, x, to)
 
 
@@ -65,7 +65,7 @@ def _make_array(call: FunctionCall) -> Argument:
     """Make an array of a Python number or of a list of them; return an array unchanged."""
     x, to = call.given.get("x"), call.dtype
     if x is None:
-        raise call.excerpt.refuse("an array of nothing; give a number, a list or an array")
+        raise call.excerpt.error("an array of nothing; give a number, a list or an array")
     if isinstance(x, tuple):
         return call.builder.array_of(call.excerpt, x, to)
     if isinstance(x, Ref) and not call.builder.is_scalar(x):
@@ -89,7 +89,7 @@ def _make_from_shape(name: str) -> CallHandler:
         shape = plain_axes(lengths)
         if shape is None or any(n < 0 for n in shape) or (name == "eye" and len(shape) != 2):
             if not call.builder.observed:
-                raise call.excerpt.refuse(f"the shape of {name} is not known; give numbers")
+                raise call.excerpt.error(f"the shape of {name} is not known; give numbers")
             shape = None
         taken = shape if name == "eye" else (shape,)
         to = call.dtype
@@ -101,7 +101,7 @@ def _make_from_shape(name: str) -> CallHandler:
 def _make_full(call: FunctionCall) -> Argument:
     filled, shape = call.given.get("fill_value"), plain_axes(call.given.get("shape"))
     if filled is None or (not call.builder.observed and (shape is None or any(n < 0 for n in shape))):
-        raise call.excerpt.refuse("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
+        raise call.excerpt.error("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
     ref, to = call.operand(filled), call.dtype
     return call.builder.create_array(call.excerpt, "full", (shape, ref), {}, ref.step, to, shape)
 
@@ -132,7 +132,7 @@ def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Arg
     found = [call.builder.static(call.given[key]) for key in keys if call.given.get(key) is not None]
     known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
     if not known and not call.builder.observed:
-        raise call.excerpt.refuse(f"{name} takes numbers that are known; give them")
+        raise call.excerpt.error(f"{name} takes numbers that are known; give them")
     return found
 
 
@@ -162,16 +162,16 @@ def _python_number_maker(name: str) -> CallHandler:
         if name == "complex" and len(real) == len(parts) == 2:
             return complex(*real)
         if len(parts) != 1:
-            raise call.excerpt.refuse(f"{name} takes one number; give it")
+            raise call.excerpt.error(f"{name} takes one number; give it")
         x = parts[0]
         if isinstance(x, (bool, int, float, complex)) or (isinstance(x, str) and name != "bool"):
             convert: Callable[[Any], Value] = PYTHONS[name]
             try:
                 return convert(x)
             except (TypeError, ValueError, OverflowError) as e:
-                raise call.excerpt.refuse(f"Python refuses it: {e}; give another number") from None
+                raise call.excerpt.error(f"Python refuses it: {e}; give another number") from None
         if not isinstance(x, Ref):
-            raise call.excerpt.refuse(f"{name} takes a number or an array of one element; give that")
+            raise call.excerpt.error(f"{name} takes a number or an array of one element; give that")
         unknown = Operand(None, SCALARS[PYTHONS[name]], True, "scalar")
         known = scalar(Kind.BOOL) if name == "bool" else unknown
         return call.builder.opaque(call.excerpt, name, known, (x.step,), ())
@@ -183,7 +183,7 @@ def _make_dtype(call: FunctionCall) -> Argument:
     """Return a dtype that is called like a function, such as `np.dtype("f4")`."""
     to = call.dtype
     if to is None:
-        raise call.excerpt.refuse("it makes a dtype of one name; give one such as float32")
+        raise call.excerpt.error("it makes a dtype of one name; give one such as float32")
     return to
 
 
@@ -195,7 +195,7 @@ def _add_opaque(call: FunctionCall) -> Argument:
     """Add a step that no rule decides, which a program writes as `opaque("float32[3]", x)`."""
     given, inputs = call.given.get("given"), call.given.get("inputs", ())
     if not isinstance(given, str):
-        raise call.excerpt.refuse("opaque needs to be told what it gives; write opaque('float32', x)")
+        raise call.excerpt.error("opaque needs to be told what it gives; write opaque('float32', x)")
     what, shape = read_input(given)
     made_of = [call.operand(x).step for x in (inputs if isinstance(inputs, tuple) else (inputs,))]
     return call.builder.opaque(call.excerpt, "opaque", what, made_of, shape)
@@ -228,7 +228,7 @@ def _add_transpose(call: FunctionCall) -> Argument:
     shape = call.builder.shape(x)
     axes = _read_whole_numbers(call, asked) if asked or call.given else None
     if axes is None and (asked or call.given):
-        raise call.excerpt.refuse("the axes are not known; give numbers")
+        raise call.excerpt.error("the axes are not known; give numbers")
     if axes is None:
         if shape is None or len(shape) == 2:
             return call.step("matrix_transpose", [x])
@@ -256,11 +256,11 @@ def _add_expand(call: FunctionCall) -> Argument:
     x = call.operand(call.args[0])
     shape, lengths = call.builder.shape(x), _read_whole_numbers(call, call.args[1:])
     if lengths is None:
-        raise call.excerpt.refuse("the lengths are not known; give numbers")
+        raise call.excerpt.error("the lengths are not known; give numbers")
     own = (None,) * (len(lengths) - len(shape or ())) + (shape or ())
     found = tuple(at if n == -1 else n for n, at in zip(lengths, own, strict=False))
     if None in found:
-        raise call.excerpt.refuse(NO_SHAPE)
+        raise call.excerpt.error(NO_SHAPE)
     return call.step("broadcast_to", [x], [found])
 
 
@@ -268,7 +268,7 @@ def _add_masked_fill(call: FunctionCall) -> Argument:
     """Add the step that writes a value where a mask is true; the array keeps its dtype."""
     taken = [*call.args, *call.given.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
-        raise call.excerpt.refuse("it takes an array, a mask and a value; give those")
+        raise call.excerpt.error("it takes an array, a mask and a value; give those")
     x, mask, value = call.operand(taken[0]), *taken[1:]
     return call.builder.set_elements(call.excerpt, x, mask, filling(call.builder, call.excerpt, x, value))
 
@@ -306,7 +306,7 @@ def _add_quotient(call: FunctionCall) -> Argument:
     """Add a quotient, which may be rounded down or towards zero; both have the same dtype."""
     mode = call.given.get("rounding_mode")
     if {*call.given} - {"rounding_mode"} or len(call.args) != 2 or mode not in (None, "floor", "trunc"):
-        raise call.excerpt.refuse("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
+        raise call.excerpt.error("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
     if mode == "trunc":
         return call.step("floor_divide", call.args, (), {STANDS_FOR: "div"})
     return call.step("floor_divide" if mode else "divide", call.args)

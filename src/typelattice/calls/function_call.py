@@ -55,4 +55,4 @@ def asked_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
         return NamedDType(meaning("code", x, excerpt.owner) or x)
     if isinstance(x, Ref):
         return DTypeOf(x.step)  # result_type gives a dtype
-    raise excerpt.refuse(f"{short(str(x))} is no dtype; give one such as float32")
+    raise excerpt.error(f"{short(str(x))} is no dtype; give one such as float32")

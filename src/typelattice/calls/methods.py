@@ -102,7 +102,7 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
         builder.stand_for(written, (STANDS_FOR, name))
         return written
     if plain in FUNCTIONS or plain in METHODS:
-        raise excerpt.refuse(f"{name} writes into the array; give the result a name: x = x.{plain}(...)")
+        raise excerpt.error(f"{name} writes into the array; give the result a name: x = x.{plain}(...)")
     return None
 
 
@@ -114,7 +114,7 @@ def _in_order(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequ
     if not by_library:
         return operands
     if excerpt.owner is None:
-        raise excerpt.refuse(
+        raise excerpt.error(
             f"of a method {name} libraries take the operands in different orders; write {name}(mask, x, y)"
         )
     if by_library.get(excerpt.owner) == "yes":
@@ -172,21 +172,21 @@ def _call_to(call: MethodCall) -> Argument:
 def _call_type(call: MethodCall) -> Argument:
     to = asked_dtype(call.excerpt, call.first)
     if to is None:
-        raise call.excerpt.refuse("type() gives the name of a dtype, which is no array; leave it out")
+        raise call.excerpt.error("type() gives the name of a dtype, which is no array; leave it out")
     return call.builder.cast(call.excerpt, call.x, to)
 
 
 def _call_item(call: MethodCall) -> Argument:
     elements = size(call.shape)
     if not call.args and elements not in (None, 1):
-        raise call.excerpt.refuse(
+        raise call.excerpt.error(
             f"item takes an array of one element, and this has {elements}; index it first"
         )
     return call.builder.item(call.excerpt, call.x)
 
 
 def _call_tolist(call: MethodCall) -> Argument:
-    raise call.excerpt.refuse(
+    raise call.excerpt.error(
         "it takes the values out of an array; compute with the array, or with x[0].item()"
     )
 
@@ -205,7 +205,7 @@ def _call_view(call: MethodCall) -> Argument | MultipleResults:
 def _view_as(call: MethodCall) -> Argument:
     shape = call.builder.shape(call.args[0]) if len(call.args) == 1 else None
     if (shape is None or None in shape) and not call.builder.observed:
-        raise call.excerpt.refuse(NO_SHAPE)
+        raise call.excerpt.error(NO_SHAPE)
     return call.builder.call(call.excerpt, operation("reshape"), [call.x], [shape])
 
 
@@ -215,12 +215,12 @@ def _call_size(call: MethodCall) -> Argument:
     if axis is None:
         return attribute_of(call.builder, call.excerpt, "shape", call.x)
     if call.shape is None:
-        raise call.excerpt.refuse(NO_SHAPE)
+        raise call.excerpt.error(NO_SHAPE)
     if not isinstance(axis, int) or not -len(call.shape) <= axis < len(call.shape):
-        raise call.excerpt.refuse(f"there are {len(call.shape)} axes; give the number of one")
+        raise call.excerpt.error(f"there are {len(call.shape)} axes; give the number of one")
     length = call.shape[axis]
     if length is None:
-        raise call.excerpt.refuse(NO_SHAPE)
+        raise call.excerpt.error(NO_SHAPE)
     return length
 
 

@@ -25,17 +25,17 @@ def call_own_operation(
     """
     names = (*op.operands, *op.parameters)
     if len(args) > len(names):
-        raise excerpt.refuse(f"{op.name} is given {len(args)} arguments; it takes {', '.join(names)}")
+        raise excerpt.error(f"{op.name} is given {len(args)} arguments; it takes {', '.join(names)}")
     values = dict(zip(names, args, strict=False))
     for key, value in keywords.items():
         if key not in (*names, SHAPE, ACCUMULATOR):
             near = nearest(key, names)
-            raise excerpt.refuse(f"{op.name} has no {short(key)}{near}; it takes {', '.join(names)}")
+            raise excerpt.error(f"{op.name} has no {short(key)}{near}; it takes {', '.join(names)}")
         if key in values:
-            raise excerpt.refuse(f"{op.name} is given {key} twice")
+            raise excerpt.error(f"{op.name} is given {key} twice")
         values[key] = value
     if missing := [key for key in op.operands if values.get(key) is None]:
-        raise excerpt.refuse(f"{op.name} is given no {missing[0]}; it takes {', '.join(names)}")
+        raise excerpt.error(f"{op.name} is given no {missing[0]}; it takes {', '.join(names)}")
     stated = plain_axes(builder.static(values.get(SHAPE)))
     operands = [values.pop(key) for key in op.operands]
     parameters = {key: builder.static(value) for key, value in values.items() if value is not None}

@@ -102,7 +102,7 @@ class ProgramBuilder:
         """Give the last step a shape that the source states. Raises ProgramError for another than it has."""
         known = self.steps[ref.step].shape
         if known is not None and known != shape:
-            raise excerpt.refuse(f"its shape is {known}, not {shape}; leave out the wrong one")
+            raise excerpt.error(f"its shape is {known}, not {shape}; leave out the wrong one")
         self.steps[ref.step] = replace(self.steps[ref.step], shape=shape)
         return ref
 
@@ -227,7 +227,7 @@ class ProgramBuilder:
             return self.add(Input(read_input(x.name)[0], text=x.name, location=excerpt.location))
         if isinstance(x, tuple) and x:
             return self.array_of(self.operand_excerpt(excerpt, x), x, None)
-        raise excerpt.refuse(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
+        raise excerpt.error(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
 
     def operand_excerpt(self, excerpt: Excerpt, x: Argument) -> Excerpt:
         """Return the excerpt of an operand that is no step by itself, with its text."""
@@ -331,7 +331,7 @@ class ProgramBuilder:
         try:
             op.check(sum(x is not None for x in operands))
         except OpError as e:
-            raise excerpt.refuse(str(e)) from None
+            raise excerpt.error(str(e)) from None
         operands = self.convert_operands(excerpt, op, operands)
         given = [x for x in operands if x is not None]
         taken = tuple([None if x is None else self.ref(excerpt, x) for x in operands])
@@ -340,7 +340,7 @@ class ProgramBuilder:
         try:
             shape = result_shape(like, [self.steps[i].shape for i in steps], args, dict(keywords))
         except ShapeError as e:
-            raise excerpt.refuse(f"{e}; give other shapes") from None
+            raise excerpt.error(f"{e}; give other shapes") from None
         if self.observed:
             args, keywords = (), tuple((key, x) for key, x in keywords if key in DECIDING)
         whole: tuple[Argument, ...] = (taken, *args) if op.form == "list" else (*taken, *args)
@@ -385,7 +385,7 @@ class ProgramBuilder:
         try:
             shape = indexed_shape(self.shape(x), key, shapes, bool(lists), masks)
         except ShapeError as e:
-            raise excerpt.refuse(f"{e}; give fewer") from None
+            raise excerpt.error(f"{e}; give fewer") from None
         return self.add(Index(x.step, key, lists, **self.place(excerpt, (x.step,), shape)))
 
     def _index_kind(self, x: Ref) -> Kind | None:

@@ -59,7 +59,7 @@ class Excerpt:
         """Return the same piece of source, where it names another library, or none."""
         return Excerpt(self.text, self.location, owner, module)
 
-    def refuse(self, why: str) -> ProgramError:
+    def error(self, why: str) -> ProgramError:
         """Build the error for source that cannot become a step; `why` also says what to do."""
         where = f"{self.location}: " if self.location else ""
         return ProgramError(f"{where}{clip_text(self.text, 60)!r}: {clip_text(why, 600)}")

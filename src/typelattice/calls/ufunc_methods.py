@@ -49,7 +49,7 @@ def ufunc_method(
     if method == "at":
         return _call_at(builder, excerpt, name, args, argument_values)
     if not args or len(args) > 1 + len(POSITIONS):
-        raise excerpt.refuse(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
+        raise excerpt.error(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
     if method == "reduceat":  # whose second argument has the indices
         args = (*args[:1], *args[2:])
     known = REDUCED.get(method, {})
@@ -73,10 +73,10 @@ def _call_repeatedly(
     """Add a function applied to element after element: its dtype is that of the function of two arrays."""
     op = FUNCTIONS[function]
     if op.least > 2 or op.most == 1:
-        raise excerpt.refuse(f"{function}.{method}: {function} takes one array; give a function of two")
+        raise excerpt.error(f"{function}.{method}: {function} takes one array; give a function of two")
     typed = [x for x in (*args[1:], given.get("dtype")) if isinstance(x, (NamedDType, DTypeOf))]
     if typed or "out" in given:
-        raise excerpt.refuse(f"{function}.{method} is read without dtype and out; cast with .astype(dtype)")
+        raise excerpt.error(f"{function}.{method} is read without dtype and out; cast with .astype(dtype)")
     x = builder.ref(excerpt, args[0])
     made = builder.call(excerpt, op, [x, x])
     shape = builder.shape(x) if method == "accumulate" else None
@@ -91,9 +91,9 @@ def _call_at(
     args: Sequence[Argument],
     given: Mapping[str, Argument],
 ) -> Ref:
-    """Return the array with elements that the function has computed with: it keeps its dtype."""
+    """Return the array after the function has updated some elements; its dtype stays."""
     if len(args) not in (2, 3) or not isinstance(args[0], Ref) or {*given} - {"inplace"}:
-        raise excerpt.refuse(f"{name}.at takes an array, indices and values; give those")
+        raise excerpt.error(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
     elements = builder.index(excerpt, x, key, INDICES[0] if isinstance(key, tuple) else "")
     if values and builder.is_scalar(values[0]) and meaning("joined", "number", excerpt.owner):
@@ -109,12 +109,12 @@ def changes_array(path: Sequence[str], given: Mapping[str, Argument]) -> bool:
 def _call_outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:
     """Return the function of each element of one array with each of another: new axes, and the function."""
     if len(args) != 2:
-        raise excerpt.refuse(f"{name}.outer takes two arrays; give those")
+        raise excerpt.error(f"{name}.outer takes two arrays; give those")
     made = [call_function(builder, excerpt, "asarray", [each], {}) for each in args]
     x, y = (builder.ref(excerpt, each) for each in made if not isinstance(each, MultipleResults))
     shape = builder.shape(y)
     if shape is None:
-        raise excerpt.refuse(f"the axes of {name}.outer are not known; give shapes, e.g. float32[3]")
+        raise excerpt.error(f"the axes of {name}.outer are not known; give shapes, e.g. float32[3]")
     if shape:
         text = clip_text(
             f"{builder.steps[x.step].text}[..., {', '.join(['None'] * len(shape))}]", len(excerpt.text)

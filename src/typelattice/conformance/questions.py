@@ -25,29 +25,29 @@ EDGES = (
 )
 """Python scalars about the limits of the dtypes."""
 
-TWO = ("2", "2.0")
-"""Exponents with which some libraries call another function than with others; asked by those only."""
+EXPONENTS = ("2", "2.0")
+"""Exponents that some libraries compute by a function of their own; only those libraries are asked."""
 
-WHOLE = ("result_type", "add", "divide", "pow", "equal", "bitwise_and", "where")
+ASKED_OF_EVERY_OPERAND = ("result_type", "add", "divide", "pow", "equal", "bitwise_and", "where")
 """Operations of two operands that are asked of every operand, and their operators that write nothing. The
 others are asked of arrays and of `KINDS`; those that compute element by element, such as `hypot`, also of
 arrays without dimensions."""
 
-EVERY_DTYPE = (
-    *WHOLE,
+ASKED_OF_EVERY_DTYPE = (
+    *ASKED_OF_EVERY_OPERAND,
     *("promote_types", "subtract", "multiply", "floor_divide", "remainder", "less", "bitwise_left_shift"),
     *("logical_and", "maximum", "atan2", "concat", "matmul"),
     *("positive", "negative", "abs", "sign", "sqrt", "exp", "sin", "floor", "bitwise_invert", "logical_not"),
     *("sum", "prod", "mean", "cumulative_sum", "max", "argmax"),
 )
 """Operations that are asked of every dtype, a choice from most classes, and their operators that write
-nothing; the others are asked of the `USUAL` ones."""
+nothing; the others are asked of the `COMMON_DTYPES` ones."""
 
 MAX_OPERANDS_FOR_OPERATORS = 110
 """Operands beyond which operators, which double the calls, are asked of the usual dtypes only. PyTorch has
 102, and is asked all: its `*` differs from `multiply` in float8, as its list of departures says."""
 
-USUAL = re.compile(
+COMMON_DTYPES = re.compile(
     r"bool|u?int(8|16|32|64)?|b?float(16|32|64)?|complex(64|128)?|c?longdouble|\w+\(.*\)"
 )
 """The dtypes that most libraries have kernels for, those of Python and C, and those with parameters."""
@@ -58,7 +58,7 @@ TAKE_SEVERAL = tuple(name for name, op in OPERATIONS.items() if op.form != "choi
 MAX_RANDOM_OPERANDS = 5
 """Operands of a call at random."""
 
-HALF, FIFTH = 0.5, 0.2
+PROMOTION_SHARE, SCALAR_SHARE = 0.5, 0.2
 """How often a call at random asks result_type, and how often its operand is a Python scalar."""
 
 Question = tuple[str, tuple[str, ...]]
@@ -101,9 +101,9 @@ def planned_calls(
 ) -> PlannedCalls:
     """The calls to make: all of one and two operands, and random ones of more for operations in `several`.
 
-    There are so many random calls of each operation of `WHOLE`, and a tenth of that of each other. Promotion
-    alone is asked of three operands in two orders, since a library may answer these differently. `own` has
-    the operations that no other library has.
+    Each operation of `ASKED_OF_EVERY_OPERAND` gets so many random calls, and each other operation a tenth of
+    them. Promotion alone is asked of three operands in two orders, since a library may answer these
+    differently. `own` has the operations that no other library has.
     """
     drawn = random.Random(seed)
     known = {op: operation(op, own) for op in operations}
@@ -111,7 +111,7 @@ def planned_calls(
         (op, tuple(drawn.choices(pool, k=drawn.randint(max(3, known[op].least), _most(known[op])))))
         for op in several
         for pool in (_arrays(known[op], operands), _asked_of(known[op], operands))
-        for _ in range(calls // (2 if known[op].name in WHOLE else 20))
+        for _ in range(calls // (2 if known[op].name in ASKED_OF_EVERY_OPERAND else 20))
     ]
     turned = [(op, of[::-1]) for op, of in of_more if op == "result_type" and len(of) == 3]
     return PlannedCalls(
@@ -136,8 +136,8 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
 def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands of which an operation is asked, by their index."""
     usual = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
-    every = known.function in EVERY_DTYPE and not usual
-    if (known.function in WHOLE and not usual) or (every and known.alone):
+    every = known.function in ASKED_OF_EVERY_DTYPE and not usual
+    if (known.function in ASKED_OF_EVERY_OPERAND and not usual) or (every and known.alone):
         return tuple(range(len(operands)))
     tiers = _tiers(known)
     scalars = KINDS if known.form == "creation" or not (known.alone or _takes_arrays_only(known)) else ()
@@ -146,11 +146,11 @@ def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
         i
         for i, operand in enumerate(read)
         if operands[i] in scalars
-        or (operands[i] in TWO and known.function == "pow")
+        or (operands[i] in EXPONENTS and known.function == "pow")
         or (
             operand.dtype
             and ("array" if operand.tier == "list" else operand.tier) in tiers
-            and (USUAL.fullmatch(operand.dtype) or (every and operand.tier != "0d"))
+            and (COMMON_DTYPES.fullmatch(operand.dtype) or (every and operand.tier != "0d"))
         )
         if "=" not in operands[i]  # a value matters to promotion alone, and is the length of what is made
     )
@@ -188,11 +188,11 @@ def random_questions(
     pools = {op: _pool(known[op], operands) for op in promoting}
     scalars = [name for name in operands if name in (*KINDS, *EDGES)]
     for _ in range(calls if promoting else 0):
-        op = drawn.choice(asked_first if drawn.random() < HALF else promoting)
+        op = drawn.choice(asked_first if drawn.random() < PROMOTION_SHARE else promoting)
         count = drawn.randint(max(2, known[op].least), _most(known[op])) if op in several else 2
         chosen = drawn.choices(pools[op], k=count)
         if scalars and _of_every_tier(known[op]):
-            chosen = [drawn.choice(scalars) if drawn.random() < FIFTH else name for name in chosen]
+            chosen = [drawn.choice(scalars) if drawn.random() < SCALAR_SHARE else name for name in chosen]
         yield op, tuple(chosen)
 
 
@@ -208,13 +208,13 @@ def _of_every_tier(known: Operation) -> bool:
 
     An operation that writes into an operand does not: it needs an array.
     """
-    return known.function in EVERY_DTYPE and not known.in_place and not _takes_arrays_only(known)
+    return known.function in ASKED_OF_EVERY_DTYPE and not known.in_place and not _takes_arrays_only(known)
 
 
 def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
     """Return True if calls of an operation with `count` operands, one or two, are asked.
 
-    One operand: no other promotes with it, or the operation is one of `several` and needs no more.
+    One operand: if the operation promotes a single one, or if it is in `several` and takes a single one.
     Two operands: they promote together, and the operation needs no more.
     """
     if count == 1:

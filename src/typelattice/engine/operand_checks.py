@@ -17,7 +17,6 @@ from typelattice.engine.decisions import (
 from typelattice.engine.operations import (
     ANY,
     DIFFERENT,
-    Domain,
     OperationRules,
     Override,
     Target,
@@ -76,7 +75,8 @@ def check_operands(rules: Rules, op: OperationRules, operands: Sequence[Operand]
         if op.accepts is not None and own not in op.accepts:
             step = Operated((o.own_node,), None, deciding_entry(rules, op, "accepts"))
             remedy = cast_remedy(rules, op, [o.own_node], "it")
-            raise RefusalError(f"{op.name} takes no {_name_untaken(o, op.accepts)}", remedy, step)
+            untaken = op.accepts.name_untaken(o.dtype or o.kind)
+            raise RefusalError(f"{op.name} takes no {untaken}", remedy, step)
 
 
 def cast_remedy(
@@ -146,11 +146,6 @@ def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]
         found = next((o for o in operands if o.tier == "scalar"), operands[0])
         step = Operated((found.own_node,), None, deciding_entry(rules, op, "scalars"))
         raise RefusalError(f"{op.name} takes {PLACES[op.scalars]}", "make it an array of a dtype", step)
-
-
-def _name_untaken(o: Operand, taken: Domain) -> str:
-    """Name what an operation does not take: a kind if it takes no dtype of that kind, else the dtype."""
-    return str(o.dtype if o.dtype and o.kind in taken else o.kind)
 
 
 def check_exponent(rules: Rules, op: OperationRules, last: Operand, value: object, compute: DType) -> None:

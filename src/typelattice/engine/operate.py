@@ -159,7 +159,8 @@ def _evaluate_assignment(
     dtypes = tuple(o.dtype for o in operands if o.dtype)
     if target not in op.takes:
         step = Operated(dtypes, None, deciding_entry(rules, op, "takes"))
-        raise RefusalError(f"{op.name} takes no {target.kind}", cast_remedy(rules, op, [target]), step)
+        reason = f"{op.name} takes no {op.takes.name_untaken(target)}"
+        raise RefusalError(reason, cast_remedy(rules, op, [target]), step)
     target = _computed_in(rules, op, (target,)) or target
     trail.append(Operated(dtypes, target, deciding_entry(rules, op)))
     # A bool holds the truth of every number, so that none is out of its range.
@@ -186,7 +187,7 @@ def _evaluate_separately(
         if (o.dtype or o.kind) not in op.takes:
             step = Operated((o.own_node,), None, deciding_entry(rules, op, "takes"))
             remedy = cast_remedy(rules, op, [o.own_node])
-            raise RefusalError(f"{op.name} takes no {o.kind}", remedy, step)
+            raise RefusalError(f"{op.name} takes no {op.takes.name_untaken(o.dtype or o.kind)}", remedy, step)
     assert isinstance(op.gives, (DType, Kind))
     result = resolve_target(rules, op.gives)
     nodes = tuple(o.own_node for o in operands)
@@ -263,7 +264,7 @@ def _apply_rule(
     if compute is None or checked is None or not taken:
         description = " with ".join(map(str, dtypes))
         if compute is not None and checked is not None:
-            description = str(checked if checked.kind in op.takes else checked.kind)
+            description = op.takes.name_untaken(checked)
         step = Operated(dtypes, None, deciding_entry(rules, op, "takes"))
         reason = f"{op.name} takes no {description}"
         raise RefusalError(reason, cast_remedy(rules, op, dtypes), step)

@@ -95,6 +95,13 @@ class Domain:
         kind = x.kind if isinstance(x, DType) else x
         return (kind in self._listed or x in self._listed) and not (kind in self._but or x in self._but)
 
+    def name_untaken(self, x: Target) -> str:
+        """Name what the domain lacks: the kind if it has no dtype of that kind, else the dtype."""
+        if isinstance(x, Kind):
+            return str(x)
+        kinds = {listed.kind if isinstance(listed, DType) else listed for listed in self._listed - self._but}
+        return str(x if x.kind in kinds else x.kind)
+
 
 @frozen()
 class Override:

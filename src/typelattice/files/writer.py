@@ -13,7 +13,7 @@ from typelattice.facts.order import Order
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.unused_keys import unused_entries, unused_keys
 
-GONE = (
+REPLACED_KEYS = (
     "name", "title", "source", "library", "extends", "order", "combine", "ties", "overrides", "refusals",
     "both-ways",
 )  # fmt: skip
@@ -45,7 +45,7 @@ def _list_settling_ties(system: System, order: Order[Node]) -> list[str]:
 def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     """Return the keys that still say something beside another order."""
     assert isinstance(system.origin, SystemOrigin)
-    kept = {key: value for key, value in system.origin.definition.values.items() if key not in GONE}
+    kept = {key: value for key, value in system.origin.definition.values.items() if key not in REPLACED_KEYS}
     plain = replace(
         system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset()
     )
@@ -80,7 +80,7 @@ def _list_words(value: object) -> list[str]:
 
 
 def reduce_order(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Order[Node]:
-    """Return the order of these nodes that holds these relations, which are all it holds."""
+    """Return the order of nodes in which exactly these relations hold."""
     above: dict[Node, list[Node]] = {a: [] for a in nodes}
     for a, b in relations:
         if a is not b:

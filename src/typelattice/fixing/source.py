@@ -110,7 +110,7 @@ class Source:
         return self.content[start:end].decode("utf-8")
 
     def nodes(self, line: int, text: str) -> list[ast.expr | ast.stmt]:
-        """Find the nodes of a text in the statements that a line is part of, those that begin there first."""
+        """Find the nodes with this text in the statements on a line, those that begin on the line first."""
         found = [
             node
             for node in ast.walk(self.tree)

@@ -11,7 +11,7 @@ import numpy as np
 from typelattice.conformance.functions import SpelledFunction, first
 from typelattice.conformance.libraries.numpy import DTYPES, NumPy
 from typelattice.conformance.library import OperandString
-from typelattice.conformance.questions import TWO
+from typelattice.conformance.questions import EXPONENTS
 from typelattice.facts.operations import NAMES, Operation, own_operation
 
 LONG_DOUBLES = {
@@ -58,7 +58,7 @@ class Eager(NumPy):
 
     name = "numpy-eager"
     how = "numpy's functions and the methods of its ufuncs, called on arrays, lists and scalars"
-    extra_operands = (*TWO, *(f"{each}:list" for each in ("bool", "int", "float", "complex")))
+    extra_operands = (*EXPONENTS, *(f"{each}:list" for each in ("bool", "int", "float", "complex")))
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,12 +17,12 @@ from typelattice.conformance.libraries.torch import Torch
 from typelattice.conformance.library import NotAskedError, versions_of
 from typelattice.facts.operations import OPERATORS, Operation, own_operation
 
-OF_ONE: Mapping[Any, str] = {
+UNARY: Mapping[Any, str] = {
     torch: "digamma erfc erfinv frac i0 lgamma logit sgn sinc",
     torch.special: "airy_ai bessel_j0 entr erfcx i0e i1 log_ndtr ndtr ndtri",
     torch.nn.functional: "elu hardswish logsigmoid mish relu6 selu softplus softsign tanhshrink",
 }
-OF_TWO: Mapping[Any, str] = {
+BINARY: Mapping[Any, str] = {
     torch: "complex dist igamma ldexp logaddexp2 polar xlogy",
     torch.special: "xlog1py zeta",
     torch.nn.functional: "huber_loss kl_div l1_loss linear mse_loss",
@@ -47,7 +47,7 @@ class Eager(Torch):
     how = "functions of torch, computed"
     own: Mapping[str, Operation] = {
         name: own_operation(name, "cbrt", operands)
-        for spaces, operands in ((OF_ONE, "x"), (OF_TWO, "xy"))
+        for spaces, operands in ((UNARY, "x"), (BINARY, "xy"))
         for name in _own(spaces)
     }
 
@@ -56,7 +56,7 @@ class Eager(Torch):
         self.transformed(lambda x: -x, [torch.ones(2)])  # a first call loads modules for many seconds
 
     def operations(self) -> Operations:
-        found = super().operations() | _own(OF_ONE) | _own(OF_TWO)
+        found = super().operations() | _own(UNARY) | _own(BINARY)
         # A deep copy of a traced tensor is a constant.
         found |= {op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].in_place}
         return {op: self.as_whole(found[op]) for op in found if op != "result_type"}  # it computes nothing

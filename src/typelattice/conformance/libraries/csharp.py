@@ -13,7 +13,7 @@ ERROR = re.compile(r"^\S+\((?P<line>\d+),\d+\): error CS\d+: (?P<message>.*)$", 
 TYPE = re.compile(r"^Cannot implicitly convert type `(?P<type>\w+)' to `Nothing'$")
 NAMED = re.compile(r" of type|`[^']*'")
 
-ONE = (
+UNARY = (
     *("acos", "asin", "atan", "cos", "cosh", "exp", "log", "log10", "sin", "sinh", "sqrt", "tan", "tanh"),
     *("abs", "sign", "floor", "round"),
 )
@@ -50,7 +50,7 @@ class CSharp(Language):
         "atan2": ("System.Math.Atan2({}, {})",),
         "ceil": ("System.Math.Ceiling({})",),
         "trunc": ("System.Math.Truncate({})",),
-        **{name: (f"System.Math.{name.capitalize()}({{}})",) for name in ONE},
+        **{name: (f"System.Math.{name.capitalize()}({{}})",) for name in UNARY},
         "setitem": ("({} = {})",),
     }
 

@@ -19,7 +19,7 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
-from typelattice.conformance.questions import TWO
+from typelattice.conformance.questions import EXPONENTS
 
 
 class CuPy(Library):
@@ -27,7 +27,7 @@ class CuPy(Library):
 
     name = "cupy"
     how = "cupy's functions, computed on a GPU"
-    extra_operands = TWO
+    extra_operands = EXPONENTS
     spaces = (cp, cp.linalg, cp.fft)
 
     def __init__(self) -> None:

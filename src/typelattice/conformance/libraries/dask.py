@@ -16,14 +16,14 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
-from typelattice.conformance.questions import TWO
+from typelattice.conformance.questions import EXPONENTS
 
 
 class Dask(Library):
     """Dask with NumPy chunks; an operation's answer is the dtype of the lazy array it gives."""
 
     name = "dask"
-    extra_operands = TWO
+    extra_operands = EXPONENTS
     how = "dask.array's functions; the dtype a lazy result announces, nothing computed"
     spaces = (da, da.linalg, da.fft, da.ma)
 

@@ -16,11 +16,11 @@ ERROR = re.compile(
 TYPE = re.compile(r"^Cannot convert (?P<type>\w+\(\d+\)) to TYPE\(nothing\) at")
 ASSIGNED = re.compile(r"^a_(\w+) = ")
 
-ONE = (
+UNARY = (
     *("abs", "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh"),
     *("tanh", "asinh", "acosh", "atanh", "erf", "floor"),
 )
-TWO = ("atan2", "hypot")
+BINARY = ("atan2", "hypot")
 """Functions of one and of two numbers."""
 
 
@@ -80,8 +80,8 @@ class Fortran(Language):
         "any": ("any([{}])",),
         "all": ("all([{}])",),
         "setitem": ("{} = {}",),
-        **{name: (name + "({})",) for name in ONE},
-        **{name: (name + "({}, {})",) for name in TWO},
+        **{name: (name + "({})",) for name in UNARY},
+        **{name: (name + "({}, {})",) for name in BINARY},
     }
 
     def __init__(self) -> None:

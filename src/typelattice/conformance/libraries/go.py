@@ -28,12 +28,12 @@ type nothing interface { nothing() }
 const _ = math.Pi
 func after[T any](do func(), x T) T { do(); return x }
 """
-ONE = (
+UNARY = (
     *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "expm1", "log", "log1p"),
     *("log2", "log10", "sin", "sinh", "sqrt", "tan", "tanh", "cbrt", "erf", "exp2", "ceil", "floor"),
     *("trunc", "round", "abs", "signbit"),
 )
-TWO = ("atan2", "copysign", "hypot", "nextafter", "pow")
+BINARY = ("atan2", "copysign", "hypot", "nextafter", "pow")
 """Functions of the package math, of one and of two numbers."""
 
 
@@ -69,8 +69,8 @@ class Go(Language):
         "maximum": ("math.Max({}, {})",),
         "minimum": ("math.Min({}, {})",),
         "fmod": ("math.Mod({}, {})",),
-        **{name: (f"math.{name.capitalize()}({{}})",) for name in ONE},
-        **{name: (f"math.{name.capitalize()}({{}}, {{}})",) for name in TWO},
+        **{name: (f"math.{name.capitalize()}({{}})",) for name in UNARY},
+        **{name: (f"math.{name.capitalize()}({{}}, {{}})",) for name in BINARY},
         **{
             op: (f"after(func() {{{{ {{0}} {sign} {{1}} }}}}, {{0}})",)
             for op, sign in (

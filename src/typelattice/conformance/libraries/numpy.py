@@ -17,7 +17,7 @@ from typelattice.conformance.library import (
     python_answer,
     versions_of,
 )
-from typelattice.conformance.questions import TWO
+from typelattice.conformance.questions import EXPONENTS
 
 DTYPES = (
     *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
@@ -38,7 +38,7 @@ class NumPy(Library):
     name = "numpy"
     how = "numpy's functions, called on arrays, scalars and Python scalars"
     major = "2"
-    extra_operands: Sequence[str] = TWO
+    extra_operands: Sequence[str] = EXPONENTS
     spaces: Sequence[Any] | None = (np, np.linalg, np.fft, np.lib.stride_tricks, np.ma)
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class NumPy1(NumPy):
 
     def __init__(self) -> None:
         super().__init__()
-        self.extra_operands = [*TWO] + [
+        self.extra_operands = [*EXPONENTS] + [
             f"{dtype}:0d={value}" for dtype in DTYPES for value in _boundary_values(np.dtype(dtype))
         ]
 

@@ -12,13 +12,13 @@ ANSWER = re.compile(r"^(?P<number>\d+)\t(?P<class>\w*)\t(?P<message>.*)$", re.MU
 REPORT = 'printf("%d\\t%s%s\\t\\n", {}, class(r), repmat("_complex", 1, iscomplex(r)))'
 FAILURE = 'printf("%d\\t\\t%s\\n", {}, strrep(e.message, "\\n", " "))'
 
-ONE = (
+UNARY = (
     *("abs", "sign", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin"),
     *("acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "erf", "floor", "ceil"),
     *("round", "real", "imag", "conj", "isnan", "isinf", "isfinite", "sum", "prod", "cumsum", "cumprod"),
     *("max", "min", "mean", "median", "var", "std", "any", "all", "sort", "diff"),
 )
-TWO = ("atan2", "hypot", "gcd", "lcm")
+BINARY = ("atan2", "hypot", "gcd", "lcm")
 """Functions of one and of two arrays."""
 
 REAL = {"a": "[1, 1]", "b": "[2, 3]", "c": "[4, 5]"}
@@ -76,8 +76,8 @@ class Octave(Language):
         "where": ("merge([true false], {}, {})",),
         "concat": ("[{}]", "[{}, {}]"),
         "trunc": ("fix({})",),
-        **{name: (name + "({})",) for name in ONE},
-        **{name: (name + "({}, {})",) for name in TWO},
+        **{name: (name + "({})",) for name in UNARY},
+        **{name: (name + "({}, {})",) for name in BINARY},
         **{f"{sign}=": (f"{{0}}; r {sign}= {{1}}",) for sign in ("+", "-")},
         "*=": ("{0}; r .*= {1}",),
         "/=": ("{0}; r ./= {1}",),

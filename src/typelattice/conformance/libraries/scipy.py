@@ -92,13 +92,13 @@ SHARED: Mapping[str, Function] = {  # functions that other libraries have, too, 
     **{name: call_of(linalg, name, matrix) for name in ("qr", "svd", "eigh")},
     **{name: call_of(signal, name, vector) for name in ("convolve", "correlate")},
 }
-TWO = (
+BINARY = (
     *("linalg_solve_triangular", "linalg_khatri_rao", "signal_sosfilt", "signal_fftconvolve"),
     *("signal_oaconvolve", "signal_upfirdn", "signal_convolve2d", "signal_correlate2d", "stats_zmap"),
     *("distance_cdist", "distance_braycurtis", "distance_canberra", "distance_hamming", "distance_jaccard"),
     *("distance_sqeuclidean", "distance_cosine", "distance_correlation", "distance_jensenshannon"),
 )
-WHOLE: Mapping[str, Function] = {  # functions of whole arrays that no other library has
+OF_WHOLE_ARRAYS: Mapping[str, Function] = {  # functions of whole arrays that no other library has
     **calls(special, vector, "lambertw"),
     **calls(fft, vector, "dct idct dst idst"),
     **calls(fft, grid, "dctn idctn dstn idstn hfftn ihfftn"),
@@ -167,8 +167,8 @@ class SciPy(NumPy):
                 for name, found in self.ufuncs.items()
             },
             **{
-                name: own_operation(name, LIKE[3 if name == "signal_lfilter" else 2 if name in TWO else 1])
-                for name in WHOLE
+                name: own_operation(name, LIKE[3 if name == "signal_lfilter" else 2 if name in BINARY else 1])
+                for name in OF_WHOLE_ARRAYS
             },
         }
 
@@ -179,7 +179,7 @@ class SciPy(NumPy):
 
     def operations(self) -> Mapping[str, Function]:
         ufuncs = {name: ufunc(name.partition("_")[2]) for name in self.ufuncs}
-        return {**SHARED, **ufuncs, **WHOLE}
+        return {**SHARED, **ufuncs, **OF_WHOLE_ARRAYS}
 
 
 LIBRARIES: Mapping[str, Callable[[], Library]] = {SciPy.name: SciPy}

@@ -19,7 +19,7 @@ from typelattice.conformance.library import (
     Scalar,
     versions_of,
 )
-from typelattice.conformance.questions import USUAL
+from typelattice.conformance.questions import COMMON_DTYPES
 from typelattice.facts.operations import OPERATORS
 
 DTYPES = (
@@ -100,7 +100,7 @@ class Function(TensorFlow):
     def __init__(self) -> None:
         tf.get_logger().setLevel("ERROR")  # it warns of each function that is traced
         super().__init__()
-        self.native = {name: dtype for name, dtype in self.native.items() if USUAL.fullmatch(name)}
+        self.native = {name: dtype for name, dtype in self.native.items() if COMMON_DTYPES.fullmatch(name)}
 
     def operations(self) -> Operations:
         # A symbolic tensor cannot be copied, nor written into.

@@ -16,12 +16,12 @@ ERROR = re.compile(r":\d+:\d+ error: (?P<message>[^\n]*)")
 TYPE = re.compile(r"cannot (?:assign|convert value of type) '(?P<type>[\w-]+)' to (?:type )?'Nothing'")
 STATEMENT = re.compile(r"a_(\w+) (?:[-+*/&|^]|<<|>>)?= ")
 
-ONE = (
+UNARY = (
     *("abs", "sign", "sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "trunc", "round", "degrees"),
     *("radians", "any", "all"),
 )
-TWO = ("max", "min", "pow", "atan2")
+BINARY = ("max", "min", "pow", "atan2")
 """Functions of one and of two values, called as here."""
 
 
@@ -52,8 +52,8 @@ class WGSL(Language):
         "logical_not": ("!{}",),
         "where": ("select({}, {}, a_bool)",),
         "rsqrt": ("inverseSqrt({})",),
-        **{name: (name + "({})",) for name in ONE},
-        **{{"max": "maximum", "min": "minimum"}.get(name, name): (name + "({}, {})",) for name in TWO},
+        **{name: (name + "({})",) for name in UNARY},
+        **{{"max": "maximum", "min": "minimum"}.get(name, name): (name + "({}, {})",) for name in BINARY},
         **{f"{sign}=": (f"{{}} {sign}= {{}}",) for sign in ("+", "-", "*", "/", "&", "|", "^", "<<", ">>")},
         "setitem": ("{} = {}",),
     }

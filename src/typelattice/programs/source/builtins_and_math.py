@@ -1,4 +1,4 @@
-"""Functions of Python's own, and of its `math`, of values that are known and of arrays."""
+"""Python's builtins and `math` functions, called with known values or with arrays."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.source.name_meanings import ASKS, LENGTH, Dotted, Function, Method, Read
 
 LOOPED = ("enumerate", "reversed", "zip")
-UNKNOWN = object()  # the result if a Python builtin is to be read as a function of arrays
-PLAIN = object()  # the result if Python itself computes it, of values that are known
-OF_PYTHON: Mapping[str, Callable[..., Any]] = {
+USE_ARRAY_FUNCTION = object()  # the result if a Python builtin is to be read as a function of arrays
+USE_PYTHON = object()  # the result if Python itself computes it, of values that are known
+BUILTINS: Mapping[str, Callable[..., Any]] = {
     "abs": abs, "all": all, "any": any, "enumerate": lambda *given: tuple(enumerate(*given)),
     "isinstance": isinstance, "len": len, "list": tuple, "max": max, "min": min, "print": print,
     "range": lambda *bounds: tuple(range(*bounds)), "reversed": lambda x: tuple(reversed(x)),
@@ -29,73 +29,73 @@ OF_PYTHON: Mapping[str, Callable[..., Any]] = {
 CLASSES: Mapping[str, type] = {"str": str, "list": tuple, "tuple": tuple, "dict": Mapping}
 
 
-def of_python(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    """Return the result of a Python builtin; UNKNOWN if it is to be read as a function of arrays."""
+def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    """Return the result of a Python builtin, or USE_ARRAY_FUNCTION."""
     if name == "print":
         return None
     if name in OF_ARRAYS:
         found = OF_ARRAYS[name](builder, excerpt, name, known)
-        if found is not PLAIN:
+        if found is not USE_PYTHON:
             return found
     if name == "range" and any(builder.is_length(x) for x in known):
-        raise excerpt.refuse(NO_SHAPE)
+        raise excerpt.error(NO_SHAPE)
     if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known):
-        return UNKNOWN
+        return USE_ARRAY_FUNCTION
     try:
         if name == "range" and len(range(*known)) > LENGTH:
-            raise excerpt.refuse(f"a range of more than {LENGTH:,} numbers; take a shorter one")
-        return OF_PYTHON[name](*known)
+            raise excerpt.error(f"a range of more than {LENGTH:,} numbers; take a shorter one")
+        return BUILTINS[name](*known)
     except (TypeError, ValueError, OverflowError) as e:
-        raise excerpt.refuse(f"Python refuses it: {e}; give other values") from None
+        raise excerpt.error(f"Python refuses it: {e}; give other values") from None
 
 
 def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     if len(known) != 1 or not isinstance(known[0], Ref):
-        return PLAIN
+        return USE_PYTHON
     shape = builder.shape(known[0])
     length: Argument = shape[0] if shape else None
     if length is None and shape != ():
         length = builder.length(excerpt, known[0])
     if length is None:
-        raise excerpt.refuse(NO_SHAPE)
+        raise excerpt.error(NO_SHAPE)
     return length
 
 
 def _call_abs(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     is_scalar = len(known) == 1 and builder.is_scalar(known[0])
-    return builder.operator(excerpt, name, known) if is_scalar else PLAIN
+    return builder.operator(excerpt, name, known) if is_scalar else USE_PYTHON
 
 
 def _call_isinstance(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    return _is_instance(builder, excerpt, *known) if len(known) == 2 else PLAIN
+    return _is_instance(builder, excerpt, *known) if len(known) == 2 else USE_PYTHON
 
 
 def _call_extreme(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     if (len(known) > 1 or isinstance(known[0], tuple)) and _has_array(known):
-        raise excerpt.refuse(f"it asks which is the {name}; write {name}imum(x, y)")
-    return PLAIN
+        raise excerpt.error(f"it asks which is the {name}; write {name}imum(x, y)")
+    return USE_PYTHON
 
 
 def _call_total(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     is_list = known and isinstance(known[0], tuple) and _has_array(known)
-    return _call_sum(builder, excerpt, *known) if is_list else PLAIN
+    return _call_sum(builder, excerpt, *known) if is_list else USE_PYTHON
 
 
-def _of_truth_values(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    return UNKNOWN if _has_array(known) else PLAIN
+def _call_any_or_all(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+    return USE_ARRAY_FUNCTION if _has_array(known) else USE_PYTHON
 
 
 def _call_loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
     if any(isinstance(x, Ref) for x in known):
-        raise excerpt.refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
-    return PLAIN
+        raise excerpt.error(f"a loop over an array {ASKS}; use functions of whole arrays")
+    return USE_PYTHON
 
 
-# The builtins that take arrays. Each returns PLAIN if Python itself is to compute the result.
+# The builtins that take arrays. Each returns USE_PYTHON if Python itself is to compute the result.
 OF_ARRAYS: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], Any]] = {
     "len": _call_len, "abs": _call_abs, "isinstance": _call_isinstance,
     "max": _call_extreme, "min": _call_extreme, "sum": _call_total,
-    "all": _of_truth_values, "any": _of_truth_values, "sorted": _of_truth_values,
+    "all": _call_any_or_all, "any": _call_any_or_all, "sorted": _call_any_or_all,
     **dict.fromkeys(LOOPED, _call_loop),
 }  # fmt: skip
 
@@ -119,14 +119,14 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
     names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flatten_classes(classes)]
     asked = tuple(PYTHONS.get(name) or CLASSES.get(name) for name in names)
     if isinstance(x, (Function, Dotted, Method)) or None in asked:
-        raise excerpt.refuse("it asks for a class that libraries have of their own; leave it out")
+        raise excerpt.error("it asks for a class that libraries have of their own; leave it out")
     if not isinstance(x, Ref):
         return isinstance(x, tuple(each for each in asked if each))
     given = builder.steps[x.step]
     if isinstance(given, (Input, Opaque)) and isinstance(given.given, Operand) and builder.is_scalar(x):
         return any(issubclass(PYTHONS[given.given.kind.word], each) for each in asked if each)
     if builder.is_scalar(x):
-        raise excerpt.refuse("it asks of what kind a number is, which is not known; leave it out")
+        raise excerpt.error("it asks of what kind a number is, which is not known; leave it out")
     return False
 
 
@@ -135,17 +135,17 @@ def _flatten_classes(classes: Any) -> Sequence[Any]:
     return classes if isinstance(classes, tuple) else (classes,)
 
 
-def of_math(
+def call_math(
     builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Read], known: Sequence[Any]
 ) -> Argument:
     """Return the result of a function of `math`: a Python float, known if the arguments are known."""
     function = vars(math).get(name)
     if name not in FUNCTIONS or not callable(function):
-        raise excerpt.refuse(f"math.{name} is no operation{nearest(name, FUNCTIONS)}; give its value")
+        raise excerpt.error(f"math.{name} is no operation{nearest(name, FUNCTIONS)}; give its value")
     if all(isinstance(x, (int, float)) for x in known):
         try:
             return float(function(*known))
         except (TypeError, ValueError, OverflowError) as e:
-            raise excerpt.refuse(f"Python refuses it: {e}; give other values") from None
+            raise excerpt.error(f"Python refuses it: {e}; give other values") from None
     refs = [x.step for x in args if isinstance(x, Ref)]
     return builder.opaque(excerpt, f"math.{name}", scalar(Kind.FLOAT), refs, ())

@@ -15,9 +15,9 @@ def key_of(excerpt: Excerpt, x: Any) -> Any:
     """Return a key: a text, a number, None, or a tuple of these. Raises ProgramError for anything else."""
     for each in x if isinstance(x, tuple) else (x,):
         if isinstance(each, (Ref, DTypeOf)):
-            raise excerpt.refuse("it looks up the value of an array; give a key that is known")
+            raise excerpt.error("it looks up the value of an array; give a key that is known")
         if each is not None and not isinstance(each, (str, bool, int, float, complex)):
-            raise excerpt.refuse("it is no key; give a text or a number")
+            raise excerpt.error("it is no key; give a text or a number")
     return x
 
 
@@ -25,7 +25,7 @@ def looked_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
     """Return the value of a key. Raises ProgramError."""
     if key_of(excerpt, key) not in dictionary:
         has = clip_text(", ".join(map(repr, dictionary)) or "none", 80)
-        raise excerpt.refuse(f"the dictionary has no key {clip_text(repr(key), 40)}; it has {has}")
+        raise excerpt.error(f"the dictionary has no key {clip_text(repr(key), 40)}; it has {has}")
     return dictionary[key]
 
 
@@ -35,4 +35,4 @@ def of_dictionary(excerpt: Excerpt, dictionary: Mapping[Any, Any], method: str, 
         return dictionary.get(key_of(excerpt, args[0]), *args[1:2])
     if method in ("items", "keys", "values") and not args:
         return tuple(getattr(dictionary, method)())
-    raise excerpt.refuse(f"of a dictionary it is known what {', '.join(METHODS)} give; write it out at once")
+    raise excerpt.error(f"of a dictionary it is known what {', '.join(METHODS)} give; write it out at once")

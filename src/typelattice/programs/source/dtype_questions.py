@@ -66,7 +66,7 @@ def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType
     elif isinstance(x, str):
         found = builder.dtype(NamedDType(x))
     if found is None:
-        raise excerpt.refuse(f"it asks for {DECIDED}")
+        raise excerpt.error(f"it asks for {DECIDED}")
     return found
 
 
@@ -79,7 +79,7 @@ def is_kind(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, kinds: Argum
         return found.kind in KINDS[kinds]
     if isinstance(kinds, str) and builder.dtype(NamedDType(kinds)) is None:
         near = nearest(kinds, KINDS)
-        raise excerpt.refuse(f"unknown kind {short(kinds)}{near}; give one of {', '.join(KINDS)}")
+        raise excerpt.error(f"unknown kind {short(kinds)}{near}; give one of {', '.join(KINDS)}")
     return found is known_dtype(builder, excerpt, kinds)
 
 
@@ -103,7 +103,7 @@ def is_dtype_question(builder: ProgramBuilder, x: Argument) -> bool:
 def question(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> bool | Limits:
     """Return the result of a function of QUESTIONS. Raises ProgramError."""
     if len(args) != (2 if name in ("isdtype", "issubdtype") else 1):
-        raise excerpt.refuse(f"{name} is given {len(args)} arguments; give a dtype, and what it is asked for")
+        raise excerpt.error(f"{name} is given {len(args)} arguments; give a dtype, and what it is asked for")
     if name in LIMITS:
         return limits_of(excerpt, name, args[0])
     return is_kind(builder, excerpt, args[0], OF_KINDS[name] if name in OF_KINDS else args[1])
@@ -113,7 +113,7 @@ def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
     """Return the result of `finfo` or `iinfo` for a dtype or an array's dtype. Raises ProgramError."""
     of = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
     if not isinstance(of, (NamedDType, DTypeOf)):
-        raise excerpt.refuse(f"{name} takes a dtype; give one such as float32")
+        raise excerpt.error(f"{name} takes a dtype; give one such as float32")
     return Limits(name, of, meaning("typed", name, excerpt.owner) is not None)
 
 
@@ -122,7 +122,7 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str)
     of_dtype, fields = LIMITS[limits.name]
     if field not in fields:
         near = nearest(field, fields)
-        raise excerpt.refuse(f"{limits.name} has no {short(field)}{near}; it has {', '.join(fields)}")
+        raise excerpt.error(f"{limits.name} has no {short(field)}{near}; it has {', '.join(fields)}")
     if field == "dtype":
         return limits.of
     known, typed = builder.dtype(limits.of), limits.typed and field != "bits"
@@ -130,12 +130,12 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str)
         try:
             info = of_dtype(known)
         except TypelatticeError as e:
-            raise excerpt.refuse(str(e)) from None
+            raise excerpt.error(str(e)) from None
         value: Argument = getattr(info, "smallest_normal" if field == "tiny" else field)
         return builder.cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
     if not isinstance(limits.of, DTypeOf):
         which = f"{limits.of.name}, whose limits are no system's alone"
-        raise excerpt.refuse(f"it asks for those of {which}; write the number")
+        raise excerpt.error(f"it asks for those of {which}; write the number")
     kind = WORDS["int" if limits.name == "iinfo" or field == "bits" else "float"]
     number = builder.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.of.step,), ())
     if not typed:
@@ -151,7 +151,7 @@ def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: AnyDType, name
     if name in OF_KINDS:
         return is_kind(builder, excerpt, x, OF_KINDS[name])
     if name not in ("kind", "itemsize", "name"):
-        raise excerpt.refuse(f"nothing is known of its {short(name)}; ask for its kind with isdtype")
+        raise excerpt.error(f"nothing is known of its {short(name)}; ask for its kind with isdtype")
     found = known_dtype(builder, excerpt, x)
     if name == "itemsize" and found.storage_bits is not None:
         return found.storage_bits // 8

@@ -128,7 +128,7 @@ def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Read
         case ast.Assign(targets=[*_, target]) | ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             named = target.value if isinstance(target, ast.Subscript) else target
             return source.as_argument(last, (yield source.expression(named, scope)))
-    raise source.excerpt(last).refuse("nothing is returned; end with an expression or with return")
+    raise source.excerpt(last).error("nothing is returned; end with an expression or with return")
 
 
 def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
@@ -189,5 +189,5 @@ def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name
     args = _bind_names(source, [name for name in known if name in source.bound])
     found = yield source.block(function.lines, {**scope, **defaults, **args})
     if found is UNRETURNED or found is None:
-        raise source.excerpt(function.node).refuse("it returns nothing; end it with return")
+        raise source.excerpt(function.node).error("it returns nothing; end it with return")
     return found

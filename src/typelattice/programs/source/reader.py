@@ -44,7 +44,12 @@ from typelattice.engine.foreign_arrays import INDICES
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.suggestions import clip_text, nearest, short
 from typelattice.operands.notation import MAX_INT_BITS
-from typelattice.programs.source.builtins_and_math import OF_PYTHON, UNKNOWN, of_math, of_python
+from typelattice.programs.source.builtins_and_math import (
+    BUILTINS,
+    USE_ARRAY_FUNCTION,
+    call_builtin,
+    call_math,
+)
 from typelattice.programs.source.dictionary_literals import key_of, looked_up, of_dictionary
 from typelattice.programs.source.dtype_questions import (
     CLASSES,
@@ -169,7 +174,7 @@ class Reader:
                 return x[x.fields.index(name)]
             case Ref():
                 return self.attribute_of_array(node, x, name)
-        raise self.excerpt(node).refuse(f"nothing is known of its {name}; give it as a value")
+        raise self.excerpt(node).error(f"nothing is known of its {name}; give it as a value")
 
     def attribute_of_name(self, node: ast.Attribute, x: Dotted, name: str) -> Read:
         """Return an attribute of an unbound name: a constant or a dtype of a library, or a longer name."""
@@ -195,20 +200,20 @@ class Reader:
         match x:
             case Dotted(path=(name, *more)):
                 if more:
-                    raise self.excerpt(node).refuse(
+                    raise self.excerpt(node).error(
                         "nothing that promotion knows of; give an array or a number"
                     )
                 raise self.unbound(node, name)
             case MultipleResults(name=name):
-                raise self.excerpt(node).refuse(f"{name} gives several arrays; take one: {name}(x)[0]")
+                raise self.excerpt(node).error(f"{name} gives several arrays; take one: {name}(x)[0]")
             case Mapping():
-                raise self.excerpt(node).refuse("a dictionary; take one of its values, or give them names")
+                raise self.excerpt(node).error("a dictionary; take one of its values, or give them names")
             case Limits(name=name):
-                raise self.excerpt(node).refuse(f"{name} gives several numbers; take one: {name}(dtype).max")
+                raise self.excerpt(node).error(f"{name} gives several numbers; take one: {name}(dtype).max")
             case Method(name=name) if near := nearest(name, ("dtype", *ATTRIBUTES)):
-                raise self.excerpt(node).refuse(f"no array has {short(name)}{near}")
+                raise self.excerpt(node).error(f"no array has {short(name)}{near}")
             case Dotted() | Elements() | Function() | Method():
-                raise self.excerpt(node).refuse("a function that is not called; call it")
+                raise self.excerpt(node).error("a function that is not called; call it")
         return x
 
     def plain(self, x: Read) -> Any:
@@ -220,9 +225,9 @@ class Reader:
         """Return True if a plain value is true. Raises ProgramError for an array."""
         value = self.plain(x)
         if is_dtype_question(self.builder, value):
-            raise self.excerpt(node).refuse(f"it asks for {DECIDED}")
+            raise self.excerpt(node).error(f"it asks for {DECIDED}")
         if isinstance(value, (Ref, DTypeOf)):
-            raise self.excerpt(node).refuse(f"it {ASKS}; {instead}")
+            raise self.excerpt(node).error(f"it {ASKS}; {instead}")
         return bool(value)
 
     # -- operators
@@ -252,7 +257,7 @@ class Reader:
             if known or not any(isinstance(x, Ref) for x in (left, right)):
                 return self.plain_test(node, op, left, right)
         if type(op) not in OPERATORS:
-            raise self.excerpt(node).refuse(f"it {ASKS}; {WHERE}")
+            raise self.excerpt(node).error(f"it {ASKS}; {WHERE}")
         return self.builder.operator(
             self.excerpt(node), OPERATORS[type(op)], [self.as_argument(node, x) for x in (a, b)]
         )
@@ -268,7 +273,7 @@ class Reader:
                 decided = (x for x in each_found if isinstance(x, Ref))
                 found = True in each_found or next(decided, False)
             case _:
-                raise excerpt.refuse("dtypes have no order; ask for the kind with isdtype")
+                raise excerpt.error("dtypes have no order; ask for the kind with isdtype")
         if isinstance(found, Ref):
             return found
         return found is not isinstance(op, (ast.NotEq, ast.IsNot, ast.NotIn))
@@ -278,7 +283,7 @@ class Reader:
         try:
             return bool(PLAIN_TESTS[type(op)](left, right))
         except TypeError as e:
-            raise self.excerpt(node).refuse(f"Python refuses it: {e}; compare others") from None
+            raise self.excerpt(node).error(f"Python refuses it: {e}; compare others") from None
 
     def subscript(self, node: ast.Subscript, x: Read, key: Read) -> Read:
         """Return elements of an array, or of a known list or dictionary."""
@@ -287,7 +292,7 @@ class Reader:
             try:
                 return x[at] if isinstance(at, int) else x.part(slice(at.start, at.stop, at.step))
             except (IndexError, TypeError) as e:
-                raise self.excerpt(node).refuse(f"{e}; give another index") from None
+                raise self.excerpt(node).error(f"{e}; give another index") from None
         if isinstance(x, Method) and x.name == "at":
             return Elements(x.of, self.as_argument(node, at))
         if isinstance(x, Mapping):
@@ -300,9 +305,9 @@ class Reader:
                 chosen: Argument = x[place]
                 return chosen
             except (IndexError, TypeError) as e:
-                raise self.excerpt(node).refuse(f"Python refuses it: {e}; give another index") from None
+                raise self.excerpt(node).error(f"Python refuses it: {e}; give another index") from None
         if not isinstance(x, Ref):
-            raise self.excerpt(node).refuse("a number has no elements; index an array")
+            raise self.excerpt(node).error("a number has no elements; index an array")
         return self.builder.index(
             self.excerpt(node), x, self.as_argument(node, at), _find_lists_form(node.slice)
         )
@@ -316,17 +321,17 @@ class Reader:
         for library in libraries_with_several_results(name, dict(step.keywords)):
             several = f"here .{name}() gives several arrays in {library}, and one in most libraries"
             ways = f"{library}.{name}(...) for several, xp.{name}(...) for one"
-            raise self.excerpt(call).refuse(f"{several}; write {ways}")
+            raise self.excerpt(call).error(f"{several}; write {ways}")
 
     def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
         """Return the items that a loop runs over. Raises ProgramError for an array, and past MOST_PASSES."""
         if isinstance(over, (bool, int, float, complex)) or over is None:
-            raise self.excerpt(node).refuse("nothing to loop over; give a list, or range(n)")
+            raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
-            raise self.excerpt(node).refuse(f"a loop over an array {ASKS}; use functions of whole arrays")
+            raise self.excerpt(node).error(f"a loop over an array {ASKS}; use functions of whole arrays")
         self.passed += len(over)
         if self.passed > MOST_PASSES:
-            raise self.excerpt(node).refuse(f"more than {MOST_PASSES:,} passes of loops; take it apart")
+            raise self.excerpt(node).error(f"more than {MOST_PASSES:,} passes of loops; take it apart")
         return tuple(over)
 
     def read_comprehension(
@@ -369,7 +374,7 @@ class Reader:
                 for each, part in zip(names, self.unpacked(target, value, len(names)), strict=True):
                     self.assign(each, part, scope)
             case _:
-                raise self.excerpt(target).refuse("an attribute that is set; give the value a name")
+                raise self.excerpt(target).error("an attribute that is set; give the value a name")
 
     def unpacked(self, target: ast.expr, value: Read, count: int) -> Iterator[Read]:
         """Yield the parts of a value: items of a list, results of a call, or rows of an array."""
@@ -381,7 +386,7 @@ class Reader:
             case Ref() if self.has_rows(value, count):
                 yield from (self.builder.index(self.excerpt(target), value, i) for i in range(count))
             case _:
-                raise self.excerpt(target).refuse("as many names as there are values; give each its own line")
+                raise self.excerpt(target).error("as many names as there are values; give each its own line")
 
     def has_rows(self, value: Ref, count: int) -> bool:
         """Return True if a value is an array that may be unpacked into so many rows."""
@@ -393,7 +398,7 @@ class Reader:
         why = REFUSED.get(
             type(node), "nothing that promotion knows of; give operators, functions of arrays and numbers"
         )
-        return self.excerpt(node).refuse(f"it is {why}")
+        return self.excerpt(node).error(f"it is {why}")
 
     def read_call(self, node: ast.Call, scope: Scope) -> Reading:
         """Read a call and return its result."""
@@ -478,9 +483,9 @@ class Reader:
             value = yield self.expression(keyword.value, scope)
             given = {keyword.arg: value} if keyword.arg else value
             if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-                raise self.excerpt(node).refuse(REFUSED[ast.Starred])
+                raise self.excerpt(node).error(REFUSED[ast.Starred])
             if {*found} & {*given}:
-                raise self.excerpt(node).refuse("a name is given twice; give it once")
+                raise self.excerpt(node).error("a name is given twice; give it once")
             found |= given
         return found
 
@@ -498,7 +503,7 @@ class Reader:
         if method == "get" and not args:
             return self.builder.index(excerpt, to.of, to.key)
         if method not in ("set", *written) or len(args) != 1:
-            raise excerpt.refuse(f"elements are written by set, {', '.join(written)}, of one value")
+            raise excerpt.error(f"elements are written by set, {', '.join(written)}, of one value")
         if method == "set":
             given = [(k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)]
             marks = (KIND_KEPT,) if KIND_KEPT in given else ()
@@ -512,7 +517,7 @@ class Reader:
         if isinstance(of, Ref):
             return Method(of, name)
         if isinstance(of, tuple):
-            raise self.excerpt(node).refuse(
+            raise self.excerpt(node).error(
                 "a list that changes; write it out at once: [f(x) for x in (a, b)]"
             )
         return self.attribute(node, of, name) if isinstance(of, (Dotted, DTypeOf, NamedDType)) else None
@@ -544,7 +549,7 @@ class Reader:
         shown = (
             short(ast.unparse(node.func)[:60]) if isinstance(node.func, (ast.Name, ast.Attribute)) else "it"
         )
-        raise self.excerpt(node).refuse(
+        raise self.excerpt(node).error(
             f"{shown} is no function of the array API standard; define it in the source"
         )
 
@@ -560,18 +565,18 @@ class Reader:
         """Return the result of a function called by name: a library's, a method, or a Python builtin."""
         excerpt = self.excerpt(node)
         known = [self.plain(x) for x in args]
-        if name in OF_PYTHON and isinstance(node.func, ast.Name) and not named:
-            found: Read = of_python(self.builder, excerpt, name, known)
-            if found is not UNKNOWN:
+        if name in BUILTINS and isinstance(node.func, ast.Name) and not named:
+            found: Read = call_builtin(self.builder, excerpt, name, known)
+            if found is not USE_ARRAY_FUNCTION:
                 return found
         if isinstance(node.func, ast.Name):
             of_arrays = self.builder.owner(excerpt, [x.step for x in known if isinstance(x, Ref)])
             if instead := meaning("lacks", name, of_arrays):
-                raise excerpt.refuse(f"arrays of {of_arrays} have no {name}; write {instead}")
+                raise excerpt.error(f"arrays of {of_arrays} have no {name}; write {instead}")
         if name in ("filter", "map"):
-            raise excerpt.refuse(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
+            raise excerpt.error(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
         if name.startswith("math."):
-            return of_math(self.builder, excerpt, name.removeprefix("math."), args, known)
+            return call_math(self.builder, excerpt, name.removeprefix("math."), args, known)
         if name == "at" and args and isinstance(args[0], Ref):  # array-api-extra's
             of = args[0]
             return Elements(of, self.as_argument(node, known[1])) if len(args) > 1 else Method(of, name)
@@ -628,7 +633,7 @@ class Reader:
         """Return the value of a constant. Raises ProgramError for bytes, and for a value of no dtype."""
         match node.value:
             case int() as value if value.bit_length() > MAX_INT_BITS:
-                raise self.excerpt(node).refuse(
+                raise self.excerpt(node).error(
                     f"a number of more than {MAX_INT_BITS:,} bits; no dtype holds it"
                 )
             case int() | float() | complex() | str() | None | EllipsisType() as value:
@@ -739,7 +744,7 @@ class Reader:
             elif isinstance(read, Mapping):
                 found |= read
             else:
-                raise self.excerpt(node).refuse("two stars before what is no dictionary; write its keys out")
+                raise self.excerpt(node).error("two stars before what is no dictionary; write its keys out")
         return found
 
     def text_of(self, node: ast.JoinedStr, scope: Scope) -> Reading:
@@ -840,7 +845,7 @@ class Reader:
                 why = REFUSED_LINES.get(
                     type(line), "nothing that a program is made of; write assignments and return"
                 )
-                raise self.excerpt(line).refuse(f"it is {why}")
+                raise self.excerpt(line).error(f"it is {why}")
 
     def read_assignment(self, target: ast.expr, value: Read, scope: Scope) -> Reading | None:
         """Read an assignment to a name, to several, or to elements of an array."""
@@ -852,14 +857,14 @@ class Reader:
     def assign_elements(self, target: ast.Subscript, value: Read, scope: Scope) -> Reading:
         """Assign to elements of an array."""
         if not isinstance(target.value, ast.Name):
-            raise self.excerpt(target).refuse(ELEMENTS.get(type(target.value), NAMELESS))
+            raise self.excerpt(target).error(ELEMENTS.get(type(target.value), NAMELESS))
         of = yield self.expression(target.value, scope)
         if isinstance(of, (Mapping, tuple)):
-            raise self.excerpt(target).refuse("a list or a dictionary that changes; write it out at once")
+            raise self.excerpt(target).error("a list or a dictionary that changes; write it out at once")
         x = self.as_argument(target, of)
         owner = self.builder.steps[x.step].owner if isinstance(x, Ref) else None
         if instead := meaning("unchanged", "setitem", owner):
-            raise self.excerpt(target).refuse(f"arrays of {owner} do not change; write {instead}")
+            raise self.excerpt(target).error(f"arrays of {owner} do not change; write {instead}")
         key = self.as_argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.as_argument(target, value)
         made = self.builder.set_elements(self.excerpt(target), x, key, given, operator=True)
@@ -888,7 +893,7 @@ class Reader:
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
         """Read `x += y`, or `x[i] += y`, which computes with elements of x and puts them back."""
         if isinstance(target, ast.Attribute):
-            raise self.excerpt(line).refuse("an attribute that is set; give the value a name")
+            raise self.excerpt(line).error("an attribute that is set; give the value a name")
         x = self.as_argument(line, (yield self.expression(target, scope)))
         y = self.as_argument(line, value)
         if isinstance(x, tuple) or name not in WRITES.values():
@@ -907,21 +912,21 @@ class Reader:
     ) -> Reading:
         """Read a call of a function that the source defines: its lines, with the arguments of the call."""
         if self.calls >= MAX_CALL_DEPTH:
-            raise self.excerpt(node).refuse(
+            raise self.excerpt(node).error(
                 f"more than {MAX_CALL_DEPTH} calls within one another; write a loop out"
             )
         known = parameters(function.node)
         given: dict[str, Any] = dict(zip(known, args, strict=False))
         if function.node.args.vararg or function.node.args.kwarg:
-            raise self.excerpt(node).refuse(f"{function.name} has parameters with a star; name each")
+            raise self.excerpt(node).error(f"{function.name} has parameters with a star; name each")
         if len(given) < len(args) or {*named} - {*known}:
-            raise self.excerpt(node).refuse(
+            raise self.excerpt(node).error(
                 f"{function.name} takes {', '.join(known) or 'nothing'}; give those"
             )
         given |= {**(yield self.defaults(function)), **given, **named}
         missing = [name for name in known if name not in given]
         if missing:
-            raise self.excerpt(node).refuse(f"{function.name} needs {missing[0]}; give it")
+            raise self.excerpt(node).error(f"{function.name} needs {missing[0]}; give it")
         self.calls += 1
         found = yield self.block(function.lines, ChainMap(given, function.scope))
         self.calls -= 1

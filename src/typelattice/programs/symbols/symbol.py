@@ -64,7 +64,7 @@ class Symbol:
     # -- Python's own questions, which have no answer
 
     def __bool__(self) -> NoReturn:
-        raise here().refuse(f"it asks for the value of {self!r}, and its steps depend on that; {WHERE}")
+        raise here().error(f"it asks for the value of {self!r}, and its steps depend on that; {WHERE}")
 
     def __len__(self) -> int:
         return self.shape[0] if self.ndim else self._refuse("a length")
@@ -73,7 +73,7 @@ class Symbol:
         return (self[i] for i in range(len(self)))
 
     def _refuse(self, what: str) -> NoReturn:
-        raise here().refuse(f"it asks {self!r} for {what}, which is not known; use functions of arrays")
+        raise here().error(f"it asks {self!r} for {what}, which is not known; use functions of arrays")
 
     def __float__(self) -> NoReturn:
         self._refuse("a float")
@@ -94,7 +94,7 @@ class Symbol:
 
     def __array__(self, *args: object, **named: object) -> NoReturn:
         what = "leave numpy.asarray out, or call asarray of its namespace"
-        raise here().refuse(f"it asks {self!r} for an array of NumPy's, whose values are not known; {what}")
+        raise here().error(f"it asks {self!r} for an array of NumPy's, whose values are not known; {what}")
 
     # -- elements
 
@@ -130,7 +130,7 @@ class SymbolDType:
         self.ref = ref
 
     def __eq__(self, other: object) -> NoReturn:
-        raise here().refuse(f"it compares a dtype that is another under each system; {WHERE}")
+        raise here().error(f"it compares a dtype that is another under each system; {WHERE}")
 
 
 def argument(xp: Any, x: Any) -> Argument:
@@ -138,7 +138,7 @@ def argument(xp: Any, x: Any) -> Argument:
     match x:
         case Symbol():
             if x._xp is not xp:
-                raise here().refuse("it mixes symbols of two programs; call the function with those of one")
+                raise here().error("it mixes symbols of two programs; call the function with those of one")
             return x._ref
         case SymbolDType():
             return DTypeOf(x.ref.step)
@@ -158,7 +158,7 @@ def argument(xp: Any, x: Any) -> Argument:
     try:
         found = operand(x)
     except OperandError as e:
-        raise here().refuse(str(e)) from None
+        raise here().error(str(e)) from None
     if isinstance(x, type) or not hasattr(x, "shape") or "dtype" in type(x).__name__.lower():
         return NamedDType(str(found.dtype))
     owner = library_of(type(x).__module__.partition(".")[0])

@@ -116,7 +116,7 @@ class Symbols:
         """Call a method of a NumPy function, such as `np.add.reduce(x)`, and return its result."""
         excerpt = here()
         if not is_ufunc_method((function, method)):
-            raise excerpt.refuse(
+            raise excerpt.error(
                 f"{function}.{method} is no operation; write it with functions of whole arrays"
             )
         taken = [argument(self, x) for x in args]
@@ -140,7 +140,7 @@ class Symbols:
         """Return a tuple of symbols, whose fields have names where the standard names them."""
         if several.count is None:
             why = f"it is not known how many arrays {several.name} gives"
-            raise excerpt.refuse(f"{why}; give its operand a shape, e.g. float32[3,4]")
+            raise excerpt.error(f"{why}; give its operand a shape, e.g. float32[3,4]")
         made = [Symbol(self, several[i]) for i in range(several.count)]
         return namedtuple(several.name, several.fields)(*made) if several.fields else tuple(made)
 

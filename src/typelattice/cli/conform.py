@@ -29,8 +29,8 @@ from typelattice.facts.releases import installed_release
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording import Recording
-from typelattice.recorded.sections import Call
 from typelattice.recorded.recording_files import load_recording
+from typelattice.recorded.sections import Call
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import progress_bar

@@ -16,7 +16,7 @@ function tableView(page) {
   const label = (i) => table.rows[i];
   const look = (i, j) => model.cell(table, rows[i], columns[j]);
 
-  /** Shows a cell in the drawing and in words. On a phone the words cover cells, so they wait for a choice. */
+  /** Shows a cell in the drawing and in words. On a phone these cover cells, so they wait for a choice. */
   function show(cell) {
     panel.classList.toggle("answered", Boolean(cell && page.state.pair));
     if (cell) {

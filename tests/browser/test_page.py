@@ -201,6 +201,7 @@ def test_a_wrong_address_is_said_to_be_wrong(visit: Visitor, some: str, address:
     ("int8 unit8 jax", "#system=jax&pair=int8,uint8"),
     ("jaxx int8 / float16", "#system=jax&op=divide&pair=int8,float16"),
     ("nmupy@2.4 jax", "#view=compare&system=numpy@2.4&with=jax"),
+    ("/int64+float16", "#system=numpy&op=add&pair=int64,float16"), ("int65 numpy", "#system=numpy"),
 ])  # fmt: skip
 def test_search_takes_operations_with_systems_and_forgives_mistakes(
     visit: Visitor, some: str, query: str, address: str
@@ -225,13 +226,22 @@ def test_arrow_keys_walk_through_what_was_found(visit: Visitor, some: str) -> No
     assert page.locator("[name=rows]").input_value() == "array"
 
 
+def test_compare_names_the_system_that_it_chose(visit: Visitor, some: str) -> None:
+    page = visit.open(f"{some}#view=compare&system=numpy")
+    assert page.locator("h2").first.inner_text().startswith("numpy and numpy@2.4: ")
+    assert page.locator("[name=with]").input_value() == "numpy@2.4"
+    assert page.evaluate("location.hash") == "#view=compare&system=numpy&with=numpy@2.4"
+
+
 def test_on_a_phone_the_answer_comes_to_the_tap(visit: Visitor, some: str) -> None:
     page = visit.open(some, NARROW)
-    cell(page, "uint8", "int8").click()
+    low = cell(page, "int32", "int8")  # where the answer will lie
+    assert low.bounding_box()["y"] > NARROW["height"] * 0.55
+    low.click()
     answer = page.locator(".panel.answered")
     box = answer.bounding_box()
     assert 0 <= box["y"] < box["y"] + box["height"] <= NARROW["height"] + 1
-    assert "int16" in answer.locator(".answer").inner_text()
+    assert "int32" in answer.locator(".answer").inner_text()
     page.get_by_role("button", name="Close").click()
     wait_until_drawn(page)
     assert page.locator(".panel.answered").count() == 0

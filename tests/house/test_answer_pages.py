@@ -132,6 +132,8 @@ def test_a_card_shows_the_answers_of_the_page() -> None:
     ("int8 - int16", "subtract/int8+int16.html"), ("int64 quaternion", ""), ("int8 sum int8", ""), ("", ""),
     ("def f(x): return x", ""), ("May I use float16 with int64 in PyTorch?", "int64+float16.html"),
     ("why is my sum float64", ""), ("in numpy", ""), ("max int8 uint8", ""),
+    ("/int64+float16", "int64+float16.html"), ("/divide", "divide.html"), ("uint8 -1", "uint8+-1.html"),
+    ("int4 int8", ""), ("complex32 int8", ""), ("what dtype has int64 + float16", "int64+float16.html"),
 ])  # fmt: skip
 def test_the_box_finds_the_page_of_what_is_typed(typed: str, page: str) -> None:
     script = (ROOT / "tools" / "docs" / "static" / "answers.js").read_text(encoding="utf-8")

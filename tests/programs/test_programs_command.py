@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -15,6 +16,11 @@ def test_command_marks_where_systems_part(capsys: pytest.CaptureFixture[str]) ->
     assert "a*2.0 <- the libraries diverge here" in out
     assert out.count("diverge") == 1
     assert max(map(len, out.splitlines())) <= 80
+    first, _, second = out.partition("first refusals\n  a*2.0\n")[2].partition("\n  a*2.0 + b\n")
+    for name in ("numpy", "python", "arrow", "jax-strict", "go"):
+        refusals = tl.program("a*2.0 + b", a="int8:0d", b="float16").under(name).refusals
+        listed = [name in re.findall(r"[\w-]+", part.partition("\n\n")[0]) for part in (first, second)]
+        assert listed == [bool(refusals) and refusals[0][0].text == text for text in ("a*2.0", "a*2.0 + b")]
     assert main(["explain", "a*2.0 + b", "a=int8:0d", "b=float16", "--system", "jax"]) == 0
     out = capsys.readouterr().out
     assert "a*2.0 + b: float16" in out

@@ -29,6 +29,7 @@ import typelattice as tl
         ("a and b", "asks for the value of an array, .*; join with & or |"),
         ("not a", "asks for the value of an array, .*; join with & or |, negate with ~"),
         ("a in b", "asks for the value of an array"),
+        ("sum(range(10**9))", "'range(10**9)': it has more than 100,000 numbers; take a shorter range"),
         ("(1, 2)[3]", "Python refuses it: tuple index out of range; give another index"),
         ("(1)[0]", "a number has no elements; index an array"),
         ("a.shape", "the shape of a is not known; give its operand a shape, e.g. float32[3,4]"),

@@ -91,7 +91,8 @@ def box(own: bool) -> str:
 {NOTATION}
 <p><button type="submit" disabled>Show its dtypes</button></p>
 </form>
-<p id="live-status" role="status">Without JavaScript this box can compute nothing.</p>
+<p id="live-status" role="status">Without JavaScript this box can compute nothing. Each pair of dtypes has
+<a href="answers/index.html">a page</a> that needs none.</p>
 <div id="live-answer" hidden></div>
 <script type="application/json" id="live-known">{_known_answers()}</script>
 <script src="_static/live.js" defer></script>

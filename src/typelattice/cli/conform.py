@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 import typelattice as tl
@@ -26,7 +28,9 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import installed_release
 from typelattice.recorded.departure import Departure
 from typelattice.recorded.departures import departures
+from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import load_recording
+from typelattice.recorded.sections import Call
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import progress_bar
@@ -71,7 +75,7 @@ def run(args: Namespace) -> Paragraphs:
         recording = load_recording(args.recording or args.library)
         found = tl.system(args.system or args.library)
         listed = _read_departures(args, args.library, found)
-        report = compare(found, recording.calls(), listed)
+        report = compare(found, _calls_with_progress(recording), listed)
         about = f"recorded {recording.date} from {versions(recording.versions)}"
     if not report.compared and not report.broken:
         what = f"no call of {args.library} can be compared: {about}"
@@ -85,6 +89,15 @@ def run(args: Namespace) -> Paragraphs:
         yield from map(printable, misnamed)
     if report.mismatches or misnamed:
         raise DifferencesFound
+
+
+def _calls_with_progress(recording: Recording) -> Iterator[Call]:
+    """Yield the recorded calls; a terminal's standard error names the operation that is compared."""
+    show_progress, operations = progress_bar(), len(recording.operations)
+    for done, (op, calls) in enumerate(groupby(recording.calls(), attrgetter("op"))):
+        show_progress(done, operations, op)
+        yield from calls
+    show_progress(operations, operations, "")
 
 
 def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:

@@ -117,10 +117,30 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
         yield ""
         yield page.fold_line(f"{title}{times}{mark}")
         yield from lines_
+    if len(paragraphs) > 1:
+        yield from _first_refusals(p, replays)
     outcomes = [o for made in replays for o in made]
     if notes := [*_notes(outcomes)]:
         yield ""
         yield from map(page.fold_line, notes)
+
+
+def _first_refusals(p: Program, replays: Sequence[Replay]) -> Paragraphs:
+    """Print the systems that refuse the program, by the first step that each refuses."""
+    page = layout()
+    refusing = [(replayed.refusals[0][0], replayed.name) for replayed in replays if replayed.refusals]
+    if refusing:
+        yield ""
+        yield page.bold("first refusals")
+    for step in p.steps:
+        if names := [name for first, name in refusing if first is step]:
+            yield page.fold_line(_place(step), margin=2)
+            yield page.beside(f"  {len(names):4}", [", ".join(names)], 8)
+
+
+def _place(step: Step) -> str:
+    """Write a step, after the words "line 7" if the program has several lines."""
+    return f"line {step.location.line}, {step.text}" if step.location else step.text
 
 
 def _result_text(o: Outcome, name: str) -> tuple[str, str]:
@@ -221,8 +241,7 @@ def _results(replays: Sequence[Replay]) -> Paragraphs:
         result = ", ".join(replayed[i].marked for i in replayed.program.results)
         if refusals := replayed.refusals:
             step, outcome = refusals[0]
-            place = f"line {step.location.line}, {step.text}" if step.location else step.text
-            result = f"refused at {place}: {outcome.reason}"
+            result = f"refused at {_place(step)}: {outcome.reason}"
         yield page.beside(replayed.name, [result], stub)
 
 

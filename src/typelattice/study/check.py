@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Pair = tuple[Node, Node]
 OVERRIDE, TIE = "by an override", "by a tie"
 SPLIT, UNBOUNDED = "refused, with several minimal bounds and no tie", "refused, nothing lies above both"
+DATA_KEYS = {OVERRIDE: "override", TIE: "tie", SPLIT: "split", UNBOUNDED: "unbounded"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,7 +78,7 @@ class Check:
             "tiers": list(self.system.tiers),
             "pairs": self._pairs,
             "without_join": {
-                fate: [[str(a), str(b)] for a, b in of] for fate, of in self.without_join.items()
+                DATA_KEYS[fate]: [[str(a), str(b)] for a, b in of] for fate, of in self.without_join.items()
             },
             "ties": [{"bounds": bounds, "winner": str(winner)} for bounds, winner in self._ties()],
             "overrides": len(self.system.overrides),

@@ -14,26 +14,30 @@ function distance(a, b) {
   return row[b.length];
 }
 
-/** The word of a list that was probably meant: itself, or the nearest one if that is near. */
+/** The word of a list that was probably meant: itself, or the nearest one if that is near.
+ * Digits are never taken for others: int4 is no int8. */
 function meant(word, list) {
   if (list.includes(word)) return word;
   if (word.length < 4) return null;
-  const near = list.map((one) => [distance(word, one), one]).sort(([a], [b]) => a - b)[0];
-  return near[0] <= 1 + (word.length > 6) ? near[1] : null;
+  const digits = (one) => one.replace(/\D/g, "");
+  const alike = list.filter((one) => digits(one) === digits(word)).map((one) => [distance(word, one), one]);
+  const near = alike.sort(([a], [b]) => a - b)[0];
+  return near && near[0] <= 1 + (word.length > 6) ? near[1] : null;
 }
 
 // Words of a question in English that say nothing of which page answers it.
 const FILLING = (
-  "a an and are array arrays as be by can do does for give gives i if in is may of on the to under " +
-  "use what with"
+  "a an and are array arrays as be by can do does dtype for give gives has have i if in is may of on " +
+  "the to under use what with"
 ).split(" ");
 
 /** The page of a question, from the root of the site, and what it answers; null if there is none. */
 function answerPage(text) {
   const { usual, dtypes, numbers, withNumbers, alone, operations, libraries } = ANSWER_PAGES;
   const named = new Map(Object.entries(operations).flatMap(([op, names]) => names.map((name) => [name, op])));
-  const words = text.toLowerCase().replace(/[(),?]|\b(?:np|numpy|jnp|torch|tf|xp)\./g, " ")
-    .replace(/([a-z]\d+|^\s*[\d.]+(?:e\d+)?j?)\s*(\*\*|\/\/|==|[-+*\/%@])\s*(?=[-a-z\d])/g, "$1 $2 ")
+  const words = text.toLowerCase()
+    .replace(/[(),?]|\b(?:np|numpy|jnp|torch|tf|xp)\.|^\s*\/(?=\w)/g, " ")
+    .replace(/([a-z]\d+|^\s*[\d.]+(?:e\d+)?j?)(?!\s+-\d)\s*(\*\*|\/\/|==|[-+*/%@])\s*(?=[-a-z\d])/g, "$1 $2 ")
     .split(/\s+/).filter(Boolean);
   let op = null;
   const operands = [];

@@ -49,7 +49,7 @@ function compareView(page) {
   const show = (i, j) => {
     const cells = [one, two].map((table) =>
       model.cell(table, ...model.places(table, rows[i].text, columns[j]?.text)));
-    panel.classList.add("answered");
+    panel.classList.toggle("answered", Boolean(page.state.pair));
     panel.replaceChildren(
       closing(page),
       ...cells.filter(Boolean).map((cell) => explanation(model, cell, link(cell))),

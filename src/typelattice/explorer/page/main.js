@@ -76,6 +76,8 @@ class Page {
 
   show() {
     const focused = document.activeElement?.closest?.("#choices [name]")?.name;
+    const view = this.views.find(([name]) => name === this.state.view)[2];
+    const seen = view(this).filter(Boolean); // first, as a view may choose what the address leaves open
     this.links();
     document.getElementById("choices").replaceChildren(...this.choices());
     const wrong = this.wrong.length
@@ -88,12 +90,7 @@ class Page {
           ),
         ]
       : [];
-    document.getElementById("main").replaceChildren(
-      ...wrong,
-      ...this.views
-        .find(([view]) => view === this.state.view)[2](this)
-        .filter(Boolean),
-    );
+    document.getElementById("main").replaceChildren(...wrong, ...seen);
     document.title = `${this.system.name}: typelattice explorer`;
     if (focused) document.querySelector(`#choices [name="${focused}"]`)?.focus();
     this.drew();

@@ -17,10 +17,13 @@ function lettersApart(a, b) {
   return rows[a.length][b.length];
 }
 
-/** The names that are near to a mistyped word of four letters or more, the nearest first. */
+/** The names that are near to a mistyped word of four letters or more, the nearest first. Their digits are
+ * those of the word: int4 is no int8. */
 function near(word, names) {
   if (word.length < 4) return [];
+  const digits = (one) => one.replace(/\D/g, "");
   return names
+    .filter((name) => digits(name) === digits(word))
     .map((name) => [lettersApart(word, name), name])
     .filter(([letters]) => letters <= (word.length > 6 ? 2 : 1))
     .sort(([a], [b]) => a - b)
@@ -32,6 +35,7 @@ function near(word, names) {
 function search({ model, system, state }, query) {
   const words = query
     .toLowerCase()
+    .replace(/^\s*\/(?=\w)/, "") // as the addresses of answers are written
     .replace(/([a-z0-9_)])\s*(\*\*|\/\/|[+*/%])\s*(?=[a-z0-9(])/g, "$1 $2 ")
     .split(/[\s,()]+/)
     .filter(Boolean);

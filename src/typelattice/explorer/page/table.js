@@ -16,11 +16,11 @@ function tableView(page) {
   const label = (i) => table.rows[i];
   const look = (i, j) => model.cell(table, rows[i], columns[j]);
 
-  /** Shows a cell in the drawing and, unless it is only hovered over, in words. */
+  /** Shows a cell in the drawing and in words. On a phone these cover cells, so they wait for a choice. */
   function show(cell) {
+    panel.classList.toggle("answered", Boolean(cell && page.state.pair));
     if (cell) {
       order.light(cell.way);
-      panel.classList.add("answered");
       panel.replaceChildren(
         closing(page),
         explanation(
@@ -30,12 +30,10 @@ function tableView(page) {
         ),
       );
     } else if (page.state.node) {
-      panel.classList.remove("answered");
       order.above(page.state.node);
       panel.replaceChildren(nodeWords(page, page.state.node));
     } else {
       order.dim();
-      panel.classList.remove("answered");
       panel.replaceChildren(systemWords(page));
     }
   }

@@ -22,7 +22,7 @@ USE_PYTHON = object()  # the result if Python itself computes it, of values that
 BUILTINS: Mapping[str, Callable[..., Any]] = {
     "abs": abs, "all": all, "any": any, "enumerate": lambda *given: tuple(enumerate(*given)),
     "isinstance": isinstance, "len": len, "list": tuple, "max": max, "min": min, "print": print,
-    "range": lambda *bounds: tuple(range(*bounds)), "reversed": lambda x: tuple(reversed(x)),
+    "range": range, "reversed": lambda x: tuple(reversed(x)),
     "round": round, "sorted": lambda x: tuple(sorted(x)), "sum": sum, "tuple": tuple,
     "zip": lambda *given: tuple(zip(*given, strict=False)),
 }  # fmt: skip
@@ -42,11 +42,14 @@ def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Se
     if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known):
         return USE_ARRAY_FUNCTION
     try:
-        if name == "range" and len(range(*known)) > LENGTH:
-            raise excerpt.error(f"a range of more than {LENGTH:,} numbers; take a shorter one")
-        return BUILTINS[name](*known)
+        found = BUILTINS[name](*known)
     except (TypeError, ValueError, OverflowError) as e:
         raise excerpt.error(f"Python refuses it: {e}; give other values") from None
+    if not isinstance(found, range):
+        return found
+    if found[LENGTH:]:
+        raise excerpt.error(f"it has more than {LENGTH:,} numbers; take a shorter range")
+    return tuple(found)
 
 
 def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:

@@ -24,10 +24,10 @@ FIELDS = (
     ("names", "Its arguments"),
     ("systems", "Under these systems, one to three"),
 )
-NOTATION = """<p><small><code>float32[100,3]</code> is an array with that shape, <code>float32:0d</code>
+NOTATION = """<p class="hint"><code>float32[100,3]</code> is an array with that shape, <code>float32:0d</code>
 one without dimensions, <code>float32:scalar</code> a scalar of the library, <code>int</code> a Python
 number; more in <a href="operands.html">Operands</a>. <code>numpy</code> is NumPy 2, <code>numpy1</code> is
-NumPy 1; the <a href="gallery/index.html">gallery</a> has all systems.</small></p>"""
+NumPy 1; the <a href="gallery/index.html">gallery</a> has all systems.</p>"""
 # What the box shows first, and what its buttons show: a name, the source, the arguments, and the systems.
 EXAMPLES = (
     (

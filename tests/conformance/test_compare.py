@@ -67,6 +67,12 @@ def test_every_planted_mistake_is_found_once_and_none_is_invented(capsys: pytest
     assert ["+", ["int8", "uint8"]] in [[e["op"], e["operands"]] for e in examples]
 
 
+def test_a_call_that_takes_all_memory_costs_that_call(capsys: pytest.CaptureFixture[str]) -> None:
+    (cause,) = reported(capsys, "compare", "planted:Leaking", "--with", "numpy")["causes"]
+    assert (cause["cause"], cause["calls"]) == ("arithmetic: the process died", 1)
+    assert cause["example"]["operands"] == ["int8", "int8"]
+
+
 def test_classes_that_read_one_table_have_one_cause(capsys: pytest.CaptureFixture[str]) -> None:
     found = reported(capsys, "compare", "planted:OneEntry", "--with", "numpy")
     assert sorted(cause["cause"] for cause in found["causes"]) == [

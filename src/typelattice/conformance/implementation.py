@@ -50,6 +50,7 @@ class ImplementationAsLibrary(Library):
     """An object with the method `ask` as a library, whose operands are operand strings."""
 
     how = "asked call by call"
+    answers_by = "ask"
 
     def __init__(self, of: Any) -> None:
         self.name, self.versions = of.name, of.versions

@@ -134,7 +134,8 @@ class InProcessLibrary:
         if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= ANSWER:
             return str(answer), values_of(self._library, result) if self._tells_values else ""
         call = f"{op}({', '.join(operands)})"
-        what = f"read must give a string such as 'int16', it gave {short(repr(answer))} for {call}"
+        by = getattr(self._library, "answers_by", "read")
+        what = f"{by} must give a string such as 'int16', it gave {short(repr(answer))} for {call}"
         raise CannotAskError(f"the library cannot be asked: {what}")
 
 

@@ -20,6 +20,7 @@ from select import select
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from typelattice.conformance.process import limit_memory
 from typelattice.survey.example_calls import (
     RecordedCall,
     calls_in_tests,
@@ -29,7 +30,7 @@ from typelattice.survey.example_calls import (
     package_docs,
 )
 from typelattice.survey.first_wide_line import WideLine, first_wide_line
-from typelattice.survey.isolation import end_with_parent, isolate, leave_network, limit_memory
+from typelattice.survey.isolation import end_with_parent, isolate, leave_network
 from typelattice.survey.judged_call import REFUSED, JudgedCall, judge_call
 from typelattice.survey.public_functions import SurveyError, public_functions
 from typelattice.survey.recipes import recipe_calls

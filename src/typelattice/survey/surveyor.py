@@ -201,15 +201,18 @@ def _survey(
     why = ""
     for source in sources:
         tell(stage=source)
-        with suppress(SlowError), time_limit(SHARE * limit):
-            for call in _calls(source, package, name, function, docs):
-                found = judge_call(name, function, call, ONE_CALL * limit)
-                if isinstance(found, str):
-                    why = _better_reason(why, found)
-                    continue
-                judged.append(found)
-                if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH_CALLS:
-                    break
+        try:
+            with time_limit(SHARE * limit):
+                for call in _calls(source, package, name, function, docs):
+                    found = judge_call(name, function, call, ONE_CALL * limit)
+                    if isinstance(found, str):
+                        why = _better_reason(why, found)
+                        continue
+                    judged.append(found)
+                    if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH_CALLS:
+                        break
+        except SlowError:
+            why = why or f"{source} take more than {SHARE * limit:g} s"
         if any(each.kept or each.wide for each in judged):
             break
     if not judged:

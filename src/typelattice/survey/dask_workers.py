@@ -30,7 +30,7 @@ def survey_on_workers(
             client.submit(_survey, package, functions, limit, pure=False): (package, functions)
             for package, functions in tasks
         }
-        for future in as_completed([*futures]):
+        for future in as_completed([*futures], loop=client.loop):
             package, functions = futures[future]
             if future.status == "finished":
                 yield from future.result()

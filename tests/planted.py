@@ -184,3 +184,15 @@ class Leaking(Faithful):
         if tuple(operands) == ("int8", "int8"):
             bytearray(2**34)
         return super().ask(operation, operands, arguments)
+
+
+class NoTiers(Faithful):
+    """It names a tier that no operand has."""
+
+    tiers = ("array", "vector")
+
+
+class OneName(Faithful):
+    """Its operations are a name, and no list of names."""
+
+    operations = "add"  # type: ignore[assignment]

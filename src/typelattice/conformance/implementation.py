@@ -17,6 +17,7 @@ from typelattice.conformance.library import (
     OperandString,
     UnknownLibraryError,
 )
+from typelattice.conformance.questions import TIERS
 from typelattice.conformance.registry import library, missing_library
 from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import NAMES, OPERATIONS
@@ -57,6 +58,11 @@ class ImplementationAsLibrary(Library):
         self._of = of
         self._operations = getattr(of, "operations", tuple(OPERATIONS))
         self._tiers = getattr(of, "tiers", ("array", "0d"))
+        known = [tier.strip(":") or "array" for tier in TIERS]
+        if isinstance(self._operations, str):
+            raise CannotAskError(f"{self.name}: operations must be a list, not {self._operations!r}")
+        if isinstance(self._tiers, str) or not {*self._tiers} <= {*known}:
+            raise CannotAskError(f"{self.name}: tiers must be a list of {', '.join(known)}, not {self._tiers!r}")
 
     def dtypes(self) -> Sequence[str]:
         return cast(Sequence[str], self._of.dtypes())

@@ -147,6 +147,9 @@ def exception_answer(error: BaseException) -> Answer:
 
 def _operations(library: Library) -> dict[str, Callable[..., object]]:
     """Return a library's functions by the one name of each operation. Raises OpError too."""
+    if not callable(library.operations):  # as of an implementation, which only `compare` asks
+        what = f"operations must be a method that returns functions, not {short(repr(library.operations))}"
+        raise CannotAskError(f"the library cannot be asked: {what}")
     found = dict(library.operations())
     if not found:
         raise CannotAskError(

@@ -200,7 +200,7 @@ def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.Captur
     [
         (["planted:Planted"], "planted:Planted imitates nothing that is known here; name a system"),
         (["planted:Nothing", "--with", "numpy"], "has neither the method ask nor those of a library"),
-        (["planted:NoTiers", "--with", "numpy"], "tiers must be a list of array, 0d, scalar, weak, not ('array'"),
+        (["planted:NoTiers", "--with", "numpy"], "tiers must be a list of array, 0d, scalar, weak, not ("),
         (["planted:OneName", "--with", "numpy"], "operations must be a list, not 'add'"),
         (["planted:Planted", "--with", "nosystem"], "nosystem"),
         (["planted:Planted", "--with", "torch-mota"], "'torch-mota' (did you mean torch-meta or torch-aot?)"),

@@ -62,7 +62,8 @@ class ImplementationAsLibrary(Library):
         if isinstance(self._operations, str):
             raise CannotAskError(f"{self.name}: operations must be a list, not {self._operations!r}")
         if isinstance(self._tiers, str) or not {*self._tiers} <= {*known}:
-            raise CannotAskError(f"{self.name}: tiers must be a list of {', '.join(known)}, not {self._tiers!r}")
+            must = f"tiers must be a list of {', '.join(known)}"
+            raise CannotAskError(f"{self.name}: {must}, not {self._tiers!r}")
 
     def dtypes(self) -> Sequence[str]:
         return cast(Sequence[str], self._of.dtypes())

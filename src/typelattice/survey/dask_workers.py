@@ -38,7 +38,8 @@ def survey_on_workers(
                 yield from future.result()
             elif not isinstance(error := future.exception(), KilledWorker):
                 why = " ".join(str(error.__cause__ or error).split())
-                raise SurveyError(f"a worker cannot survey {package}: {why}; it needs typelattice and {package}")
+                needs = f"install typelattice and {package} there"
+                raise SurveyError(f"a worker cannot survey {package}: {why}; {needs}")
             else:
                 why = "it ends the workers that survey it"
                 for name in functions:

@@ -172,3 +172,27 @@ class Silent(Counting):
 
     name = "silent"
     ask_values = None  # type: ignore[assignment]
+
+
+class Leaking(Faithful):
+    """No mistakes, but a call that takes all memory."""
+
+    name = "leaking"
+    operations = ("add",)
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        if tuple(operands) == ("int8", "int8"):
+            bytearray(2**34)
+        return super().ask(operation, operands, arguments)
+
+
+class NoTiers(Faithful):
+    """It names a tier that no operand has."""
+
+    tiers = ("array", "vector")
+
+
+class OneName(Faithful):
+    """Its operations are a name, and no list of names."""
+
+    operations = "add"  # type: ignore[assignment]

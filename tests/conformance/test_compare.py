@@ -67,6 +67,12 @@ def test_every_planted_mistake_is_found_once_and_none_is_invented(capsys: pytest
     assert ["+", ["int8", "uint8"]] in [[e["op"], e["operands"]] for e in examples]
 
 
+def test_a_call_that_takes_all_memory_costs_that_call(capsys: pytest.CaptureFixture[str]) -> None:
+    (cause,) = reported(capsys, "compare", "planted:Leaking", "--with", "numpy")["causes"]
+    assert (cause["cause"], cause["calls"]) == ("arithmetic: the process died", 1)
+    assert cause["example"]["operands"] == ["int8", "int8"]
+
+
 def test_classes_that_read_one_table_have_one_cause(capsys: pytest.CaptureFixture[str]) -> None:
     found = reported(capsys, "compare", "planted:OneEntry", "--with", "numpy")
     assert sorted(cause["cause"] for cause in found["causes"]) == [
@@ -194,6 +200,8 @@ def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.Captur
     [
         (["planted:Planted"], "planted:Planted imitates nothing that is known here; name a system"),
         (["planted:Nothing", "--with", "numpy"], "has neither the method ask nor those of a library"),
+        (["planted:NoTiers", "--with", "numpy"], "tiers must be a list of array, 0d, scalar, weak, not ("),
+        (["planted:OneName", "--with", "numpy"], "operations must be a list, not 'add'"),
         (["planted:Planted", "--with", "nosystem"], "nosystem"),
         (["planted:Planted", "--with", "torch-mota"], "'torch-mota' (did you mean torch-meta or torch-aot?)"),
         (["torch-mota"], "unknown implementation 'torch-mota' (did you mean torch-meta or torch-aot?)"),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import hostile
+import planted
 import pytest
 
 from typelattice.conformance.in_process_library import InProcessLibrary
@@ -109,6 +110,11 @@ def test_an_answer_that_is_no_printable_string_is_refused_with_its_call(name: st
     message = rf"read must give a string such as 'int16', it gave .*{shown}.* for add\(int8, int8\)"
     with LibraryProcess(getattr(hostile, name), LONG) as asked, pytest.raises(CannotAskError, match=message):
         list(asked.answers([("add", ("int8", "int8"))]))
+
+
+def test_an_implementation_is_no_library_of_a_recording() -> None:
+    with pytest.raises(CannotAskError, match="operations must be a method that returns functions, not"):
+        InProcessLibrary(planted.Faithful())  # type: ignore[arg-type]
 
 
 def test_a_library_is_held_to_the_same_in_this_process() -> None:

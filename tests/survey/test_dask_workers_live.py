@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from typelattice.survey import survey_packages as module
+from typelattice.survey.public_functions import SurveyError
 from typelattice.survey.survey_packages import survey_packages
 
 pytestmark = pytest.mark.live
@@ -44,7 +45,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster, set_as_default=False) as client,
     ):
         killed: list[int] = []
         append = module.append_row
@@ -58,6 +59,13 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setattr(module, "append_row", append_and_kill)
         (package,) = survey_packages(["planted"], rows, limit=20.0, scheduler=cluster.scheduler_address)
         assert killed
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "unshared.py").write_text("def f(x): return x", encoding="utf-8")
+        monkeypatch.syspath_prepend(str(elsewhere))
+        monkeypatch.setenv("PYTHONPATH", str(elsewhere), prepend=os.pathsep)
+        with pytest.raises(SurveyError, match="a worker cannot survey unshared: unshared cannot be imported"):
+            [*survey_packages(["unshared"], limit=20.0, scheduler=cluster.scheduler_address)]
     verdicts = {name: row["verdict"] for name, row in package.rows.items()}
     assert verdicts == {f"planted.f{i}": "wide" if i % 2 else "kept" for i in range(FUNCTIONS)}
     assert len(rows.read_text().splitlines()) == FUNCTIONS + 1

@@ -15,9 +15,10 @@ from jsonschema import Draft202012Validator
 from planted_functions import PACKAGE, TESTS
 
 from typelattice.cli.main import main
-from typelattice.survey import survey_report, wide_by_design
+from typelattice.survey import survey_report, surveyor, wide_by_design
 from typelattice.survey.public_functions import SurveyError
 from typelattice.survey.survey_packages import append_row, read_rows, survey_packages
+from typelattice.survey.time_limit import SlowError
 
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a survey forks")
@@ -95,6 +96,16 @@ def test_a_function_that_is_not_reached_has_the_reason(surveyed: dict[str, Any])
     assert found["exits"]["why"] == "it ends its process with status 3"
     assert found["refuses"]["why"] == "float32 is refused: TypeError: doubles only"
     assert "float64" in found["asks_for_wide"]["why"]
+
+
+def test_a_source_that_takes_too_long_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: object) -> None:
+        raise SlowError
+
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(surveyor, "judge_call", slow)
+    surveyor._survey("planted", "f", lambda x: x, {}, ["recipes"], 5.0, lambda **row: told.append(row))
+    assert told[-1] == {"row": {"verdict": "not reached", "why": "recipes take more than 1.5 s"}}
 
 
 def test_the_source_of_the_arguments_is_named(surveyed: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from typelattice.conformance.library import (
     OperandString,
     UnknownLibraryError,
 )
+from typelattice.conformance.questions import TIERS
 from typelattice.conformance.registry import library, missing_library
 from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import NAMES, OPERATIONS
@@ -50,12 +51,19 @@ class ImplementationAsLibrary(Library):
     """An object with the method `ask` as a library, whose operands are operand strings."""
 
     how = "asked call by call"
+    answers_by = "ask"
 
     def __init__(self, of: Any) -> None:
         self.name, self.versions = of.name, of.versions
         self._of = of
         self._operations = getattr(of, "operations", tuple(OPERATIONS))
         self._tiers = getattr(of, "tiers", ("array", "0d"))
+        known = [tier.strip(":") or "array" for tier in TIERS]
+        if isinstance(self._operations, str):
+            raise CannotAskError(f"{self.name}: operations must be a list, not {self._operations!r}")
+        if isinstance(self._tiers, str) or not {*self._tiers} <= {*known}:
+            must = f"tiers must be a list of {', '.join(known)}"
+            raise CannotAskError(f"{self.name}: {must}, not {self._tiers!r}")
 
     def dtypes(self) -> Sequence[str]:
         return cast(Sequence[str], self._of.dtypes())

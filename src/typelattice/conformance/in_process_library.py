@@ -134,7 +134,8 @@ class InProcessLibrary:
         if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= ANSWER:
             return str(answer), values_of(self._library, result) if self._tells_values else ""
         call = f"{op}({', '.join(operands)})"
-        what = f"read must give a string such as 'int16', it gave {short(repr(answer))} for {call}"
+        by = getattr(self._library, "answers_by", "read")
+        what = f"{by} must give a string such as 'int16', it gave {short(repr(answer))} for {call}"
         raise CannotAskError(f"the library cannot be asked: {what}")
 
 
@@ -146,6 +147,9 @@ def exception_answer(error: BaseException) -> Answer:
 
 def _operations(library: Library) -> dict[str, Callable[..., object]]:
     """Return a library's functions by the one name of each operation. Raises OpError too."""
+    if not callable(library.operations):  # as of an implementation, which only `compare` asks
+        what = f"operations must be a method that returns functions, not {short(repr(library.operations))}"
+        raise CannotAskError(f"the library cannot be asked: {what}")
     found = dict(library.operations())
     if not found:
         raise CannotAskError(

@@ -1,7 +1,8 @@
 """A library in a process of its own, where it may hang, print, crash or exit.
 
 The process first sends a catalogue of what the library has, and then one answer for each call. When it falls
-silent or dies, the answer to that call is `!hang` or `!crash`, and another process goes on with the next.
+silent, dies or runs out of memory, the answer to that call is `!hang` or `!crash`, and another process goes
+on with the next.
 """
 
 from __future__ import annotations
@@ -21,12 +22,20 @@ from typelattice.conformance.in_process_library import Answer, Catalogue, InProc
 from typelattice.conformance.library import CannotAskError, Library
 from typelattice.conformance.questions import Question
 from typelattice.facts.errors import TypelatticeError
-from typelattice.recorded.answers import BROKEN
+from typelattice.recorded.answers import BROKEN, EXCEPTION
+
+try:
+    import resource
+except ImportError:  # it is part of Python on Unix alone
+    resource = None  # type: ignore[assignment]
 
 HANG, CRASH = BROKEN.items()
 
 CALL_SECONDS = 10.0
 """Seconds that a call may take."""
+
+MOST_BYTES = 8 * 2**30
+"""Memory that a process may have. Addresses that a GPU's driver reserves do not count."""
 
 STARTING = 30
 """How many times as long a library may take until it is ready for the first call."""
@@ -90,7 +99,7 @@ class LibraryProcess:
         if isinstance(told, TypelatticeError):
             raise told
         answer, message = told
-        return str(answer), str(message)
+        return CRASH if answer == f"{EXCEPTION}MemoryError" else (str(answer), str(message))
 
     def _start(self) -> Catalogue:
         """Start a process; return the catalogue of the library in it."""
@@ -130,6 +139,7 @@ def _serve(make: Callable[[], Library], tells_values: bool, pipe: Connection) ->
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the process that asks, and with it this one
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _be_quiet()
+    limit_memory()
     try:
         asker = InProcessLibrary(make(), tells_values)
         pipe.send(asker.catalogue())
@@ -147,6 +157,15 @@ def _serve(make: Callable[[], Library], tells_values: bool, pipe: Connection) ->
                     pipe.send(asker.ask(op, operands))
                 except TypelatticeError as error:
                     pipe.send(error)
+
+
+def limit_memory() -> None:
+    """Let no allocation take more than a process may have, where the system can limit it."""
+    if resource is not None:
+        with suppress(OSError, ValueError):
+            now, most = resource.getrlimit(resource.RLIMIT_DATA)
+            limit = MOST_BYTES if now == resource.RLIM_INFINITY else min(now, MOST_BYTES)
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
 
 
 def _end_with_parent() -> None:

@@ -16,14 +16,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-try:
-    import resource
-except ImportError:  # it is part of Python on Unix alone
-    resource = None  # type: ignore[assignment]
-
 NEW_NETWORK = 0x40000000
 END_WITH_PARENT = 1  # an option of prctl
-MOST_BYTES = 8 * 2**30
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 SOCKETS = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
 PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.startfile")
@@ -62,13 +56,6 @@ def end_with_parent() -> None:
     """Let this process end when its parent does, where the system offers that, as Linux does."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGKILL)
-
-
-def limit_memory() -> None:
-    """Let no allocation take more than this process may have, where the system can limit it."""
-    if resource is not None:
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:

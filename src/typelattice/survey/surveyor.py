@@ -20,6 +20,7 @@ from select import select
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from typelattice.conformance.process import limit_memory
 from typelattice.survey.example_calls import (
     RecordedCall,
     calls_in_tests,
@@ -29,7 +30,7 @@ from typelattice.survey.example_calls import (
     package_docs,
 )
 from typelattice.survey.first_wide_line import WideLine, first_wide_line
-from typelattice.survey.isolation import end_with_parent, isolate, leave_network, limit_memory
+from typelattice.survey.isolation import end_with_parent, isolate, leave_network
 from typelattice.survey.judged_call import REFUSED, JudgedCall, judge_call
 from typelattice.survey.public_functions import SurveyError, public_functions
 from typelattice.survey.recipes import recipe_calls
@@ -200,15 +201,18 @@ def _survey(
     why = ""
     for source in sources:
         tell(stage=source)
-        with suppress(SlowError), time_limit(SHARE * limit):
-            for call in _calls(source, package, name, function, docs):
-                found = judge_call(name, function, call, ONE_CALL * limit)
-                if isinstance(found, str):
-                    why = _better_reason(why, found)
-                    continue
-                judged.append(found)
-                if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH_CALLS:
-                    break
+        try:
+            with time_limit(SHARE * limit):
+                for call in _calls(source, package, name, function, docs):
+                    found = judge_call(name, function, call, ONE_CALL * limit)
+                    if isinstance(found, str):
+                        why = _better_reason(why, found)
+                        continue
+                    judged.append(found)
+                    if sum(bool(each.kept or each.wide) for each in judged) >= ENOUGH_CALLS:
+                        break
+        except SlowError:
+            why = why or f"{source} take more than {SHARE * limit:g} s"
         if any(each.kept or each.wide for each in judged):
             break
     if not judged:

@@ -13,6 +13,7 @@ from importlib import metadata
 from arrays import arrays
 from drawings import drawings
 from explorer import explorer
+from lookups import lookups
 from memory import memory
 from orders import orders
 from processes import large, processes
@@ -33,6 +34,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "programs": ("Programs: lines of code that become steps, replayed under JAX's rules", programs),
     "tracing": ("Programs under the tracer: what it adds to an operation; whole processes", tracing),
     "explorer": ("The page of `typelattice explore`", explorer),
+    "lookups": ("Emitted C++: promotion of two dtypes", lookups),
     "memory": ("Memory that operands leave behind", memory),
 }
 LIBRARIES = ("numpy", "torch", "jax", "keras", "tinygrad", "mlx", "array-api-strict")

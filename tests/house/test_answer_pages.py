@@ -94,7 +94,7 @@ def test_text_of_libraries_is_no_markup() -> None:
 def test_a_page_names_who_answers_otherwise_in_the_other_order() -> None:
     found = answers.asked(answers.Question("pow", ("uint8", "int8")))
     other = answers.Question("pow", ("int8", "uint8"))
-    told = answers.differing(other, found)
+    told = answers.describe_differences(other, found)
     for name, (newest, *_) in found.items():
         given = answers._given(other, name, newest.release)
         differs = (given.answer, given.status) != (newest.answer, newest.status)

@@ -107,13 +107,13 @@ def _why(p: Promotion, o: Observed | None) -> str:
     return o.error or ""
 
 
-def differing(other: Question, found: Mapping[str, Sequence[Given]]) -> str:
+def describe_differences(other: Question, found: Mapping[str, Sequence[Given]]) -> str:
     """Name who answers another question otherwise, as `uint8:0d + 300: numpy1 int64.`; else empty."""
     differing = []
     for name, (newest, *_) in found.items():
         given_ = _given(other, name, newest.release)
         # What a rule says of another tier, unasked, is no news beside a recorded answer.
-        guessed = given_.status == UNASKED and ":" in other.title
+        guessed = given_.status == UNASKED and any(":" in operand for operand in other.operands)
         if not guessed and (given_.answer, given_.status) != (newest.answer, newest.status):
             mark = f" ({given_.status})" if given_.status in (UNASKED, DEPARTS) else ""
             differing.append(f"{name} {given_.answer}{mark}")
@@ -133,7 +133,7 @@ def variants(question: Question) -> Iterator[Question]:
 
 def _other_answers(question: Question, found: Mapping[str, Sequence[Given]]) -> str:
     """Say what the operands are, and which libraries answer otherwise where they are not or are swapped."""
-    said = [escape(text) for other in variants(question) if (text := differing(other, found))]
+    said = [escape(text) for other in variants(question) if (text := describe_differences(other, found))]
     about = "The operands are arrays with dimensions, and Python numbers."
     if not said:
         return f"<p>{about}</p>"

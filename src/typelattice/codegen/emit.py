@@ -106,11 +106,11 @@ def read_names(path: str) -> tuple[dict[str, str], dict[str, int]]:
     if not found or not {*found} <= {*tables} or not all(isinstance(x, dict) for x in found.values()):
         raise EmitError(f'{path}: it has the tables [names], with lines such as int8 = "S8", and [indices]')
     for key, given in found.items():
-        wanted, article = tables[key]
+        wanted, described = tables[key]
         for dtype, value in given.items():
             if type(value) is not wanted:
                 got = type(value).__name__
-                raise EmitError(f"{path}: {key}, {dtype[:80]!r} is a {got}; write a {article}")
+                raise EmitError(f"{path}: {key}, {dtype[:80]!r} is a {got}; write a {described}")
     return found.get("names", {}), found.get("indices", {})
 
 

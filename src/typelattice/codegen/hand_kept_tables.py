@@ -327,7 +327,7 @@ def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Sta
         for left, right in product(lefts, rights):
             cells = [*_cell(left, right, m["result"], line, form, found)]
             a, b = str(_dtype(left, form)), str(_dtype(right, form))
-            for pair in {(a, b): 0, (b, a): 0} if form.symmetric else [(a, b)]:
+            for pair in dict.fromkeys([(a, b), (b, a)] if form.symmetric else [(a, b)]):
                 if pair not in answered:  # an entry that cannot be read hides those behind it, too
                     answered.add(pair)
                     yield from (Stated(*pair, each.result, line) for each in cells)

@@ -50,7 +50,9 @@ def snake(name: str) -> str:
     return found if found[:1].isalpha() else f"s{found}"
 
 
-def signature(before: str, parameters: Mapping[str, str], after: str, width: int) -> list[str]:
+def signature(
+    before: str, parameters: Mapping[str, str], after: str, width: int, indent: str = "    "
+) -> list[str]:
     """Return the head of a function as formatters leave it: a parameter a line if one line is too long.
 
     >>> signature("fn f(", {"a": "DType", "b": "DType"}, ") {", 20)
@@ -58,7 +60,7 @@ def signature(before: str, parameters: Mapping[str, str], after: str, width: int
     """
     given = [f"{name}: {kind}" for name, kind in parameters.items()]
     whole = f"{before}{', '.join(given)}{after}"
-    return [whole] if len(whole) <= width else [before, *(f"    {each}," for each in given), after]
+    return [whole] if len(whole) <= width else [before, *(f"{indent}{each}," for each in given), after]
 
 
 STYLES: Mapping[str, Callable[[str], str]] = {

@@ -26,8 +26,7 @@ def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     for f in t.lookups:
         cell = f.cell().replace("][", "]?.[")
         name = function_name(f.function)
-        opening = signature(f"export function {name}(", f.parameters, "): DType | undefined {", 80)
-        lines += [line.replace("    ", "  ") for line in opening]
+        lines += signature(f"export function {name}(", f.parameters, "): DType | undefined {", 80, "  ")
         lines += [f"  return dtype(TABLE_{f.table}{cell});", "}", ""]
     if t.has_promote:
         lines += _fold(t)

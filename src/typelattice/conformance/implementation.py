@@ -102,7 +102,7 @@ def implementation(name: str) -> Library:
     What `attribute` makes has the method `ask`, or the four methods of a library. Raises UnknownLibraryError,
     MissingLibraryError, CannotAskError.
     """
-    if name in implementations():
+    if name in implementations() and name not in recordings():
         entry = implementations()[name]
         of = entry["library"]
         module_name = f"{__package__}.implementations.{entry.get('file', file_of(of))}"

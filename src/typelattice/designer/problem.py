@@ -122,7 +122,7 @@ def build_problem(system: System, plan: Plan) -> Problem:
                 if before >> c & 1 or is_accepted(plan.rules, nodes[a], nodes[b], nodes[c])
             )  # fmt: skip
             constraints += bounds[a, b].bit_count() * (can[a] & can[b]).bit_count()
-            if constraints > MOST_CONSTRAINTS:
+            if constraints > MOST_CONSTRAINTS:  # it counts bounds that are ruled out, too, and so refuses
                 check_constraints(system.name, can)
     index = {m.node: i for i, m in enumerate(nodes)}
     ties = [[index[bound] for bound in tie] for tie in system.ties]

@@ -1,14 +1,13 @@
-"""Measures a look-up in emitted C++ beside c10's own promotion and a std::map: nanoseconds each, in one run.
-
-    python tools/lookups.py             # in an environment with PyTorch, and g++
-"""
+"""A look-up in emitted C++ beside c10's own promotion and a std::map, in one program."""
 from __future__ import annotations
 
+import shutil
 import subprocess
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import torch
+from timing import Row, absent, compared
 
 import typelattice as tl
 from typelattice.codegen.emit import emit
@@ -68,16 +67,18 @@ int main() {{
   auto look = [](DType a, DType b) {{ return torch_dtypes::promote(a, b); }};
   auto find = [&map](DType a, DType b) {{ return map.find({{a, b}})->second; }};
   auto call = [](ScalarType a, ScalarType b) {{ return c10::promoteTypes(a, b); }};
-  std::printf("emitted table %.2f ns\\n", best(sum(ours, look)));
-  std::printf("c10::promoteTypes %.2f ns\\n", best(sum(theirs, call)));
-  std::printf("std::map %.2f ns\\n", best(sum(ours, find)));
+  std::printf("%.3f ", best(sum(ours, look)));
+  std::printf("%.3f ", best(sum(theirs, call)));
+  std::printf("%.3f\\n", best(sum(ours, find)));
 }}
 """
 
 
-def main() -> None:
+def lookups() -> list[Row]:
     """Compile the program with the dtypes of c10's own table, and run it. It fails if an answer differs."""
-    root = Path(torch.__file__).parent
+    if absent("torch") or shutil.which("g++") is None:
+        return [Row("promote", "in C++", "absent: no torch, or no g++")]
+    root = Path(str(import_module("torch").__file__)).parent
     files = emit(tl.system("torch"), "cpp17", tiers=["array"])
     pairs = (f"{{DType::k{ours}, ScalarType::{theirs}}}" for ours, theirs in map(str.split, BOTH.split(", ")))
     with TemporaryDirectory() as folder:
@@ -85,8 +86,9 @@ def main() -> None:
             (Path(folder) / name).write_text(text, encoding="utf-8")
         flags = ["-std=c++17", "-O2", f"-I{root}/include", f"-L{root}/lib", f"-Wl,-rpath,{root}/lib"]
         subprocess.run(["g++", *flags, "a.cpp", "-o", "a", "-lc10"], cwd=folder, check=True)
-        subprocess.run(["./a"], cwd=folder, check=True)
-
-
-if __name__ == "__main__":
-    main()
+        run = subprocess.run(["./a"], cwd=folder, check=True, capture_output=True, text=True)
+    table, c10, tree = (float(nanoseconds) / 1e9 for nanoseconds in run.stdout.split())
+    return [
+        compared("emitted table", "c10::promoteTypes", table, c10, 1),
+        compared("emitted table", "std::map", table, tree, 1),
+    ]

@@ -22,7 +22,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline
-from typelattice.recorded.recording_files import load_recording, recording_names
+from typelattice.recorded.recording_files import load_recording, open_recording, recording_names
 from typelattice.recorded.sections import Call
 
 SEVERAL = 200
@@ -250,7 +250,7 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
 
 def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Call]:
     """Yield chains with a system's answers, one operation after the other; see `calls_of_system`."""
-    recording = load_recording(system.name) if system.name in recording_names() else None
+    recording = open_recording(system.name)
 
     def ask(question: Question) -> str:
         op, operands = question

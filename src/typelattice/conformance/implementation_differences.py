@@ -22,7 +22,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline
-from typelattice.recorded.recording_files import load_recording, open_recording, recording_names
+from typelattice.recorded.recording_files import open_recording
 from typelattice.recorded.sections import Call
 
 SEVERAL = 200
@@ -239,8 +239,9 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
 
     Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
     """
-    if system.name in recording_names():
-        return [call for call in load_recording(system.name).calls() if _has_array(call.operands)]
+    if recording := open_recording(system.name):
+        asked = [op for op in recording.operations if op in has.operations or op in has.several]
+        return [call for op in asked for call in recording.calls_of(op) if _has_array(call.operands)]
     read = cache(system.operand)
     return [
         Call(op, operands, answer_text(system.explain(*map(read, operands), op=op)))

@@ -11,13 +11,14 @@ import runpy
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 LOADED = [
     "pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.text_report",
+    "typelattice.fixing.child", "typelattice.fixing.plain_run", "typelattice.tracing.rewrite.syntax_tree",
 ]  # fmt: skip
 
 
@@ -25,16 +26,29 @@ def run_python(
     module: str, *words: str, folder: Path, variables: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
     """Run a module in a folder, as `python -m` does, in a forked process."""
+    run = partial(runpy.run_module, module, run_name="__main__", alter_sys=True)
     with tempfile.TemporaryDirectory() as outputs:
         out, err = Path(outputs, "out"), Path(outputs, "err")
-        given = (module, words, folder, variables, out, err)
-        process = _server().Process(target=_run, args=given)
-        process.start()
-        process.join(timeout=120)
-        if process.exitcode is None:
-            process.kill()
-            raise subprocess.TimeoutExpired([module, *words], 120)
-        return subprocess.CompletedProcess(words, process.exitcode, out.read_text(), err.read_text())
+        status = run_forked(run, (module, *words), folder, variables, out, err)
+        return subprocess.CompletedProcess(words, status, out.read_text(), err.read_text())
+
+
+def run_forked(
+    run: Callable[[], object],
+    argv: Sequence[str],
+    folder: Path,
+    variables: Mapping[str, str],
+    out: Path,
+    err: Path,
+) -> int:
+    """Call what can be pickled, in a folder and a forked process; return its exit status."""
+    process = _server().Process(target=_run, args=(run, argv, folder, variables, out, err))
+    process.start()
+    process.join(timeout=120)
+    if process.exitcode is None:
+        process.kill()
+        raise subprocess.TimeoutExpired([*argv], 120)
+    return process.exitcode
 
 
 @cache
@@ -45,14 +59,19 @@ def _server() -> ForkServerContext:
 
 
 def _run(
-    module: str, words: tuple[str, ...], folder: Path, variables: Mapping[str, str], out: Path, err: Path
+    run: Callable[[], object],
+    argv: Sequence[str],
+    folder: Path,
+    variables: Mapping[str, str],
+    out: Path,
+    err: Path,
 ) -> None:
-    """Make this process what `python -m` would have started, and run the module."""
+    """Make this process what `python` would have started there, and run."""
     for path, stream in ((out, 1), (err, 2)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(variables)
     sys.path[:0] = [str(folder), *variables.get("PYTHONPATH", "").split(os.pathsep)]
-    sys.argv = [module, *words]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    sys.argv = [*argv]
+    run()

@@ -19,16 +19,9 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import run as command
-from typelattice.fixing import patch_search
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script, fix_tests
 from typelattice.fixing.source import FixError, Source
-
-
-@pytest.fixture(autouse=True)
-def one_plain_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time and memory are measured once: here the figures do not matter."""
-    monkeypatch.setattr(patch_search, "PLAIN_RUNS", 1)
 
 
 @pytest.fixture
@@ -422,7 +415,9 @@ def test_line_ends_and_the_mark_of_utf_8_stay(ends: str, mark: bytes) -> None:
     assert after == mark + expected.replace("\n", ends).encode()
 
 
-def test_the_command_prints_a_diff_and_writes_where_it_is_asked_to(folder: Path) -> None:
+def test_the_command_prints_a_diff_and_writes_where_it_is_asked_to(
+    folder: Path, new_processes: None
+) -> None:
     (folder / "s.py").write_text(WIDENS)
     said = "\n".join(command(["fix", "--write", "s.py"]))
     assert "+y = x * np.ones(3, dtype=x.dtype)" in said

@@ -15,7 +15,6 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.fixing import patch_search
 from typelattice.fixing.comparison import Difference
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script
@@ -32,7 +31,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     work.mkdir()
     monkeypatch.chdir(work)
     monkeypatch.setenv("PYTHONPATH", str(Path(tl.__file__).parents[1]))
-    monkeypatch.setattr(patch_search, "PLAIN_RUNS", 1)
     return work
 
 
@@ -40,7 +38,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.rglob("*.py")}
 
 
-def test_the_peak_memory_before_and_after_is_that_of_plain_runs(folder: Path) -> None:
+def test_the_peak_memory_before_and_after_is_that_of_plain_runs(folder: Path, new_processes: None) -> None:
     code = "import numpy as np\nx = np.ones(4_000_000, np.float32)\ny = x * np.ones(1)\ns = y.sum()\n"
     (folder / "s.py").write_text(code)
     patch = fix_script("s.py")

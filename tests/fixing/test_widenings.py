@@ -9,7 +9,6 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.fixing import patch_search
 from typelattice.fixing.source import Source
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
@@ -19,7 +18,6 @@ import widenings
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(tl.__file__).parents[1]))
-    monkeypatch.setattr(patch_search, "PLAIN_RUNS", 1)
 
 
 def wrong(seed: int) -> str:

@@ -16,6 +16,11 @@ from functools import cache, partial
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
+import pytest
+
+from typelattice.fixing import child, plain_run, workspace
+from typelattice.fixing.workspace import Workspace
+
 LOADED = [
     "pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.text_report",
     "typelattice.fixing.child", "typelattice.fixing.plain_run", "typelattice.tracing.rewrite.syntax_tree",
@@ -49,6 +54,23 @@ def run_forked(
         process.kill()
         raise subprocess.TimeoutExpired([*argv], 120)
     return process.exitcode
+
+
+def fork_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork each run of a search for patches: a new process takes ten times as long as the run."""
+    run_in_process = Workspace.run_in_process
+    mains = {"child": child.main, "plain_run": plain_run.main}
+
+    def run(self: Workspace, files: Sequence[Path], module: str = "child") -> int:
+        if not self.asserts:  # which an option of Python leaves out
+            return run_in_process(self, files, module)
+        todo, out, printed, errors = files
+        main = partial(mains[module], str(todo), str(out))
+        variables = workspace._make_environment()
+        return run_forked(main, ("-c", str(todo), str(out)), self.inside, variables, printed, errors)
+
+    monkeypatch.setattr(Workspace, "run_in_process", run)
+    monkeypatch.setattr(Workspace, "run_in_fork", run)
 
 
 @cache

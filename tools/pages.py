@@ -17,7 +17,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -91,7 +91,12 @@ def _with_plugin(words: Sequence[str]) -> str:
     path = os.pathsep.join([str(ROOT / "src"), os.getcwd()])
     env = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": COLUMNS}
     plugin = ["-p", "no:cacheprovider", "-p", "typelattice.tracing.front.pytest"]
-    command = [sys.executable, "-m", "pytest", *plugin, *words]
+    return run_module(["pytest", *plugin, *words], env)
+
+
+def run_module(words: Sequence[str], env: Mapping[str, str]) -> str:
+    """Run a module in the current folder; return what it prints."""
+    command = [sys.executable, "-m", *words]
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False).stdout
 
 

@@ -6,12 +6,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from forked import fork_searches, run_python
 from samples import one_in
 
 import typelattice as tl
@@ -37,7 +39,16 @@ GENERATED = [ROOT / "docs" / page for page in MADE]  # when the site is built
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_console_examples_print_what_the_page_says(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_console_examples_print_what_the_page_says(
+    page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes are forked here; `make pages` starts them as users do."""
+
+    def run_module(words: Sequence[str], env: Mapping[str, str]) -> str:
+        return run_python(*words, folder=Path.cwd(), variables=env).stdout
+
+    fork_searches(monkeypatch)
+    monkeypatch.setattr(pages, "run_module", run_module)
     text = page.read_text(encoding="utf-8")
     assert pages.with_console_outputs(text) == text, "run make pages"
     assert capsys.readouterr().err == ""  # an output with `...` is stale

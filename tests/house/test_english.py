@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from parsed_sources import parse_source
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "typelattice"
 NEVER_FIRST = {"What", "Whether", "Where", "Which", "Of", "That", "How"}
@@ -16,7 +18,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 def docstrings(path: Path) -> Iterator[str]:
     """The docstrings of a file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parse_source(path)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             yield ast.get_docstring(node) or ""
 

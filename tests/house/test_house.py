@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from parsed_sources import parse_source
 
 import typelattice
 from typelattice.facts.dtypes import CODES, DTYPES
@@ -50,7 +51,7 @@ def room(module: str) -> str:
 def imports(path: Path) -> frozenset[str]:
     """The modules that a file imports, anywhere in it and for types only too, by their full names."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parse_source(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -237,7 +238,7 @@ def test_code_holds_no_lists_of_dtypes() -> None:
     lists = [
         f"{name(path)}, line {line}: {', '.join(names)}"
         for path in TOLD_APART
-        for line, names in stated(ast.parse(path.read_text(encoding="utf-8")))
+        for line, names in stated(parse_source(path))
         if len(set(names)) > 3
     ]
     assert lists == []

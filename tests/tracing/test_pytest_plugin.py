@@ -219,7 +219,7 @@ def test_an_entry_stands_where_its_own_file_holds_its_code_however_it_is_spaced(
     (tmp_path / "one.py").write_text("y = x * 2.5 + x * 4.5\n")
     (tmp_path / "two.py").write_text("y = sum(\n    x *\n    3.5,\n)\n")
     (tmp_path / "unread.py").write_text("y = x * 2.5 (\n")
-    deep = " + ".join(["x"] * 1100)
+    deep = f"1 + {'- ' * 1100}x"
     (tmp_path / "deep.py").write_text(f"y = {deep}\n")
     standing = [
         ("one.py", "x*2.5"),

@@ -13,7 +13,7 @@ from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.observed import observed, recording_of
 from typelattice.recorded.recording import Recording
-from typelattice.recorded.recording_files import load_recording
+from typelattice.recorded.recording_files import open_recording
 from typelattice.rendering import Cell, Grid
 from typelattice.study.tables import of_tier, operands_of
 
@@ -78,11 +78,10 @@ def changes(a: System, b: System) -> Changes:
     >>> {change.before: change.after for change in found.changed["add"]}["float64"]
     'float32'
     """
-    recorded = recording_of(a) is not None and recording_of(b) is not None
-    before, after = (
-        (list_recorded_calls(load_recording(s.name)) for s in (a, b)) if recorded else _ask_both(a, b)
-    )
-    return changes_between(_name(a), before, _name(b), after, recorded)
+    recordings = [open_recording(s.name) for s in (a, b) if recording_of(s) is not None]
+    recorded = [list_recorded_calls(each) for each in recordings if each] if len(recordings) == 2 else None
+    before, after = recorded or _ask_both(a, b)
+    return changes_between(_name(a), before, _name(b), after, recorded is not None)
 
 
 def changes_between(before: str, then: Calls, after: str, now: Calls, recorded: bool = True) -> Changes:

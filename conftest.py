@@ -16,13 +16,14 @@ def pytest_collection() -> Generator[None, object, object]:
     """Collect tests without the garbage collector, which would look through all of them again and again.
 
     All are kept, and its rounds take half of the time. They are not frozen: the tracer finds functions among
-    the objects that the collector knows.
+    the objects that the collector knows. Later rounds look through them, too, so that they are made rare.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.enable()
+        gc.set_threshold(100_000, 20, 10)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from command_line import MINE, sampled
+from forked import fork_searches
 from jsonschema import Draft202012Validator
 
 from typelattice.cli.main import COMMANDS, Parser, main
@@ -66,6 +67,8 @@ def test_document_is_of_its_kind(
         (tmp_path / name).write_text(text)
     if kind == "conform":
         sampled(monkeypatch)
+    if kind == "patch":
+        fork_searches(monkeypatch)
     command, *words = shlex.split(line)
     if kind == "report":
         main([command, "--format", "json", "--output", "report.json", *words])

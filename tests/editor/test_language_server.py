@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import fork_searches
 
 pytest.importorskip("pygls")
 pytest.importorskip("numpy")
 from lsprotocol import types as lsp
 from pygls.lsp.client import BaseLanguageClient
+
+from typelattice.fixing.patch_search import fix_script
 
 SOURCE = """import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +142,9 @@ def test_opening_a_file_runs_nothing_and_shows_what_its_annotations_say(file: Pa
     assert not (file.parent / "ran").exists()
 
 
-def test_a_traced_file_has_hints_findings_the_rule_and_a_patch_that_was_run(file: Path) -> None:
+def test_a_traced_file_has_hints_findings_the_rule_and_a_patch_that_was_run(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def conversation(editor: Editor) -> None:
         await editor.open(SOURCE)
         await editor.trace()
@@ -159,9 +164,9 @@ def test_a_traced_file_has_hints_findings_the_rule_and_a_patch_that_was_run(file
         file.write_text(after, encoding="utf-8")
 
     talk(file, conversation)
-    command = [sys.executable, "-m", "typelattice", "fix", file.name]
-    again = subprocess.run(command, cwd=file.parent, capture_output=True, text=True)
-    assert again.stdout.startswith("nothing to do")
+    monkeypatch.chdir(file.parent)
+    fork_searches(monkeypatch)
+    assert fix_script(file.name).progress.startswith("nothing to do")
 
 
 def test_a_line_that_changed_since_the_run_has_no_hint_and_no_finding(file: Path) -> None:

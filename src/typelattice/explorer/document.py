@@ -71,9 +71,9 @@ def document(
     A file that is not a valid system is shown with its error. Several `processes` divide many systems
     among themselves. Raises UnknownSystemError, OpError.
 
-    >>> found = document(["numpy", "jax"], ops=["add"]).data
+    >>> found = document(["python", "go"], ops=["add"]).data
     >>> [s["name"] for s in found["systems"]], [op["name"] for op in found["operations"]]
-    (['numpy', 'jax'], ['', 'add'])
+    (['python', 'go'], ['', 'add'])
     """
     named = which or systems(versions=True)
     asked = [None, *dict.fromkeys(operation(op).name for op in ops)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class CastChains(Sequence[CastChain]):
     """Every chain `a -> b -> c` of a system's dtypes, a and c different from b, and if it is exact.
 
-    >>> print(cast_chains("numpy").rounded_twice[0])
+    >>> print(cast_chains("numpy", dtypes=["float16", "float32", "float64"]).rounded_twice[0])
     float64 -> float32 -> float16: 2.980232238769532e-08 becomes 0.0, directly 5.960464477539063e-08
     """
 

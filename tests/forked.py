@@ -5,6 +5,7 @@ or how it ends needs a process of its own (`subprocess`).
 """
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import runpy
@@ -24,6 +25,9 @@ from typelattice.fixing.workspace import Workspace
 LOADED = [
     "pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.text_report",
     "typelattice.fixing.child", "typelattice.fixing.plain_run", "typelattice.tracing.rewrite.syntax_tree",
+    "typelattice.tracing.front.pytest_session", "typelattice.tracing.front.settings",
+    "typelattice.tracing.libraries.numpy", "typelattice.operands.adapters.numpy",
+    "pdb", "unittest", "xml.etree.ElementTree",  # which pytest imports as it starts
 ]  # fmt: skip
 
 
@@ -89,6 +93,7 @@ def _run(
     err: Path,
 ) -> None:
     """Make this process what `python` would have started there, and run."""
+    gc.freeze()  # pytest collects garbage twice as it ends: not what was loaded before
     for path, stream in ((out, 1), (err, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
     os.chdir(folder)

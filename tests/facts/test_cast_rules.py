@@ -94,12 +94,31 @@ def test_a_float_may_wrap_and_then_nothing_is_proved() -> None:
     assert str(direct) == "float32 -> int16 -> int8: no instruction" and direct.exact is False
 
 
-@settings(max_examples=400, deadline=None)
-@given(*[st.sampled_from(FORMATS)] * 3, *[rules] * 3)
+chains_of_rules = given(*[st.sampled_from(FORMATS)] * 3, *[rules] * 3)
+
+
+@settings(max_examples=100)
+@chains_of_rules
 def test_the_first_difference_is_that_of_all_values(
     a: DType, b: DType, c: DType, first: CastRule, second: CastRule, direct: CastRule
 ) -> None:
     """What is proved by the values next to breakpoints holds for all values."""
+    compare_proofs(a, b, c, first, second, direct)
+
+
+@pytest.mark.whole
+@settings(max_examples=2_000)
+@chains_of_rules
+def test_the_first_difference_is_that_of_all_values_in_many_chains(
+    a: DType, b: DType, c: DType, first: CastRule, second: CastRule, direct: CastRule
+) -> None:
+    compare_proofs(a, b, c, first, second, direct)
+
+
+def compare_proofs(
+    a: DType, b: DType, c: DType, first: CastRule, second: CastRule, direct: CastRule
+) -> None:
+    """Compare the difference found by a few values with that found by all."""
     given = tuple(_possible(rule, to) for rule, to in ((first, b), (second, c), (direct, c)))
     proofs = []
     for few in (3, 10**9):

@@ -129,7 +129,7 @@ def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch)
         return [Inferred("numpy.int8", "") for _ in these]
 
     monkeypatch.setattr(stubs, "infer", answered)
-    monkeypatch.setattr(stubs, "BATCH", 2)
+    monkeypatch.setattr(stubs.Stubs, "batch", 2)
     monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()

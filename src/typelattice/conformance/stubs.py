@@ -27,6 +27,8 @@ REFUSED = f"{EXCEPTION}TypeError"
 class Stubs:
     """A library's stubs as a checker reads them; asked like a LibraryProcess."""
 
+    batch = BATCH
+
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
         apart = [str(forms["distribution"])] if "distribution" in forms else []
@@ -50,10 +52,13 @@ class Stubs:
     def __exit__(self, *_: object) -> None:
         self._library.__exit__()
 
+    def stop(self) -> None:
+        """Do nothing: a checker ends by itself, within its limit."""
+
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """Yield the answer to each question in turn, in batches."""
-        for start in range(0, len(questions), BATCH):
-            batch = questions[start : start + BATCH]
+        for start in range(0, len(questions), self.batch):
+            batch = questions[start : start + self.batch]
             written = [self._written(*question) for question in batch]
             asked = [text for text in written if text]
             inferred = iter(infer(self._checker, self._setup, self._names(), asked, self._limit))

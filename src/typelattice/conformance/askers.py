@@ -147,8 +147,10 @@ class Asker:
 def _check_same(found: Catalogue, expected: Catalogue) -> None:
     if found != expected:
         here, there = (f"{versions(has.versions)} on Python {has.python}" for has in (expected, found))
-        what = f"has another {expected.name} ({there}) than this process ({here})"
-        raise CannotAskError(f"a worker {what}; install the same in both")
+        what = f"is {there} with a worker, and {here} in this process"
+        if here == there:
+            what = "has other operands or operations with a worker than in this process"
+        raise CannotAskError(f"{expected.name} {what}; install the same for both")
 
 
 def _refuse_lost(task: Sequence[Question]) -> Iterable[Any]:

@@ -172,7 +172,7 @@ def compare_implementation(
         if system is None:
             reference = stack.enter_context(start(other))
             resumed += reference.resumed
-            theirs = reference.catalogue.operands
+            theirs: Sequence[str] = reference.catalogue.operands
             operations = tuple(each for each in operations if each in reference.catalogue.operations)
             expected = _asked_now(reference, has, choose, by_value)
             expect = partial(calls_of_implementation, reference)

@@ -158,6 +158,8 @@ def test_a_comparison_goes_on_from_the_answers_of_both_sides(
     tmp_path: Path, log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["compare", "counting:Counting", "--with", "counting:Counting", "--answers", "kept"]
+    assert "cannot write 'kept/any.answers'" in refused(capsys, *words)
+    (tmp_path / "kept").mkdir()
     first = said(capsys, *words, "--calls", "40").splitlines()
     assert [each.name for each in (tmp_path / "kept").iterdir()] == ["counting.Counting.answers"]
     before = questions_of(log)

@@ -14,7 +14,7 @@ HEAD: Mapping[str, object] = {"typelattice": "answers", "versions": "tiny 1.0"}
 
 
 def test_rows_are_in_the_file_at_once_and_read_again(tmp_path: Path) -> None:
-    path = tmp_path / "new folder" / "rows"
+    path = tmp_path / "rows"
     with Journal(path, HEAD) as journal:
         assert journal.rows == []
         assert not path.exists()

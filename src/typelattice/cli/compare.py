@@ -28,7 +28,7 @@ from typelattice.conformance.comparison import (
 )
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import Cause, counts_of, not_known, shrink_known
-from typelattice.disk.write import check_folder, write_text
+from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 
@@ -64,7 +64,7 @@ def run(args: Namespace) -> Paragraphs:
     exists = args.known and Path(args.known).exists()
     known = known_differences(args.known) if exists else None
     if args.answers:
-        check_folder(args.answers)
+        check_writable(Path(args.answers) / "any.answers")
     with interrupts.raise_on_interrupt():
         found = compare_implementation(
             args.implementation, args.other, args.calls, args.seed, args.limit,

@@ -42,7 +42,7 @@ class AskedInOneProcess(Asked, Protocol):
 
 
 class Askers:
-    """What `start` starts, several times, and asked like a single one; no question is asked twice.
+    """Several of what `start` starts, asked like a single one; no question is asked twice.
 
     There are `jobs` of them on this machine, or one for each worker of the Dask cluster whose scheduler has
     the address `scheduler`; `start` must then be picklable. With `journal` each answer is appended to that

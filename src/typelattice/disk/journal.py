@@ -62,7 +62,6 @@ class Journal:
         line = json.dumps(row).encode() + b"\n"
         with explain_failure("write", self.path):
             if self._file is None:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
                 self._file = self.path.open("ab", buffering=0)
                 self._file.truncate(self._whole)
                 line = line if self._whole else self._head + line

@@ -182,6 +182,6 @@ def test_another_library_in_another_process_is_refused(
     with start_askers(Counting, 10.0, jobs=2) as asked:
         monkeypatch.setenv("COUNTING_VERSION", "2.0")
         questions = [("add", (x, y)) for x in counting.DTYPES for y in counting.DTYPES]
-        says = r"is counting 2.0 on Python \S+ with a worker, and counting 1.0 on .*; install the same for both"
+        says = r"is counting 2.0 on Python \S+ with a worker, and counting 1.0 on .*; install the same"
         with pytest.raises(CannotAskError, match=says):
             [*asked.answers(questions)]

@@ -14,6 +14,7 @@ from typelattice.cli.command import (
     Paragraphs,
     UsageError,
     duration,
+    error_line,
     workers_arguments,
 )
 from typelattice.disk.read import FileError
@@ -24,7 +25,7 @@ from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import progress_bar
+from typelattice.rendering.terminal import complain, progress_bar
 
 ROOM = 1_000_000  # bytes; the largest recording so far has a fifth of them
 ANSWERS = ".answers"  # the ending of the file beside a recording that is not finished
@@ -66,7 +67,7 @@ def run(args: Namespace) -> Paragraphs:
         with start_askers(make, args.limit, args.jobs, args.scheduler, answers) as asked:
             if asked.resumed:
                 there = f"{asked.resumed:,} answers are there, and are not asked again"
-                yield printable(f"{answers}: {there}; delete the file to ask all")
+                complain(error_line(f"{answers}: {there}; delete the file to ask all"))
             if like:
                 found = asked_again(asked, like, progress_bar(), earlier)
             else:
@@ -91,5 +92,5 @@ def _save(found: Recording, output: Path, base: str | None) -> None:
 
 COMMAND = Command(
     "Ask a library everything, and write down its answers.", arguments, run,
-    ("numpy", "torch --jobs 4", "mine:MyLibrary -o mine.jsonl"),
+    ("numpy", "numpy --jobs 2", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

@@ -23,7 +23,9 @@ def test_rows_are_in_the_file_at_once_and_read_again(tmp_path: Path) -> None:
         journal.append(2)
     again = Journal(path, HEAD)
     again.append(3)
-    assert Journal(path, HEAD).rows == [["add", "ä\r\n\u2028"], 2, 3]
+    again.close()
+    again.append(4)
+    assert Journal(path, HEAD).rows == [["add", "ä\r\n\u2028"], 2, 3, 4]
     again.remove()
     assert not path.exists()
 

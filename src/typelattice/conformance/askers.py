@@ -93,6 +93,8 @@ class Askers:
         left = [each for each in dict.fromkeys(questions) if each not in self._known]
         size = max(1, min(self._batch, -(-len(left) // self._jobs)))
         tasks = [left[at : at + size] for at in range(0, len(left), size)]
+        if tasks and self._journal:
+            self._journal.open()  # a file that cannot be written is refused before anything is asked
         coming = self._pool.results(tasks) if tasks else iter(())
         awaited = len(left)
         for question in questions:

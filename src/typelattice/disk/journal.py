@@ -24,7 +24,7 @@ class Journal:
     """A file with a row of JSON on each line; the first line is the head, which says what the rows are of.
 
     `rows` has the rows that the file had already. A line that was not written whole is left out. Nothing is
-    written before the first row. Raises FileError, and JournalError for a file with another head.
+    written before it is opened. Raises FileError, and JournalError for a file with another head.
     """
 
     def __init__(self, path: Path, head: Mapping[str, object]) -> None:
@@ -57,19 +57,26 @@ class Journal:
             raise JournalError(f"{self.path} {_other_work(lines[0], head)}")
         return lines
 
-    def append(self, row: object) -> None:
-        """Write a row; it is in the file when this returns. Raises FileError."""
-        line = json.dumps(row).encode() + b"\n"
-        with explain_failure("write", self.path):
-            if self._file is None:
+    def open(self) -> None:
+        """Open the file for rows, and write the head if there is none. Raises FileError."""
+        if self._file is None:
+            with explain_failure("write", self.path):
                 self._file = self.path.open("ab", buffering=0)
                 self._file.truncate(self._whole)
-                line = line if self._whole else self._head + line
-            self._file.write(line)
+                if not self._whole:
+                    self._file.write(self._head)
+
+    def append(self, row: object) -> None:
+        """Write a row; it is in the file when this returns. Raises FileError."""
+        self.open()
+        assert self._file is not None
+        with explain_failure("write", self.path):
+            self._file.write(json.dumps(row).encode() + b"\n")
 
     def close(self) -> None:
         """Close the file, which stays."""
         if self._file is not None:
+            self._whole = self._file.tell()
             self._file.close()
             self._file = None
 

@@ -177,7 +177,8 @@ def conformed(dice: Dice) -> list[str]:
 
 def recorded(dice: Dice) -> list[str]:
     """No library that there is: to ask one takes minutes."""
-    return [one(dice, "nothing", "nothing:it", "it:"), *options(dice, limit=named("1", "nan"))]
+    given = options(dice, limit=named("1", "nan"), jobs=named("2", "0"))
+    return [one(dice, "nothing", "nothing:it", "it:"), *given]
 
 
 def explored(dice: Dice) -> list[str]:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from planted import Faithful
 
 import typelattice as tl
 from typelattice.cli.main import main
@@ -107,6 +109,36 @@ def test_a_thousand_agreeing_calls_give_no_alarm(capsys: pytest.CaptureFixture[s
     words = ["compare", "planted:Faithful", "--with", "numpy", "--calls", "1000", "--seed", "3"]
     found = reported(capsys, *words)
     assert (found["compared"], found["causes"]) == (1000, [])
+
+
+def test_dtypes_that_one_side_lacks_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", "planted:Faithful", "--with", "tiny:Tiny", "--limit", "1"]
+    found = reported(capsys, *words)
+    assert found["not_asked"] == [
+        {"of": "tiny:Tiny", "lacked_by": "planted:Faithful", "dtypes": ["int16"]},
+        {"of": "planted:Faithful", "lacked_by": "tiny:Tiny", "dtypes": ["bool", "uint8", "float16"]},
+    ]
+    schema = json.loads((HERE.parent / "docs" / "output.schema.json").read_text(encoding="utf-8"))
+    assert not [*Draft202012Validator(schema).iter_errors(found)]
+    main(words)
+    assert capsys.readouterr().out.splitlines()[1:3] == [
+        "not asked: int16 of tiny:Tiny, which planted:Faithful lacks",
+        "not asked: bool, uint8, float16 of planted:Faithful, which tiny:Tiny lacks",
+    ]
+    found = reported(capsys, "compare", "planted:Faithful", "--with", "numpy", "--calls", "9")
+    (only,) = found["not_asked"]
+    assert (only["of"], only["lacked_by"]) == ("numpy", "planted:Faithful")
+    assert {*only["dtypes"], *Faithful().dtypes()} == {*map(str, tl.system("numpy").dtypes)}
+
+
+def test_a_rule_answers_for_dtypes_that_it_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It refuses them, so only those are left out that the implementation lacks."""
+    (tmp_path / "mine.toml").write_text('name = "mine"\ntitle = "Mine"\norder = "i8 -> i16 -> f32"\n')
+    words = ["compare", "planted:Faithful", "--with", str(tmp_path / "mine.toml"), "--calls", "9"]
+    only = {"of": "mine", "lacked_by": "planted:Faithful", "dtypes": ["int16"]}
+    assert reported(capsys, *words)["not_asked"] == [only]
 
 
 def test_random_calls_come_from_each_class_alike() -> None:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -54,9 +56,8 @@ def test_a_type_says_a_dtype_or_leaves_it_open(type_: str, dtype: str) -> None:
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, output: str) -> None:
-    ran = subprocess.CompletedProcess([], 1, output, "")
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
-    monkeypatch.setattr(type_checkers.subprocess, "run", lambda *_, **__: ran)
+    monkeypatch.setattr(type_checkers, "_run", lambda *_: (output, ""))
 
 
 def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,9 +99,23 @@ def test_a_checker_that_is_missing_or_slow_is_named(monkeypatch: pytest.MonkeyPa
         raise subprocess.TimeoutExpired("mypy", 1)
 
     printed(monkeypatch, "")
-    monkeypatch.setattr(type_checkers.subprocess, "run", slow)
+    monkeypatch.setattr(type_checkers, "_run", slow)
     with pytest.raises(CannotAskError, match="mypy gave no answer within 1 seconds"):
         infer("mypy", "", [], ["x"], 1)
+
+
+def test_a_checker_that_is_ended_from_another_thread_ends_with_its_own_processes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As basedpyright, which starts another program."""
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
+    with pytest.raises(CannotAskError, match="it says nothing"):
+        monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
+        monkeypatch.setitem(type_checkers.ARGUMENTS, "mypy", ())
+        (tmp_path / "mypy.py").write_text(code, encoding="ascii")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        end = type_checkers.end_checker
+        infer("mypy", "", [], ["x"], 600, started=lambda process: Timer(0.5, end, [process]).start())
 
 
 class Library:
@@ -121,7 +136,9 @@ class Library:
 def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Sequence[str]] = []
 
-    def answered(checker: str, setup: str, names: Sequence[str], these: Sequence[str], limit: float) -> Any:
+    def answered(
+        checker: str, setup: str, names: Sequence[str], these: Sequence[str], limit: float, **_: object
+    ) -> Any:
         asked.append(these)
         assert "array_int8: numpy.typing.NDArray[numpy.int8]" in names
         assert "scalar_int8: numpy.int8" in names
@@ -129,7 +146,7 @@ def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch)
         return [Inferred("numpy.int8", "") for _ in these]
 
     monkeypatch.setattr(stubs, "infer", answered)
-    monkeypatch.setattr(stubs, "BATCH", 2)
+    monkeypatch.setattr(stubs.Stubs, "batch", 2)
     monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()

@@ -21,15 +21,15 @@ from typelattice.facts.libraries import file_of, libraries
 
 ROOT = Path(typelattice.__file__).parent
 ROOMS = [  # each imports only from itself and from what stands before it
-    "facts", "disk", "rendering", "operands", "engine", "files", "recorded", "explanations", "study",
-    "designer", "namespaces", "calls", "programs", "drawings", "conformance", "codegen", "tracing",
+    "facts", "disk", "workers", "rendering", "operands", "engine", "files", "recorded", "explanations",
+    "study", "designer", "namespaces", "calls", "programs", "drawings", "conformance", "codegen", "tracing",
     "fixing", "survey", "editor", "explorer", "__init__", "cli", "__main__",
 ]  # fmt: skip
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "operands/adapters", "namespaces/libraries", "designer/clingo_solver", "conformance/libraries",
     "conformance/implementations",
     "conformance/pytest", "programs/targets", "tracing/front/pytest", "explorer/server", "cli/completion",
-    "editor/language_server", "survey/numpy_arrays", "survey/dask_workers",
+    "editor/language_server", "survey/numpy_arrays", "workers/dask_workers",
 )  # fmt: skip
 # What recorders must not depend on: else they would prove nothing.
 ENGINE = {"engine", "files", "explanations", "study"}

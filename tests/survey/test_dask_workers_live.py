@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from typelattice.disk.journal import Journal
 from typelattice.survey import survey_packages as module
-from typelattice.survey.public_functions import SurveyError
 from typelattice.survey.survey_packages import survey_packages
+from typelattice.workers.pool import WorkersError
 
 pytestmark = pytest.mark.live
 FUNCTIONS = 12
@@ -48,15 +49,15 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         killed: list[int] = []
-        append = module.append_row
+        append = Journal.append
 
-        def append_and_kill(path: Path, row: dict[str, object]) -> None:
+        def append_and_kill(journal: Journal, row: object) -> None:
             if not killed:  # the first task is done, and others are under way
                 killed.extend([*client.run(os.getpid).values()][:1])
                 os.kill(killed[0], signal.SIGKILL)
-            append(path, row)
+            append(journal, row)
 
-        monkeypatch.setattr(module, "append_row", append_and_kill)
+        monkeypatch.setattr(Journal, "append", append_and_kill)
         (package,) = survey_packages(["planted"], rows, limit=20.0, scheduler=cluster.scheduler_address)
         assert killed
         elsewhere = tmp_path / "elsewhere"
@@ -64,7 +65,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         (elsewhere / "unshared.py").write_text("def f(x): return x", encoding="utf-8")
         monkeypatch.syspath_prepend(str(elsewhere))
         monkeypatch.setenv("PYTHONPATH", str(elsewhere), prepend=os.pathsep)
-        with pytest.raises(SurveyError, match="a worker cannot survey unshared: unshared cannot be imported"):
+        with pytest.raises(WorkersError, match="a worker of the cluster fails: unshared cannot be imported"):
             [*survey_packages(["unshared"], limit=20.0, scheduler=cluster.scheduler_address)]
     verdicts = {name: row["verdict"] for name, row in package.rows.items()}
     assert verdicts == {f"planted.f{i}": "wide" if i % 2 else "kept" for i in range(FUNCTIONS)}

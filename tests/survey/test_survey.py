@@ -15,9 +15,9 @@ from jsonschema import Draft202012Validator
 from planted_functions import PACKAGE, TESTS
 
 from typelattice.cli.main import main
+from typelattice.disk.journal import Journal, JournalError
 from typelattice.survey import survey_report, surveyor, wide_by_design
-from typelattice.survey.public_functions import SurveyError
-from typelattice.survey.survey_packages import append_row, read_rows, survey_packages
+from typelattice.survey.survey_packages import HEAD, survey_packages
 from typelattice.survey.time_limit import SlowError
 
 pytest.importorskip("numpy")
@@ -165,22 +165,23 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_survey_goes_on_where_it_was_stopped(two: Path) -> None:
     rows = two / "rows.jsonl"
     kept = {"package": "planted", "version": "unknown", "verdict": "kept", "function": "planted.second"}
-    append_row(rows, {**kept, "version": "0.1", "function": "planted.first"})
-    append_row(rows, kept)  # which a survey of its own would not say
+    with Journal(rows, HEAD) as journal:
+        journal.append({**kept, "version": "0.1", "function": "planted.first"})
+        journal.append(kept)  # which a survey of its own would not say
     with rows.open("ab") as file:
         file.write(b'{"package": "planted", "versi')  # where a process was killed
     (package,) = survey_packages(["planted"], rows, limit=5.0)
     assert {name: row["verdict"] for name, row in package.rows.items()} == {
         "planted.first": "kept", "planted.second": "kept",
     }  # fmt: skip
-    written = [row["function"].removeprefix("planted.") for row in read_rows(rows)]
+    written = [row["function"].removeprefix("planted.") for row in Journal(rows, HEAD).rows]
     assert written == ["first", "second", "first"]
 
 
 def test_rows_of_another_kind_are_refused(two: Path) -> None:
     rows = two / "rows.jsonl"
     rows.write_text('{"typelattice": "run"}\n')
-    with pytest.raises(SurveyError, match="no file of rows of a survey; name another one with --rows"):
+    with pytest.raises(JournalError, match="is no file of survey rows; name another one"):
         [*survey_packages(["planted"], rows)]
 
 

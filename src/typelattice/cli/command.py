@@ -43,6 +43,12 @@ def format_argument(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help=how)
 
 
+def workers_arguments(parser: ArgumentParser) -> None:
+    """Add the options `--jobs` and `--scheduler` of commands whose work can be shared."""
+    parser.add_argument("--jobs", type=count, default=1, metavar="N", help="processes at a time (default: 1)")
+    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="share the work of a Dask cluster")
+
+
 def exit_code_argument(parser: ArgumentParser, found: str) -> None:
     """Add the option `--exit-code`, for scripts and CI; `found` says when the status is 1."""
     parser.add_argument("--exit-code", action="store_true", help=f"exit with 1 if {found}")

@@ -17,6 +17,7 @@ from typelattice.cli.command import (
     duration,
     format_argument,
     seed,
+    workers_arguments,
 )
 from typelattice.conformance.comparison import (
     Comparison,
@@ -27,7 +28,7 @@ from typelattice.conformance.comparison import (
 )
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import Cause, counts_of, not_known, shrink_known
-from typelattice.disk.write import write_text
+from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 
@@ -50,6 +51,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--values", action="store_true", help=values)
     programs = "ask so many random programs of two to four operations, too"
     parser.add_argument("--programs", type=count, default=0, metavar="N", help=programs)
+    folder = "keep each answer in this folder, and go on from it where a comparison was stopped"
+    parser.add_argument("--answers", metavar="FOLDER", help=folder)
+    workers_arguments(parser)
     format_argument(parser)
 
 
@@ -59,16 +63,22 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("compare: --update writes the file of known differences; name it with --known")
     exists = args.known and Path(args.known).exists()
     known = known_differences(args.known) if exists else None
+    if args.answers:
+        check_writable(Path(args.answers) / "any.answers")
     with interrupts.raise_on_interrupt():
         found = compare_implementation(
             args.implementation, args.other, args.calls, args.seed, args.limit,
-            by_value=args.values, programs=args.programs,
+            by_value=args.values, programs=args.programs, jobs=args.jobs, scheduler=args.scheduler,
+            answers=Path(args.answers) if args.answers else None,
         )  # fmt: skip
     new = not_known(found.causes, known or {})
     if args.format == "json":
         yield document("comparison", comparison_data(found, new))
     else:
         yield printable(f"{found.about}: {found.compared:,} calls compared")
+        if found.resumed:
+            yield printable(f"{found.resumed:,} answers were in {args.answers} already")
+        yield from (printable(str(each)) for each in found.left_out)
         yield from map(printable, causes_in_words(found, new))
         yield from _sums(found, new)
     if args.update:

@@ -8,7 +8,15 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from typelattice.cli import interrupts
-from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, duration
+from typelattice.cli.command import (
+    PRINTED,
+    Command,
+    Paragraphs,
+    UsageError,
+    duration,
+    error_line,
+    workers_arguments,
+)
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import recordings
@@ -17,9 +25,10 @@ from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import progress_bar
+from typelattice.rendering.terminal import complain, progress_bar
 
 ROOM = 1_000_000  # bytes; the largest recording so far has a fifth of them
+ANSWERS = ".answers"  # the ending of the file beside a recording that is not finished
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -30,29 +39,41 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.jsonl here)")
     parser.add_argument("--earlier", metavar="FILE", help=again)
     parser.add_argument("--limit", type=duration, default=10.0, metavar="SECONDS", help=seconds)
+    workers_arguments(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
     """Write a recording; report the file and its number of calls.
 
+    Answers are kept in a file beside it as they come, until all are there.
+
     The file of an older release, `numpy@2.4`, has only the differences from the recording of the newest one.
     """
     from typelattice.conformance.library import versions
-    from typelattice.conformance.recorder import record
+    from typelattice.conformance.recorder import asked_again, asked_everything, start_askers
     from typelattice.conformance.registry import library
 
     if args.output == PRINTED:
         raise UsageError("record: a recording is not printed; name a file with -o")
     output = Path(args.output or f"{args.library}{ENDING}")
+    answers = Path(f"{output}{ANSWERS}")
     newest, _, older = args.library.partition(SIGN)
     base = newest if older and newest in recording_names() else None
     with interrupts.raise_on_interrupt():
         check_writable(output, ROOM)  # before the questions, which take minutes
         like = load_recording(base) if base else None
         earlier = load_recording(args.earlier) if args.earlier else None
-        asked = partial(library, args.library)
-        found = record(asked, limit=args.limit, like=like, earlier=earlier, progress=progress_bar())
-        _save(found, output, base)
+        make = partial(library, args.library)
+        with start_askers(make, args.limit, args.jobs, args.scheduler, answers) as asked:
+            if asked.resumed:
+                there = f"{asked.resumed:,} answers are there, and are not asked again"
+                complain(error_line(f"{answers}: {there}; delete the file to ask all"))
+            if like:
+                found = asked_again(asked, like, progress_bar(), earlier)
+            else:
+                found = asked_everything(asked, progress=progress_bar(), earlier=earlier)
+            _save(found, output, base)
+            asked.forget()
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
 
 
@@ -71,5 +92,5 @@ def _save(found: Recording, output: Path, base: str | None) -> None:
 
 COMMAND = Command(
     "Ask a library everything, and write down its answers.", arguments, run,
-    ("numpy", "mine:MyLibrary -o mine.jsonl"),
+    ("numpy", "numpy --jobs 2", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

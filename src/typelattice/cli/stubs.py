@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 import typelattice as tl
+from typelattice.cli import interrupts
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, duration
 from typelattice.cli.outputs import check_not_read
 from typelattice.codegen.stubs import stub_file
@@ -38,7 +39,8 @@ def run(args: Namespace) -> Paragraphs:
     elif not args.check:
         yield stubs.text.rstrip("\n")
     if args.check:
-        wrong = check_stubs(args.check, stubs.text, stubs.names, stubs.expected, args.limit)
+        with interrupts.raise_on_interrupt():
+            wrong = check_stubs(args.check, stubs.text, stubs.names, stubs.expected, args.limit)
         exact = len(stubs.expected) - len(wrong)
         yield f"{args.check}: {exact:,} of {len(stubs.expected):,} expressions exact"
         yield from (f"  {printable(each)}" for each in wrong[:MAX_DIFFERENCES])

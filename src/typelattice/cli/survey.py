@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from typelattice.cli import interrupts
-from typelattice.cli.command import Command, Paragraphs, count, duration
+from typelattice.cli.command import Command, Paragraphs, duration, workers_arguments
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
@@ -21,8 +21,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="write the result as JSON into this file")
     parser.add_argument("--rows", metavar="FILE", help=about_rows)
     parser.add_argument("--limit", type=duration, default=20.0, metavar="SECONDS", help=about_limit)
-    parser.add_argument("--jobs", type=count, default=1, metavar="N", help="processes at a time (default: 1)")
-    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="share the work of a Dask cluster")
+    workers_arguments(parser)
 
 
 def run(args: Namespace) -> Paragraphs:

@@ -11,6 +11,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
+from typelattice.conformance.askers import Asked, AskedInOneProcess, Askers
 from typelattice.conformance.chains import random_chains
 from typelattice.conformance.implementation import check_name, implementation, implementations
 from typelattice.conformance.implementation_differences import (
@@ -19,7 +20,6 @@ from typelattice.conformance.implementation_differences import (
     BREAKS,
     LEFT_OPEN,
     VALUE,
-    Asked,
     Cause,
     Difference,
     answers_of_system,
@@ -31,12 +31,19 @@ from typelattice.conformance.implementation_differences import (
     class_of,
     differences,
     has_values,
+    operands_of_system,
     questions_of_both,
     some_at_random,
     some_of_each_class,
 )
 from typelattice.conformance.in_process_library import Catalogue
-from typelattice.conformance.library import UnknownLibraryError, versions, versions_of
+from typelattice.conformance.library import (
+    OperandString,
+    UnknownLibraryError,
+    in_order,
+    versions,
+    versions_of,
+)
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question
 from typelattice.conformance.snippet import first_snippet
@@ -62,12 +69,25 @@ class ComparisonError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Dtypes of one side that were not asked, since the other side lacks them."""
+
+    of: str
+    lacked_by: str
+    dtypes: Sequence[str]
+
+    def __str__(self) -> str:
+        return f"not asked: {', '.join(self.dtypes)} of {self.of}, which {self.lacked_by} lacks"
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """The differences of an implementation by root cause, and how many calls were compared.
 
     `classes` counts the calls of each class of operations by the sort of their difference, `AGREES` if there
     is none. `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they
     say. They are no differences. Programs show a difference only from what the implementation imitates.
+    `left_out` names the dtypes that one side alone has. `resumed` counts the answers that were kept in files.
     """
 
     name: str
@@ -78,6 +98,8 @@ class Comparison:
     vague: Mapping[str, int]
     spellings: Mapping[str, str]
     has_programs: bool = True
+    left_out: Sequence[LeftOut] = ()
+    resumed: int = 0
 
     @property
     def about(self) -> str:
@@ -112,7 +134,8 @@ def imitated(name: str) -> str | None:
 
 def compare_implementation(
     name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = CALL_SECONDS,
-    by_class: bool = False, by_value: bool = False, programs: int = 0,
+    by_class: bool = False, by_value: bool = False, programs: int = 0, jobs: int = 1, scheduler: str = "",
+    answers: Path | None = None,
 ) -> Comparison:  # fmt: skip
     """Ask an implementation what `other` answers, a system or another implementation.
 
@@ -120,8 +143,10 @@ def compare_implementation(
     `by_class` as many of each class of operations; by default all are asked. `limit` is the number of seconds
     that a call may take. With `by_value` operands hold several numbers, and values are compared where dtypes
     are the same; a system's library is then asked now, as a recording has no values. `programs` is the number
-    of random programs that are asked, too, each of two to four operations. Raises
-    ComparisonError, UnknownLibraryError, UnknownSystemError, MissingLibraryError, CannotAskError.
+    of random programs that are asked, too, each of two to four operations. `jobs` processes ask, or the
+    workers of the Dask cluster whose address is `scheduler`. Answers are kept in the folder `answers`, in a
+    file for each side, from which a second run goes on. Raises ComparisonError, UnknownLibraryError,
+    UnknownSystemError, MissingLibraryError, CannotAskError, WorkersError, JournalError, FileError.
     """
     check_name(name)
     entry = implementations().get(name, {})
@@ -133,14 +158,22 @@ def compare_implementation(
     if by_value and system is not None:
         raise ComparisonError(f"{other} has rules and no values; compare values with another implementation")
     choose = partial(_choose, calls=calls, seed=seed, by_class=by_class)
-    start = partial(start_implementation, tells_values=by_value)
+    about = {"limit of a call": f"{limit:g} s", "values": by_value}
+
+    def start(side: str) -> Askers:
+        journal = answers / f"{side.replace(':', '.')}.answers" if answers else None
+        one = partial(start_implementation, side, limit, by_value)
+        return Askers(one, jobs, scheduler, journal, about)
+
     with ExitStack() as stack:
-        asked = stack.enter_context(start(name, limit))
+        asked = stack.enter_context(start(name))
         has = asked.catalogue
-        operations: Sequence[str] = has.operations
+        resumed, operations = asked.resumed, has.operations
         if system is None:
-            reference = stack.enter_context(start(other, limit))
-            operations = [op for op in operations if op in reference.catalogue.operations]
+            reference = stack.enter_context(start(other))
+            resumed += reference.resumed
+            theirs: Sequence[str] = reference.catalogue.operands
+            operations = tuple(each for each in operations if each in reference.catalogue.operations)
             expected = _asked_now(reference, has, choose, by_value)
             expect = partial(calls_of_implementation, reference)
             against = f"{other} ({versions(reference.catalogue.versions)})"
@@ -151,12 +184,14 @@ def compare_implementation(
             by_question = {(call.op, call.operands): call for call in expected}
             expected = [by_question[each] for each in choose([*by_question])] if calls else expected
             expect = partial(answers_of_system, system)
+            theirs = operands_of_system(system, has)
             against = f"{system.name} ({system.library})"
         answered = list(differences(asked, expected))
         drawn = programs * (1 if system is None else DRAWN)
         chains = random_chains(has.operands, operations, drawn, seed)
         answered += chain_differences(asked, expect, [*chains], programs)
-    answered = _broken_again(partial(start, name), answered, limit)
+    again = partial(start_implementation, name, PATIENCE * limit, by_value)
+    answered = _broken_again(again, answered)
     if not answered:
         raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")
     if by_value:
@@ -169,7 +204,24 @@ def compare_implementation(
         sort = each.sort if each and each.sort not in ignored - {LEFT_OPEN} else AGREES
         classes.setdefault(class_of(call.op), Counter())[sort] += 1
     imitates = other in (entry.get("with"), imitated(name))
-    return Comparison(name, has.versions, against, classes, causes(differ), vague, has.spellings, imitates)
+    return Comparison(
+        name, has.versions, against, classes, causes(differ), vague, has.spellings, imitates,
+        [*_dtypes_left_out(name, has.operands, system.name if system else other, theirs)], resumed,
+    )  # fmt: skip
+
+
+def _dtypes_left_out(
+    name: str, ours: Sequence[str], other: str, theirs: Sequence[str]
+) -> Iterator[LeftOut]:
+    """Yield the dtypes of the operands of each side that the other one lacks."""
+    one, two = (
+        {read.dtype for read in map(OperandString.parse, side) if read.dtype and read.tier != "list"}
+        for side in (ours, theirs)
+    )
+    if two - one:
+        yield LeftOut(other, name, in_order(two - one))
+    if one - two:
+        yield LeftOut(name, other, in_order(one - two))
 
 
 def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
@@ -247,6 +299,9 @@ def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object
         "compared": found.compared,
         "classes": found.classes,
         "vague": found.vague,
+        "not_asked": [
+            {"of": each.of, "lacked_by": each.lacked_by, "dtypes": [*each.dtypes]} for each in found.left_out
+        ],
         "causes": causes,
     }
 
@@ -258,21 +313,21 @@ def _values(example: Difference) -> dict[str, object]:
 
 
 def _broken_again(
-    start: Callable[[float], Asked], answered: Sequence[tuple[Call, Difference | None]], limit: float
+    start: Callable[[], Asked], answered: Sequence[tuple[Call, Difference | None]]
 ) -> list[tuple[Call, Difference | None]]:
-    """Ask calls that broke down once more, in a new process and with more time, before they are reported.
+    """Ask calls that broke down once more, in a new process that has more time, before they are reported.
 
     A library that loads modules at its first call, on a machine with other work, is no library that hangs.
     """
     broken = [call for call, each in answered if each and each.sort == BREAKS]
     if not broken:
         return [*answered]
-    with start(PATIENCE * limit) as asked:
+    with start() as asked:
         again = dict(differences(asked, broken))
         return [(call, again.get(call) if call in broken else each) for call, each in answered]
 
 
-def start_implementation(name: str, limit: float, tells_values: bool = False) -> Asked:
+def start_implementation(name: str, limit: float, tells_values: bool = False) -> AskedInOneProcess:
     """Start an implementation; stubs are read by a checker, and their library says what there is."""
     entry = implementations().get(name, {})
     if "checker" not in entry:

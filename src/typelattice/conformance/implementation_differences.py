@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from operator import itemgetter
-from typing import Protocol, Self
 
+from typelattice.conformance.askers import Asked
 from typelattice.conformance.chains import THEN, answer_step_by_step, parts_of
 from typelattice.conformance.compare import REFUSAL, answer_text
-from typelattice.conformance.in_process_library import Answer, Catalogue
+from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import OperandString
 from typelattice.conformance.questions import Question, planned_calls
 from typelattice.conformance.values import same_values
@@ -44,19 +44,6 @@ VAGUE = "?"
 NUMBERS = "Python numbers"
 CHANGING = re.compile(r"""(["'`])[^"'`]*\1|0x[0-9a-f]+|\s*This error occurred in .*|; NodeDef: .*""")
 """What a message quotes, such as the name of a kernel, addresses in memory, and the expression or node."""
-
-
-class Asked(Protocol):
-    """Something that answers calls: a library in a process of its own, or stubs that a checker reads."""
-
-    catalogue: Catalogue
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
-        """Yield the answer to each question in turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +234,13 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
         Call(op, operands, answer_text(system.explain(*map(read, operands), op=op)))
         for op, operands in questions_of_both(has, has)
     ]
+
+
+def operands_of_system(system: System, has: Catalogue) -> Sequence[str]:
+    """Return the operands of which a system has answers; a rule answers for all that there are."""
+    if system.name in recording_names():
+        return load_recording(system.name).operands
+    return [*map(str, system.dtypes), *has.operands]
 
 
 def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Call]:

@@ -37,6 +37,9 @@ CALL_SECONDS = 10.0
 MOST_BYTES = 8 * 2**30
 """Memory that a process may have. Addresses that a GPU's driver reserves do not count."""
 
+BATCH = 50
+"""Questions at a time, so that several processes finish together."""
+
 STARTING = 30
 """How many times as long a library may take until it is ready for the first call."""
 
@@ -48,6 +51,8 @@ class LibraryProcess:
     call may take. With `tells_values` answers have the values of results. If the library cannot be asked at
     all, this raises CannotAskError, or an error of ours that `make` raised.
     """
+
+    batch = BATCH
 
     def __init__(
         self, make: Callable[[], Library], limit: float = CALL_SECONDS, tells_values: bool = False
@@ -61,6 +66,12 @@ class LibraryProcess:
 
     def __exit__(self, *_: object) -> None:
         self._end()
+
+    def stop(self) -> None:
+        """End the process at the question that it is at; called from another thread."""
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """Yield the answer to each question in turn."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date
+from functools import partial
+from pathlib import Path
 
+from typelattice.conformance.askers import Asked, Askers
 from typelattice.conformance.in_process_library import Answer, Catalogue
-from typelattice.conformance.library import Library
+from typelattice.conformance.library import Library, versions
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question, planned_calls
 from typelattice.recorded.answers import LACKED, Messages
 from typelattice.recorded.encode_recording import encode_recording
-from typelattice.recorded.recording import Recording
+from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.sections import Answers
 
 Progress = Callable[[int, int, str], None]
@@ -31,26 +34,45 @@ def record(
     like: Recording | None = None,
     earlier: Recording | None = None,
     progress: Progress = in_silence,
+    jobs: int = 1,
+    scheduler: str = "",
+    journal: Path | None = None,
 ) -> Recording:
     """Return the recording of every call that is planned.
 
     `make` is called in another process, so it must be picklable. `limit`: seconds that a call may take.
     `several`: random calls of three to five operands, for each operation that takes so many. `progress` is
     given the number of calls done, that of calls planned, and the operation. Raises CannotAskError,
-    UnknownLibraryError, MissingLibraryError.
+    UnknownLibraryError, MissingLibraryError, WorkersError, JournalError, FileError.
 
     `like`: a recording whose questions are asked instead, so that the two can be compared call by call. Where
-    the library has no such operand or operation, the call is not asked. `earlier`: a recording whose answers
-    are taken over if it is of the same versions; only what it was not asked is asked.
+    the library has no such operand or operation, the call is not asked. `earlier`: a recording of the same
+    versions, whose answers are taken over; only what it was not asked is asked. Raises RecordingError if it
+    is of other versions.
+
+    `jobs`, `scheduler` and `journal` are those of `Askers`: processes, the address of a Dask scheduler whose
+    workers ask, and a file that keeps each answer as it comes. A second run goes on from that file, which is
+    deleted when all is answered.
     """
-    with LibraryProcess(make, limit) as asked:
+    with start_askers(make, limit, jobs, scheduler, journal) as asked:
         if like is not None:
-            return asked_again(asked, like, progress, earlier)
-        return asked_everything(asked, several, seed, progress, earlier)
+            found = asked_again(asked, like, progress, earlier)
+        else:
+            found = asked_everything(asked, several, seed, progress, earlier)
+        asked.forget()
+        return found
+
+
+def start_askers(
+    make: Callable[[], Library], limit: float, jobs: int = 1, scheduler: str = "", journal: Path | None = None
+) -> Askers:
+    """Start the processes of a library; the options are those of `record`."""
+    about = {"limit of a call": f"{limit:g} s"}
+    return Askers(partial(LibraryProcess, make, limit), jobs, scheduler, journal, about)
 
 
 def asked_everything(
-    asked: LibraryProcess,
+    asked: Asked,
     several: int = 1000,
     seed: int = 0,
     progress: Progress = in_silence,
@@ -63,7 +85,7 @@ def asked_everything(
 
 
 def asked_again(
-    asked: LibraryProcess,
+    asked: Asked,
     like: Recording,
     progress: Progress,
     earlier: Recording | None = None,
@@ -74,7 +96,7 @@ def asked_again(
 
 
 def _recording(
-    asked: LibraryProcess,
+    asked: Asked,
     operands: Sequence[str],
     questions: Sequence[Question],
     seed: int,
@@ -111,7 +133,10 @@ def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:
 
 
 def _read_earlier(earlier: Recording | None, has: Catalogue) -> dict[Question, Answer]:
-    """Return the answers of an earlier recording, by their question; none if it was of other versions."""
-    if earlier is None or (dict(earlier.versions), earlier.python) != (dict(has.versions), has.python):
+    """Return the answers of an earlier recording. Raises RecordingError if it is of other versions."""
+    if earlier is None:
         return {}
+    if (dict(earlier.versions), earlier.python) != (dict(has.versions), has.python):
+        then, now = (f"{versions(of.versions)} on Python {of.python}" for of in (earlier, has))
+        raise RecordingError(f"the earlier recording is of {then}, and not of {now}; leave it out")
     return {(call.op, call.operands): (call.answer, call.message) for call in earlier.calls()}

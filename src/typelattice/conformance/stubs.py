@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError
+from subprocess import Popen
 from typing import Any, Self
 
 from typelattice.conformance.in_process_library import Answer
@@ -13,7 +14,7 @@ from typelattice.conformance.library import MissingLibraryError, OperandString, 
 from typelattice.conformance.process import STARTING, LibraryProcess
 from typelattice.conformance.questions import KINDS, Question
 from typelattice.conformance.snippet import Code, written_call
-from typelattice.conformance.type_checkers import infer, require_checker
+from typelattice.conformance.type_checkers import end_checker, infer, require_checker
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
@@ -27,11 +28,14 @@ REFUSED = f"{EXCEPTION}TypeError"
 class Stubs:
     """A library's stubs as a checker reads them; asked like a LibraryProcess."""
 
+    batch = BATCH
+
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
         apart = [str(forms["distribution"])] if "distribution" in forms else []
         self._checker, self._forms, self._limit = checker, forms, STARTING * limit
         self._library = library
+        self._running: Popen[str] | None = None
         self._setup = str(forms["setup"])
         self._dtype_of_type = import_module(f"{IMPLEMENTATIONS}.{forms['types']}").dtype_of_type
         has = library.catalogue
@@ -50,19 +54,31 @@ class Stubs:
     def __exit__(self, *_: object) -> None:
         self._library.__exit__()
 
+    def stop(self) -> None:
+        """End the checker; called from another thread."""
+        if self._running is not None:
+            end_checker(self._running)
+
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """Yield the answer to each question in turn, in batches."""
-        for start in range(0, len(questions), BATCH):
-            batch = questions[start : start + BATCH]
+        for start in range(0, len(questions), self.batch):
+            batch = questions[start : start + self.batch]
             written = [self._written(*question) for question in batch]
             asked = [text for text in written if text]
-            inferred = iter(infer(self._checker, self._setup, self._names(), asked, self._limit))
+            inferred = iter(
+                infer(
+                    self._checker, self._setup, self._names(), asked, self._limit, started=self._note_running
+                )
+            )  # fmt: skip
             for text in written:
                 if not text:
                     yield NOT_ASKED, "no expression"
                     continue
                 type_, error = next(inferred)
                 yield (REFUSED, error) if error else (self._dtype_of_type(type_), "")
+
+    def _note_running(self, process: Popen[str]) -> None:
+        self._running = process
 
     def _typed(self, operand: str) -> bool:
         """Return True if the type of an operand says what it is: that of a 0-d array does not."""

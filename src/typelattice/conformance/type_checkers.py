@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -66,11 +69,13 @@ def infer(
     expressions: Sequence[str],
     limit: float,
     files: Mapping[str, str] = NO_FILES,
+    started: Callable[[subprocess.Popen[str]], object] = lambda process: None,
 ) -> list[Inferred]:
     """Ask a type checker the types of expressions.
 
     `setup` is a line of imports, `names` the lines of a stub file that declares what the expressions name.
-    `files` are further files beside these. `limit` is in seconds.
+    `files` are further files beside these. `limit` is in seconds. `started` gets the process, which another
+    thread may end with `end_checker`.
     Raises MissingLibraryError, CannotAskError.
     """
     require_checker(checker)
@@ -83,10 +88,10 @@ def infer(
         Path(folder, EXPRESSIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
         command = [sys.executable, "-m", checker, *ARGUMENTS[checker], EXPRESSIONS]
         try:
-            ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit)
+            printed, complaint = _run(command, folder, limit, started)
         except subprocess.TimeoutExpired:
             raise CannotAskError(f"{checker} gave no answer within {limit:g} seconds") from None
-    messages = _READERS[checker](ran.stdout)
+    messages = _READERS[checker](printed)
     types = dict[int, str]()
     errors = dict[int, str]()
     for line, is_error, message in messages:
@@ -95,10 +100,33 @@ def infer(
         elif is_error:
             errors.setdefault(line, message.split("\n")[0])
     if not types and not errors:
-        words = " ".join((ran.stderr or ran.stdout).split())
+        words = " ".join((complaint or printed).split())
         raise CannotAskError(f"{checker} cannot be asked: it says {words[:200] or 'nothing'}")
     lines_of = range(2, len(expressions) + 2)
     return [Inferred("", errors[n]) if n in errors else Inferred(types.get(n, ""), "") for n in lines_of]
+
+
+def end_checker(process: subprocess.Popen[str]) -> None:
+    """End a checker with the processes that it has started."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def _run(
+    command: Sequence[str], folder: str, limit: float, started: Callable[[subprocess.Popen[str]], object]
+) -> tuple[str, str]:
+    """Run a checker; return what it prints on its two streams. Raises TimeoutExpired."""
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        started(process)
+        try:
+            return process.communicate(timeout=limit)
+        finally:
+            end_checker(process)
 
 
 def _read_mypy(printed: str) -> list[_Message]:

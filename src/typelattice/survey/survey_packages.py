@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import json
-import queue
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from typelattice.disk.write import explain_failure
-from typelattice.survey.public_functions import SurveyError, check_package_exists, check_system
+from typelattice.disk.journal import Journal
+from typelattice.survey.public_functions import check_package_exists, check_system
 from typelattice.survey.surveyor_process import Row, list_functions, survey_functions
+from typelattice.workers.pool import LocalPool, Pool, cluster
 
-KIND, VERSION = "survey rows", 1
+HEAD: Mapping[str, object] = {"typelattice": "survey rows", "version": 1}
 CHUNK = 200
 """Functions in one task: a surveyor imports the package once for all of them."""
 
@@ -47,13 +46,15 @@ def survey_packages(
 
     Rows are appended to the file `rows`; those that it has for the same version are not made again. `limit`
     is the number of seconds for a function and each source of its arguments. With `scheduler`, the address of
-    a Dask scheduler, its workers share the work; else `jobs` processes do. Raises SurveyError, FileError.
+    a Dask scheduler, its workers share the work; else `jobs` processes do. Raises SurveyError, WorkersError,
+    JournalError, FileError.
     """
     check_system()
     for name in packages:
         check_package_exists(name)
+    journal = Journal(rows, HEAD) if rows else None
     known: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in read_rows(rows) if rows else ():
+    for row in filter(_is_row, journal.rows if journal else ()):
         known.setdefault((row["package"], row["version"]), {})[row["function"]] = row
     listed: dict[str, SurveyedPackage] = {}
     waiting: list[SurveyedPackage] = []
@@ -68,89 +69,55 @@ def survey_packages(
             left = package.left
             yield from ((name, left[at : at + size]) for at in range(0, len(left), size))
 
-    for row in _rows_of(list_tasks(), limit, jobs, scheduler):
-        package = listed[row["package"]]
-        row = package.rows[row["function"]] = {"version": package.version, **row}
-        if rows:
-            append_row(rows, row)
-        if not package.left:
-            waiting.remove(package)
-            yield package
+    pool: Pool = LocalPool([Surveyor(limit) for _ in range(jobs)])
+    if scheduler:
+        pool = cluster(partial(Surveyor, limit, checks=True), rows_of_lost, scheduler)
+    with pool, journal or nullcontext():
+        for row in pool.results(list_tasks()):
+            package = listed[row["package"]]
+            row = package.rows[row["function"]] = {"version": package.version, **row}
+            if journal:
+                journal.append(row)
+            if not package.left:
+                waiting.remove(package)
+                yield package
     yield from waiting
 
 
-def _rows_of(tasks: Iterator[Task], limit: float, jobs: int, scheduler: str) -> Iterator[Row]:
-    if scheduler:
-        try:
-            workers = importlib.import_module(f"{__package__}.dask_workers")
-        except ImportError:
-            raise SurveyError("a cluster needs Dask; install it with pip install distributed") from None
-        yield from workers.survey_on_workers(tasks, limit, scheduler)
-        return
-    made: queue.SimpleQueue[Row | BaseException | None] = queue.SimpleQueue()
-    stopped, one_at_a_time = threading.Event(), threading.Lock()
+class Surveyor:
+    """A worker that surveys functions, in a process for each task.
 
-    def work() -> None:
-        try:
-            while not stopped.is_set():
-                with one_at_a_time:
-                    task = next(tasks, None)
-                if task is None:
-                    break
-                for row in survey_functions(*task, limit, stopped.is_set):
-                    made.put(row)
-            made.put(None)
-        except BaseException as e:
-            made.put(e)
-
-    threads = [threading.Thread(target=work) for _ in range(jobs)]
-    for thread in threads:
-        thread.start()
-    try:
-        running = jobs
-        while running:
-            row = made.get()
-            if row is None:
-                running -= 1
-            elif isinstance(row, BaseException):
-                raise row
-            else:
-                yield row
-    finally:
-        stopped.set()
-        for thread in threads:
-            thread.join()
-
-
-def read_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a file; a last line that was not written whole is left out.
-
-    Raises SurveyError for a file of anything else, FileError.
+    With `checks` it first looks whether it can import the package, as another machine may lack it.
     """
-    if not path.exists():
-        return
-    with explain_failure("read", path):
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    if lines[0] and json.dumps(_head()) != lines[0]:
-        raise SurveyError(f"{path} is no file of rows of a survey; name another one with --rows")
-    for line in lines[1:-1]:
-        with suppress(ValueError):  # a line that a process wrote in part before it ended
-            row = json.loads(line)
-            if isinstance(row, dict) and {"package", "version", "function", "verdict"} <= row.keys():
-                yield row
+
+    def __init__(self, limit: float, checks: bool = False) -> None:
+        self._limit, self._checks = limit, checks
+        self._checked = set[str]()
+        self._stopped = threading.Event()
+
+    def results(self, task: Task) -> Iterator[Row]:
+        """Yield a row for each function. Raises SurveyError if the package cannot be imported."""
+        package, functions = task
+        if self._checks and package not in self._checked:
+            list_functions(package)
+            self._checked.add(package)
+        return survey_functions(package, functions, self._limit, self._stopped.is_set)
+
+    def stop(self) -> None:
+        """End the process; nothing is surveyed any more."""
+        self._stopped.set()
+
+    def close(self) -> None:
+        """Do nothing: each process ends with its task."""
 
 
-def append_row(path: Path, row: Row) -> None:
-    """Append a row to a file, which begins with a line that names its kind. Raises FileError."""
-    with explain_failure("write", path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as file:
-            head = b"" if file.tell() else json.dumps(_head()).encode() + b"\n"
-            if not head:
-                file.seek(-1, 2)
-                head = b"" if file.read(1) == b"\n" else b"\n"
-            file.write(head + json.dumps(row).encode() + b"\n")
+def rows_of_lost(task: Task) -> Iterator[Row]:
+    """Yield the rows of functions that end each process which surveys them."""
+    package, functions = task
+    for name in functions:
+        why = "it ends the workers that survey it"
+        yield {"package": package, "function": name, "verdict": "not reached", "why": why}
 
 
-def _head() -> Row:
-    return {"typelattice": KIND, "version": VERSION}
+def _is_row(row: object) -> bool:
+    return isinstance(row, dict) and {"package", "version", "function", "verdict"} <= row.keys()

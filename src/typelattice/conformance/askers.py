@@ -1,0 +1,184 @@
+"""Several processes, or workers of a cluster, that ask one library together; a file keeps the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from typelattice.conformance.in_process_library import Answer, Catalogue
+from typelattice.conformance.library import CannotAskError, versions
+from typelattice.conformance.questions import Question
+from typelattice.disk.journal import Journal
+from typelattice.workers.pool import LocalPool, Pool, cluster
+
+KIND, FORMAT = "answers", 1
+
+
+class Asked(Protocol):
+    """Something that answers calls."""
+
+    catalogue: Catalogue
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """Yield the answer to each question in turn."""
+
+
+class AskedInOneProcess(Asked, Protocol):
+    """A library in a process of its own, or stubs that a checker reads.
+
+    `batch` is the number of questions that it is best asked at a time.
+    """
+
+    batch: int
+
+    def stop(self) -> None:
+        """End the question that it is at; called from another thread."""
+
+
+class Askers:
+    """Several of what `start` starts, asked like a single one; no question is asked twice.
+
+    There are `jobs` of them on this machine, or one for each worker of the Dask cluster whose scheduler has
+    the address `scheduler`; `start` must then be picklable. With `journal` each answer is appended to that
+    file when it comes. Answers that the file has are not asked again; `resumed` is their number. `about` says
+    what else the answers depend on: a file that has anything else is refused.
+    Raises WorkersError, JournalError, FileError, CannotAskError and what `start` raises.
+    """
+
+    def __init__(
+        self, start: Callable[[], AskedInOneProcess], jobs: int = 1, scheduler: str = "",
+        journal: Path | None = None, about: Mapping[str, object] = {},
+    ) -> None:  # fmt: skip
+        first = start()
+        self.catalogue, self._batch, self._jobs = first.catalogue, first.batch, jobs
+        self._known: dict[Question, Answer] = {}
+        try:
+            self._journal = Journal(journal, _head(first.catalogue, about)) if journal else None
+            for row in self._journal.rows if self._journal else ():
+                if _is_row(row):
+                    op, operands, answer, message = row
+                    self._known[op, tuple(operands)] = answer, message
+            self.resumed = len(self._known)
+            if scheduler:
+                first.__exit__()
+                self._pool: Pool = cluster(partial(Asker, start, first.catalogue), _refuse_lost, scheduler)
+            else:
+                others = [Asker(start, first.catalogue) for _ in range(jobs - 1)]
+                self._pool = LocalPool([Asker(start, first.catalogue, first), *others])
+        except BaseException:
+            first.__exit__()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.__exit__()
+        if self._journal:
+            self._journal.close()
+
+    def forget(self) -> None:
+        """Delete the file of answers. Raises FileError."""
+        if self._journal:
+            self._journal.remove()
+
+    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        """Yield the answer to each question in turn, whatever the order in which answers come."""
+        left = [each for each in dict.fromkeys(questions) if each not in self._known]
+        size = max(1, min(self._batch, -(-len(left) // self._jobs)))
+        tasks = [left[at : at + size] for at in range(0, len(left), size)]
+        if tasks and self._journal:
+            self._journal.open()  # a file that cannot be written is refused before anything is asked
+        coming = self._pool.results(tasks) if tasks else iter(())
+        awaited = len(left)
+        for question in questions:
+            while question not in self._known:
+                come, answer = next(coming)
+                if self._journal:
+                    self._journal.append([*come, *answer])
+                self._known[come] = answer
+                awaited -= 1
+                if not awaited:  # let the workers finish, whether or not all answers are wanted
+                    next(coming, None)
+            yield self._known[question]
+
+
+class Asker:
+    """A worker that asks a library, which it starts for its first task unless it has it already."""
+
+    def __init__(
+        self,
+        start: Callable[[], AskedInOneProcess],
+        expected: Catalogue,
+        asked: AskedInOneProcess | None = None,
+    ) -> None:
+        self._start, self._expected, self._asked = start, expected, asked
+        self._stopped = False
+
+    def results(self, task: Sequence[Question]) -> Iterator[tuple[Question, Answer]]:
+        """Yield each question with its answer. Raises CannotAskError if the library is another one here."""
+        if self._stopped and self._asked is not None:  # its process was ended, and is to be replaced
+            self._asked.__exit__()
+        self._stopped = False
+        if self._asked is None:
+            self._asked = self._start()
+            _check_same(self._asked.catalogue, self._expected)
+        for question, answer in zip(task, self._asked.answers(task), strict=True):
+            if self._stopped:
+                break
+            yield question, answer
+
+    def stop(self) -> None:
+        """End the task that it is at, from another thread."""
+        self._stopped = True
+        if self._asked is not None:
+            self._asked.stop()
+
+    def close(self) -> None:
+        """End the process of the library."""
+        if self._asked is not None:
+            self._asked.__exit__()
+
+
+def _check_same(found: Catalogue, expected: Catalogue) -> None:
+    if found != expected:
+        here, there = (f"{versions(has.versions)} on Python {has.python}" for has in (expected, found))
+        what = f"is {there} with a worker, and {here} in this process"
+        if here == there:
+            what = "has other operands or operations with a worker than in this process"
+        raise CannotAskError(f"{expected.name} {what}; install the same for both")
+
+
+def _refuse_lost(task: Sequence[Question]) -> Iterable[Any]:
+    """Raise CannotAskError for calls that end each worker of a cluster."""
+    op, operands = task[0]
+    what = f"{len(task)} calls from {op}({', '.join(operands)}) on end each worker that asks them"
+    raise CannotAskError(f"{what}; ask on this machine, without --scheduler")
+
+
+def _head(has: Catalogue, about: Mapping[str, object]) -> Mapping[str, object]:
+    return {
+        "typelattice": KIND,
+        "version": FORMAT,
+        "library": has.name,
+        "versions": versions(has.versions),
+        "Python": has.python,
+        "how": has.how,
+        **about,
+    }
+
+
+def _is_row(row: object) -> bool:
+    """Return True for an operation, operands, the answer and its message."""
+    return (
+        isinstance(row, list)
+        and len(row) == 4
+        and isinstance(row[1], list)
+        and all(isinstance(text, str) for text in (row[0], *row[1], *row[2:]))
+    )

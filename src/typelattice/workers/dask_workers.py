@@ -1,0 +1,75 @@
+"""The workers of a Dask cluster as a pool: Dask gives the task of a worker that ended to another one."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from threading import get_ident
+from typing import Any, Self
+from uuid import uuid4
+
+from distributed import Client, KilledWorker, as_completed
+
+from typelattice.workers.pool import Worker, WorkersError
+
+CONNECTING = 30
+"""Seconds to wait for the scheduler."""
+
+_made: dict[tuple[str, int], Worker] = {}
+"""In a process of the cluster: the worker of each thread, by the pool that it is of."""
+
+
+class DaskPool:
+    """Workers in the processes of a Dask cluster; `make` and `lost` are those of `cluster`."""
+
+    def __init__(
+        self, make: Callable[[], Worker], lost: Callable[[Any], Iterable[Any]], address: str
+    ) -> None:
+        self._make, self._lost, self._key = make, lost, uuid4().hex
+        try:
+            self._client = Client(address, timeout=CONNECTING, set_as_default=False)
+        except (OSError, ValueError, TypeError) as e:
+            why = f"{address} ({type(e).__name__})"
+            raise WorkersError(f"there is no Dask scheduler at {why}; start one") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(Exception):  # workers that have ended meanwhile
+            self._client.run(_stop_workers, self._key)
+        self._client.close()
+
+    def results(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Yield the results of all tasks as they come. Raises WorkersError if a worker cannot do one."""
+        futures = {
+            self._client.submit(_results, self._key, self._make, task, pure=False): task for task in tasks
+        }
+        try:
+            for future in as_completed([*futures], loop=self._client.loop):
+                if future.status == "finished":
+                    yield from future.result()
+                elif isinstance(error := future.exception(), KilledWorker):
+                    yield from self._lost(futures[future])
+                else:
+                    why = " ".join(str(error.__cause__ or error).split())
+                    needs = "it needs typelattice and the packages that are installed here"
+                    raise WorkersError(f"a worker of the cluster fails: {why}; {needs}")
+                del futures[future]
+        finally:
+            self._client.cancel([*futures])
+
+
+def _results(key: str, make: Callable[[], Worker], task: Any) -> list[Any]:
+    """Do a task in a process of the cluster, with the worker of this thread."""
+    multiprocessing.current_process().daemon = False  # a daemon may start no process
+    worker = _made.get((key, get_ident()))
+    if worker is None:
+        worker = _made[key, get_ident()] = make()
+    return [*worker.results(task)]
+
+
+def _stop_workers(key: str) -> None:
+    for of in [of for of in _made if of[0] == key]:
+        _made.pop(of).stop()

@@ -1,0 +1,115 @@
+"""Pools of workers, which share tasks: on this machine, or in a cluster."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
+from typing import Any, Protocol, Self, cast
+
+from typelattice.facts.errors import TypelatticeError
+
+
+class WorkersError(TypelatticeError, RuntimeError):
+    """A cluster that cannot be reached, or workers that cannot work."""
+
+
+class Worker(Protocol):
+    """Someone who does one task after the other, in a process that it starts."""
+
+    def results(self, task: Any) -> Iterator[Any]:
+        """Yield the results of a task."""
+
+    def stop(self) -> None:
+        """End the task that it is at, from another thread; no results need come of it any more."""
+
+    def close(self) -> None:
+        """End its process, once it is at no task."""
+
+
+class Pool(Protocol):
+    """Workers that share tasks."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def results(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Yield the results of all tasks as they come, in no order."""
+
+
+class LocalPool:
+    """Workers of this machine, each driven by a thread."""
+
+    def __init__(self, workers: Sequence[Worker]) -> None:
+        self._workers = workers
+        self._threads: Sequence[threading.Thread] = ()
+        self._stopped = threading.Event()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+        for worker in self._workers:
+            worker.close()
+
+    def _stop(self) -> None:
+        self._stopped.set()
+        for worker in self._workers:
+            worker.stop()
+        for thread in self._threads:
+            thread.join()
+
+    def results(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Yield the results of all tasks as they come; raise what a worker raises."""
+        waiting, one_at_a_time = iter(tasks), threading.Lock()
+        made: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        stopped = threading.Event()
+
+        def work(worker: Worker) -> None:
+            try:
+                while not stopped.is_set():
+                    with one_at_a_time:
+                        task = next(waiting, made)
+                    if task is made:
+                        break
+                    for result in worker.results(task):
+                        if stopped.is_set():
+                            break
+                        made.put(("result", result))
+                made.put(("end", None))
+            except BaseException as e:
+                made.put(("error", e))
+
+        self._stopped = stopped
+        self._threads = [threading.Thread(target=work, args=[each], daemon=True) for each in self._workers]
+        for thread in self._threads:
+            thread.start()
+        working = len(self._threads)
+        try:
+            while working:
+                what, result = made.get()
+                if what == "error":
+                    raise result
+                if what == "result":
+                    yield result
+                else:
+                    working -= 1
+        finally:
+            if working:
+                self._stop()
+
+
+def cluster(make: Callable[[], Worker], lost: Callable[[Any], Iterable[Any]], address: str) -> Pool:
+    """Return the workers of a Dask cluster as a pool.
+
+    `make` makes a worker there, so it must be picklable. `lost` has the results of a task that ends each
+    worker which gets it. Raises WorkersError if there is no scheduler at the address.
+    """
+    try:
+        module = import_module(f"{__package__}.dask_workers")
+    except ImportError:
+        raise WorkersError("a cluster needs Dask; install it with pip install distributed") from None
+    return cast(Pool, module.DaskPool(make, lost, address))

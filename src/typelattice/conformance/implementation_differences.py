@@ -238,8 +238,8 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
 
 def operands_of_system(system: System, has: Catalogue) -> Sequence[str]:
     """Return the operands of which a system has answers; a rule answers for all that there are."""
-    if system.name in recording_names():
-        return load_recording(system.name).operands
+    if recording := open_recording(system.name):
+        return recording.operands
     return [*map(str, system.dtypes), *has.operands]
 
 

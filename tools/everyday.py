@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
-from typelattice.facts.releases import SIGN
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.text import systems
 from typelattice.recorded.departures import departures
 from typelattice.recorded.recording_files import load_recording, recording_names
@@ -41,11 +41,11 @@ def row(name: str, calls: int, right: int, told: int) -> str:
 
 
 def main(names: list[str]) -> int:
-    known = [name for name in recording_names() if name.partition(SIGN)[0] in systems()]
+    known = [name for name in recording_names() if name.partition(VERSION_SIGN)[0] in systems()]
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"there is no recording {unknown[0]!r}; there are {', '.join(known)}")
     every = [0, 0, 0]
-    for name in names or [name for name in known if SIGN not in name]:
+    for name in names or [name for name in known if VERSION_SIGN not in name]:
         found = counts(name)
         every = [a + b for a, b in zip(every, found, strict=True)]
         if found[0]:

@@ -26,7 +26,7 @@ from typelattice.conformance.registry import library
 from typelattice.facts.libraries import library_of, recordings
 from typelattice.files.reader import system
 from typelattice.files.text import systems
-from typelattice.operands.operand import SCALAR
+from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
 from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER, Messages
 from typelattice.recorded.encode_recording import encode_recording, save_recording
 from typelattice.recorded.recording import Recording
@@ -57,7 +57,7 @@ class Host:
         of_library, _, mark = operand.rpartition(":")
         if mark == self.foreign.name:
             return self.foreign.make(of_library)
-        if mark == self.foreign.name + SCALAR:
+        if mark == self.foreign.name + FOREIGN_SCALAR_SUFFIX:
             return self.foreign.make(f"{of_library}:scalar")
         return self.library.make(operand)
 
@@ -79,7 +79,7 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
     host = Host(library, foreign)
     asker = InProcessLibrary(host)
     own = [d for d in library.dtypes() if CHOSEN.fullmatch(d)]
-    marks = (f":{foreign.name}", f":0d:{foreign.name}", f":{foreign.name}{SCALAR}")
+    marks = (f":{foreign.name}", f":0d:{foreign.name}", f":{foreign.name}{FOREIGN_SCALAR_SUFFIX}")
     foreign_arrays = [d + mark for mark in marks for d in foreign.dtypes() if CHOSEN.fullmatch(d)]
     operands = tuple(filter(asker.has, (*own, *foreign_arrays)))
     messages = Messages()

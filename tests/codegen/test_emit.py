@@ -222,7 +222,7 @@ def test_tables_of_accumulators_and_casts_answer_as_the_engine() -> None:
     for a, b in product(system.dtypes, repeat=2):
         for op in ("matmul", "scaled_matmul"):
             p = system.explain(a, b, op=op)
-            parts = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic}
+            parts = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic_dtype}
             for part, d in parts.items():
                 assert answered(generated, f"{op}_{part}", str(a), str(b)) == (d and str(d)), (op, part, a, b)
         allowed = None if system.cast_rule(a, b).obstacle else str(b)

@@ -72,9 +72,9 @@ def test_a_hundred_nodes_are_within_reach_if_most_are_fixed() -> None:
     wide = parse(f'name = "wide"\norder = "{order}"\n[dtypes]\n{facts}\n')
     rules = {"rules": ["single"]}
     with pytest.raises(BeyondReachError, match=r"100 nodes .* fix regions of the order by a plan"):
-        build_problem(wide, plan(file=rules, dtypes=wide.own_dtypes))
+        build_problem(wide, plan(file=rules, dtypes=wide.custom_dtypes))
     few = {**rules, "regions": [", ".join(names[:90])]}
-    assert 0 < build_problem(wide, plan(file=few, dtypes=wide.own_dtypes)).free <= 2 * 10 * 90 + 90
+    assert 0 < build_problem(wide, plan(file=few, dtypes=wide.custom_dtypes)).free <= 2 * 10 * 90 + 90
 
 
 def test_a_plan_demands_refusals() -> None:

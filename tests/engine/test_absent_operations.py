@@ -6,7 +6,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.libraries import recordings
-from typelattice.facts.missing_operations import absent
+from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import parse
 from typelattice.recorded.recording_files import open_recording
@@ -61,7 +61,9 @@ def test_no_listed_operation_was_asked() -> None:
         page = open_recording(name)
         if page:
             lacks, _ = page.lacks
-            assert not [op for op in absent(name) if op not in lacks and any(page.answers(op))], name
+            assert not [
+                op for op in find_missing_operations(name) if op not in lacks and any(page.answers(op))
+            ], name
 
 
 def test_a_variant_of_ones_own_has_what_it_describes() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 import typelattice as tl
-from typelattice.engine.numpy1 import UNKNOWN
+from typelattice.engine.numpy1 import ASSUMED_VALUE
 from typelattice.explanations.results_by_value import intervals
 from typelattice.explanations.sections import sections
 
@@ -43,7 +43,7 @@ def test_intervals_cover_every_value_once(array: str, other: str) -> None:
     for low, high, d in found:
         for v in {low, high, (low + high) // 2}:
             assert NUMPY1.explain(array, v if other == "int" else f"{other}={v}").dtype is d
-    unknown = next(d for low, high, d in found if low <= UNKNOWN <= high)
+    unknown = next(d for low, high, d in found if low <= ASSUMED_VALUE <= high)
     assert NUMPY1.explain(array, other).dtype is unknown
 
 

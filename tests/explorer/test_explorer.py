@@ -16,7 +16,7 @@ from samples import one_in
 import typelattice as tl
 import typelattice.explorer.built_document as kept_document
 from typelattice.cli.main import main
-from typelattice.engine.answer import Rule
+from typelattice.engine.answer import DecidingLines
 from typelattice.explanations.recorded_answer import evidence
 from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS
@@ -111,7 +111,7 @@ def test_the_reasons_for_answers_that_two_releases_share_are_found_once(
     found: list[tl.Promotion] = []
     find = SystemOrigin.rule
 
-    def counted(self: SystemOrigin, p: tl.Promotion) -> Rule:
+    def counted(self: SystemOrigin, p: tl.Promotion) -> DecidingLines:
         found.append(p)
         return find(self, p)
 

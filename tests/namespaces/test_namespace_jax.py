@@ -10,7 +10,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import system_for_version
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.recorded.departure import departure_of
 from typelattice.recorded.departures import departures
 from typelattice.recorded.sections import Call
@@ -112,7 +112,9 @@ def test_every_pair_has_the_dtype_and_weakness_of_jax(op: str, jax: Any, xp: Any
         if said.startswith("lacks"):
             p = xp.system.explain(a, b, op=op)
             said = f"{p.dtype}{'*' * p.weak}"
-        if said != found and not departure_of(Call(op, (a, b), found), [parse(a), parse(b)], listed):
+        if said != found and not departure_of(
+            Call(op, (a, b), found), [parse_operand(a), parse_operand(b)], listed
+        ):
             different.append((a, b, said, found))
     assert compared > 400
     assert different == []

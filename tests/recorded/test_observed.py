@@ -12,7 +12,7 @@ import typelattice as tl
 from typelattice.conformance.compare import compare
 from typelattice.explanations.recorded_answer import evidence
 from typelattice.facts.system_headings import LIBRARIES, heading_of
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.recorded import recording_files as store
 from typelattice.recorded.answers import answer_of
 from typelattice.recorded.departure import departure_of
@@ -49,7 +49,7 @@ def test_calls_are_looked_up_as_the_whole_recording_has_them_and_depart_as_compa
         op = None if call.op == "result_type" else call.op
         o = observed(system.explain(*call.operands, op=op))
         if o is None:
-            of_python = all(parse(operand).tier == "scalar" for operand in call.operands)
+            of_python = all(parse_operand(operand).tier == "scalar" for operand in call.operands)
             of_scalars = ":scalar" in call.question  # an operand does not tell them from 0-d arrays
             assert call.answer == "!NotAsked" or of_python or of_scalars, str(call)
         elif o.call.operands == call.operands and call.answer[1:] not in ("NotImplementedError", "hang"):
@@ -95,7 +95,7 @@ def test_an_operator_is_looked_up_as_itself_or_as_its_function_where_it_was_not_
 def test_a_departure_carries_its_reason_and_its_source() -> None:
     o = observed(tl.system("numpy").explain(HALF, op=FACTORED))
     assert o and o.departs and o.dtype is None and o.error and o.error.startswith("TypeError")
-    listed = departure_of(o.call, [parse(HALF)], departures("numpy"))
+    listed = departure_of(o.call, [parse_operand(HALF)], departures("numpy"))
     assert listed
     assert (o.reason, o.source) == (listed.reason, listed.source)
     agreed = observed(tl.system("torch").explain("int8", "uint8"))

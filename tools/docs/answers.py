@@ -31,9 +31,9 @@ from typelattice.explorer.answer_pages import (
     scope,
 )
 from typelattice.facts.operations import NAMES
-from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.recorded.observed import Observed, observed
 from typelattice.recorded.unasked import is_unasked, lacking_of
 
@@ -75,15 +75,15 @@ def asked(question: Question) -> dict[str, list[Given]]:
     """The answers of each library, newest release first; only the newest names its rule and what it loses."""
     found = {}
     for name in libraries():
-        older = [f"{name}{SIGN}{release}" for release in releases(name)[:-1][::-1]]
+        older = [f"{name}{VERSION_SIGN}{release}" for release in releases(name)[:-1][::-1]]
         newest = releases(name)[-1] if releases(name) else ""
         found[name] = [_given(question, name, newest, with_rule=True)]
-        found[name] += [_given(question, old, old.partition(SIGN)[2]) for old in older]
+        found[name] += [_given(question, old, old.partition(VERSION_SIGN)[2]) for old in older]
     return found
 
 
 def _given(question: Question, name: str, release: str, with_rule: bool = False) -> Given:
-    p = tl.system(name).explain(*map(parse, question.operands), op=question.op)
+    p = tl.system(name).explain(*map(parse_operand, question.operands), op=question.op)
     o = observed(p)
     call = "" if o is None else f"{o.library}: {o.call.question}"
     rule = str(p.rule) if with_rule and p.rule and not lacking_of(p) else ""

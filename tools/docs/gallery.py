@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import heading_of, headings, known_first
 from typelattice.files.text import FOLDER
 from typelattice.recorded.departures import departures
@@ -230,7 +230,7 @@ def _versions(name: str) -> list[str]:
     known = releases(name)
     if len(known) < 2:
         return []
-    names = [*(f"{name}{SIGN}{release}" for release in known[:-1]), name]
+    names = [*(f"{name}{VERSION_SIGN}{release}" for release in known[:-1]), name]
     parts = ["## Versions", f"Recorded: {', '.join(known)}. `{names[0]}` asks for the oldest."]
     for before, after in pairwise(names):
         found = changes(tl.system(before), tl.system(after))

@@ -38,7 +38,7 @@ from typelattice.calls.shapes import result_shape
 from typelattice.calls.step import KIND_KEPT, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.operands.objects import operand
 
 COMPUTED_IN = (
@@ -160,9 +160,9 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     if alike:
         return _call_equivalents(call, alike)
     known = "the array API standard's, by any name that a library has for them"
-    near = nearest(name, (*builder.own, *FUNCTIONS, *MAKERS, *COMPOSED))
+    near = spelling_hint(name, (*builder.own, *FUNCTIONS, *MAKERS, *COMPOSED))
     raise excerpt.error(
-        f"unknown function {short(name)}{near}; functions are {known}; "
+        f"unknown function {quote_short(name)}{near}; functions are {known}; "
         "`typelattice explain --help` lists them"
     )
 
@@ -457,7 +457,7 @@ def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argumen
         return None
     settings = ", ".join(row.settings)
     allowed = f"{settings} may be named" if settings else "nothing may be named"
-    suggestion = nearest(key, [p.name for p in row.parameters if p.role != "ignored"])
+    suggestion = spelling_hint(key, [p.name for p in row.parameters if p.role != "ignored"])
     message = f"{call.name} is given {key}{suggestion}"
     raise call.excerpt.error(f"{message}; of its arguments {allowed}; cast with .astype(dtype)")
 

@@ -20,7 +20,7 @@ from typelattice.facts.dtypes import DTYPES, OTHER_NAMES, Kind
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries
 from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 
 T = TypeVar("T")
 CAST = "astype"
@@ -379,7 +379,7 @@ def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[
 def _check_word(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
     """Raises TableError for a word that is not among those known."""
     if word not in known:
-        near = nearest(word, [*known])
+        near = spelling_hint(word, [*known])
         raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")
 
 

@@ -19,7 +19,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref, leaves
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.operand import SCALARS, scalar
+from typelattice.operands.operand import PYTHON_KINDS, scalar
 
 FILE = "compositions.txt"
 PART_OF_ANOTHER = "_"  # the first character of a function of which only rows know
@@ -129,7 +129,7 @@ def compose(
                 number = value(of)
                 if not isinstance(number, (bool, int, float, complex)):
                     return number
-                return builder.opaque(excerpt, row.name, scalar(SCALARS[type(number)], number), (), ())
+                return builder.opaque(excerpt, row.name, scalar(PYTHON_KINDS[type(number)], number), (), ())
             case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
                 ref = builder.ref(excerpt, value(of))
                 builder.stand_for(ref, (STANDS_FOR, row.name), ())

@@ -17,7 +17,7 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
 from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, Operand, scalar
+from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 
 LINSPACE = ("endpoint", "retstep", "axis")  # arguments that its step keeps
 PYTHONS = {"float": float, "int": int, "complex": complex, "bool": bool}
@@ -172,7 +172,7 @@ def _python_number_maker(name: str) -> CallHandler:
                 raise call.excerpt.error(f"Python refuses it: {e}; give another number") from None
         if not isinstance(x, Ref):
             raise call.excerpt.error(f"{name} takes a number or an array of one element; give that")
-        unknown = Operand(None, SCALARS[PYTHONS[name]], True, "scalar")
+        unknown = Operand(None, PYTHON_KINDS[PYTHONS[name]], True, "scalar")
         known = scalar(Kind.BOOL) if name == "bool" else unknown
         return call.builder.opaque(call.excerpt, name, known, (x.step,), ())
 

@@ -9,7 +9,7 @@ from typelattice.calls.call_signatures import meaning
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.operations import operation
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,4 +55,4 @@ def asked_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
         return NamedDType(meaning("code", x, excerpt.owner) or x)
     if isinstance(x, Ref):
         return DTypeOf(x.step)  # result_type gives a dtype
-    raise excerpt.error(f"{short(str(x))} is no dtype; give one such as float32")
+    raise excerpt.error(f"{quote_short(str(x))} is no dtype; give one such as float32")

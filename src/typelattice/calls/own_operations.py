@@ -8,7 +8,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import plain_axes
 from typelattice.calls.step import Argument, Excerpt, Ref
 from typelattice.facts.operations import ACCUMULATOR, SHAPE, Operation
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 
 
 def call_own_operation(
@@ -29,8 +29,8 @@ def call_own_operation(
     values = dict(zip(names, args, strict=False))
     for key, value in keywords.items():
         if key not in (*names, SHAPE, ACCUMULATOR):
-            near = nearest(key, names)
-            raise excerpt.error(f"{op.name} has no {short(key)}{near}; it takes {', '.join(names)}")
+            near = spelling_hint(key, names)
+            raise excerpt.error(f"{op.name} has no {quote_short(key)}{near}; it takes {', '.join(names)}")
         if key in values:
             raise excerpt.error(f"{op.name} is given {key} twice")
         values[key] = value

@@ -34,7 +34,7 @@ from typelattice.calls.step import (
     leaves,
     map_argument,
 )  # fmt: skip
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.engine.operations import STANDARD, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
@@ -42,9 +42,9 @@ from typelattice.facts.operations import OPERATIONS, Operation, OpError, operati
 from typelattice.facts.range_checks import Value, exceeds_int32
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clip_text
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, Operand, scalar
+from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 
 YIELDING_LIBRARY = "numpy"  # in `numpy_array + tensor`, the other library decides
 LONGEST_LIST = 48  # characters of a list, as a step writes it
@@ -152,7 +152,7 @@ class ProgramBuilder:
             if isinstance(step, Input) and step.shape is None and i not in self.scalars:
                 return None
             before += step.inputs
-        number = Operand(None, SCALARS[int], True, "scalar")
+        number = Operand(None, PYTHON_KINDS[int], True, "scalar")
         return self.opaque(excerpt, LENGTH, number, (x.step,), ())
 
     def is_length(self, x: Argument) -> bool:
@@ -374,7 +374,7 @@ class ProgramBuilder:
 
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
         """Add the step of elements of an array; `lists` describes lists in the key, as in an Index."""
-        key = self.static((key,) if lists == INDICES[0] else key)
+        key = self.static((key,) if lists == INDEX_FORMS[0] else key)
         owner = self.owner(excerpt, (x.step,))
         if type(key) is int and meaning("python", "index", owner):
             return self.item(excerpt, x)
@@ -481,6 +481,6 @@ def _dtype_of(given: Operand | str) -> DType | None:
     if isinstance(given, Operand):
         return given.dtype
     try:
-        return parse(given).dtype
+        return parse_operand(given).dtype
     except DTypeError:
         return None

@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.calls.step import Argument, Ref, Slice
 from typelattice.facts.operations import Operation
-from typelattice.facts.shapes import Shape, ShapeError, broadcast
+from typelattice.facts.shapes import Shape, ShapeError, find_broadcast_shape
 
 SAME = (  # operations on one array that leave its shape
     "cholesky", "conj", "empty_like", "eigvals", "fft", "fftn", "fftshift", "flip", "full_like", "ifft",
@@ -41,7 +41,7 @@ def result_shape(
     first = operands[0] if operands else None
     match op.form:
         case "elementwise" | "choice":
-            return broadcast(operands)
+            return find_broadcast_shape(operands)
         case "reduction" if isinstance(keywords.get("q"), tuple):
             return None  # one result for each of several quantiles
         case "reduction":
@@ -60,9 +60,9 @@ def result_shape(
         case "whole":
             return _shape_of_whole_arrays(op, operands, args, keywords)
         case "pair":
-            return broadcast(operands)
+            return find_broadcast_shape(operands)
         case "cases":
-            return broadcast(operands) or None  # of numbers alone, the conditions have the shape
+            return find_broadcast_shape(operands) or None  # of numbers alone, the conditions have the shape
         case "multi-result":
             return _shape_of_part(op.name, first, keywords.get("axis", args[0] if args else 0))
     return None
@@ -245,7 +245,7 @@ def _shape_of_diag(x: _WholeArrays) -> Shape | None:
 
 
 def _shape_of_vecdot(x: _WholeArrays) -> Shape | None:
-    whole = broadcast([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
+    whole = find_broadcast_shape([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
     return None if whole is None else whole[:-1]
 
 
@@ -262,7 +262,7 @@ def _expand_shape(x: _WholeArrays) -> Shape | None:
 
 
 WHOLE: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
-    "cross": lambda x: broadcast([x.shape, x.other]),
+    "cross": lambda x: find_broadcast_shape([x.shape, x.other]),
     "dot": lambda x: _shape_of_dot(x.shape, x.other),
     "inner": lambda x: (*x.shape[:-1], *x.other[:-1]) if x.shape and x.other else None,
     "vdot": lambda x: (),
@@ -337,7 +337,7 @@ def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
         return None  # the system decides whether it takes 0-d arrays
     if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
         raise ShapeError(f"matmul of shapes {a} and {b}")
-    batch = broadcast([a[:-2], b[:-2]])
+    batch = find_broadcast_shape([a[:-2], b[:-2]])
     return None if batch is None else (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 

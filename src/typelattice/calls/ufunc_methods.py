@@ -9,7 +9,7 @@ from typelattice.calls.call_signatures import FUNCTIONS, meaning
 from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.suggestions import clip_text
 
 REDUCED: Mapping[str, Mapping[str, str]] = {  # what a method is, by the function whose it is
@@ -95,7 +95,7 @@ def _call_at(
     if len(args) not in (2, 3) or not isinstance(args[0], Ref) or {*given} - {"inplace"}:
         raise excerpt.error(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
-    elements = builder.index(excerpt, x, key, INDICES[0] if isinstance(key, tuple) else "")
+    elements = builder.index(excerpt, x, key, INDEX_FORMS[0] if isinstance(key, tuple) else "")
     if values and builder.is_scalar(values[0]) and meaning("joined", "number", excerpt.owner):
         values = [builder.array_of_number(excerpt, values[0])]  # it casts -1 to an unsigned dtype, too
     return builder.set_elements(excerpt, x, key, builder.call(excerpt, FUNCTIONS[name], [elements, *values]))

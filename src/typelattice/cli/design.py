@@ -19,7 +19,7 @@ from typelattice.designer.repair import KEPT, Repair, Repairs, repairs
 from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.writer import code
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, overwrite_line
@@ -82,7 +82,9 @@ def run(args: Namespace) -> Paragraphs:
 
 def _check_folder(folder: Path) -> None:
     if not os.path.isdir(folder):
-        raise UsageError(f"there is no folder {short(str(folder))} to write to; make it, or name another")
+        raise UsageError(
+            f"there is no folder {quote_short(str(folder))} to write to; make it, or name another"
+        )
     check_writable(folder / "found.toml")
 
 
@@ -195,8 +197,10 @@ def _words(given: str | None) -> Sequence[str] | None:
 def _cap(given: str) -> tuple[str, int]:
     word, _, number = given.partition("=")
     if word not in DEMANDS or not re.fullmatch("[0-9]{1,9}", number):
-        near = "" if word in DEMANDS else nearest(word, DEMANDS)
-        raise PlanError(f"--at-most {short(given)}{near}; write WORD=N with one of {', '.join(DEMANDS)}")
+        near = "" if word in DEMANDS else spelling_hint(word, DEMANDS)
+        raise PlanError(
+            f"--at-most {quote_short(given)}{near}; write WORD=N with one of {', '.join(DEMANDS)}"
+        )
     return word, int(number)
 
 

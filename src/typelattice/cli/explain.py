@@ -23,7 +23,7 @@ from typelattice.explanations.explanation import explanation
 from typelattice.explanations.grouped_answers import Answers, example, group_lines, notes, own_dtypes
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 from typelattice.facts.suggestions import clip_text
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
@@ -115,7 +115,7 @@ def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
     if family is not None and family.parameters:  # also `decimal(3,9)`, which has an error of its own
         return False
     try:
-        parse(text, own)
+        parse_operand(text, own)
     except tl.TypelatticeError:
         from typelattice.programs.make_program import is_program
 

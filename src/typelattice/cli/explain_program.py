@@ -17,7 +17,7 @@ from typelattice.explanations.recorded_answer import answer_words, recorded_word
 from typelattice.explanations.sections import cast_words, explicit_cast_words, fit_words
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.programs.json.plain_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
@@ -72,7 +72,7 @@ def _disagree(replays: Sequence[Replay]) -> bool:
 def _parse_inputs(p: Program, known: Mapping[str, tl.DType]) -> Program:
     """Parse the inputs that are still text; `known` holds the dtypes that system files define."""
     steps = [
-        replace(step, given=parse(step.given, known))
+        replace(step, given=parse_operand(step.given, known))
         if isinstance(step, Input) and isinstance(step.given, str) else step
         for step in p.steps
     ]  # fmt: skip
@@ -198,7 +198,7 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
     )
     sums = [f"accumulates in {p.accumulator}"] if p.accumulator else []
     said = [*(refused or casts), *sums, *map(fit_words, p.fits)]
-    same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting)
+    same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting_operands)
     if said or not same:
         said.append(f"rule: {p.rule}")
     seen = o.observed

@@ -21,7 +21,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import CODES, DTYPES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import clip_text, nearest, short
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.recorded.observed import observed
 
 MAX_FILE_BYTES = 10_000_000  # bytes of a file that is read
@@ -108,10 +108,12 @@ def read_form(path: str) -> Form:
         raise LintError(f"{path}: {e}") from None
     for key in found:
         if key not in KEYS:
-            near = nearest(key, KEYS)
-            raise LintError(f"{path}: unknown key {short(key)}{near}; keys are {', '.join(KEYS)}")
+            near = spelling_hint(key, KEYS)
+            raise LintError(f"{path}: unknown key {quote_short(key)}{near}; keys are {', '.join(KEYS)}")
     if str(found.get("kind")) not in KINDS:
-        raise LintError(f"{path}: kind is one of {', '.join(KINDS)}{nearest(str(found.get('kind')), KINDS)}")
+        raise LintError(
+            f"{path}: kind is one of {', '.join(KINDS)}{spelling_hint(str(found.get('kind')), KINDS)}"
+        )
     for key in ("names", "before"):
         if not isinstance(found.get(key, {}), dict):
             raise LintError(f"{path}: {key} is a table, with lines such as u1 = \"uint8\"")
@@ -133,7 +135,9 @@ def _check_form(path: str, form: Form) -> None:
     if not all(isinstance(x, str) for x in (*texts, *(x for pair in pairs for x in pair))):
         raise LintError(f"{path}: every key but symmetric takes strings, or tables of strings")
     if form.comments not in COMMENTS:
-        raise LintError(f"{path}: comments is one of {', '.join(COMMENTS)}{nearest(form.comments, COMMENTS)}")
+        raise LintError(
+            f"{path}: comments is one of {', '.join(COMMENTS)}{spelling_hint(form.comments, COMMENTS)}"
+        )
     if form.kind == "pairs":
         try:
             groups = {*re.compile(form.entry).groupindex}
@@ -149,7 +153,7 @@ def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | Non
 
     Raises LintError if the table is not found or a name is of no dtype, FileError.
     """
-    form = replace(form, names={**{name: str(d) for name, d in system.own_dtypes.items()}, **form.names})
+    form = replace(form, names={**{name: str(d) for name, d in system.custom_dtypes.items()}, **form.names})
     for name in form.names.values():
         if name not in DTYPES and not name.endswith("*"):
             try:
@@ -169,7 +173,9 @@ def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | Non
         raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
     for key, given in (("before", form.before), ("allow", allowed or {})):
         if lost := [pair for pair in given if pair not in cells]:
-            raise LintError(f"{key}: the table has no cell {short(lost[0])}; it has 'a + b' of its dtypes")
+            raise LintError(
+                f"{key}: the table has no cell {quote_short(lost[0])}; it has 'a + b' of its dtypes"
+            )
     return found
 
 

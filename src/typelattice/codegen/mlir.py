@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from typelattice.codegen.names import camel, snake
 from typelattice.codegen.tables import REFUSED, Tables, expected_results
-from typelattice.facts.dtypes import DTYPES, DType, Kind, part_of
+from typelattice.facts.dtypes import DTYPES, DType, Kind, real_part_dtype
 
 
 def mlir_constraints(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -59,8 +59,8 @@ def _type_text(d: DType) -> str | None:
     if str(d) not in DTYPES or d.bits is None:
         return None
     if d.kind is Kind.COMPLEX:
-        part = _type_text(part_of(d))
-        return part and f'TypeAlias<Complex<{part_of(d).code.upper()}>, "{d}">'
+        part = _type_text(real_part_dtype(d))
+        return part and f'TypeAlias<Complex<{real_part_dtype(d).code.upper()}>, "{d}">'
     if d.kind is not Kind.FLOAT:
         word = "UI" if d.kind is Kind.UNSIGNED else "I"
         return f'TypeAlias<{word}<{d.bits}>, "{d}">'

@@ -14,8 +14,8 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import Operation
-from typelattice.operands.notation import parse
-from typelattice.operands.operand import Operand, Tier, operand_of
+from typelattice.operands.notation import parse_operand
+from typelattice.operands.operand import Operand, Tier, operand_of_dtype
 from typelattice.study.foldable_casts import is_foldable
 from typelattice.study.study_scope import domain
 
@@ -187,7 +187,7 @@ def _check_independent_of_values(system: System) -> None:
     instead = "emit its arrays alone, with `--tiers array`"
     if system.combine == "value":
         raise EmitError(f"{by_value}; {instead}")
-    if system.joins:
+    if system.int_join_dtypes:
         raise EmitError(
             f"{by_value} (`fit` says that an int joins the dtype that holds it); {instead}, or give `fit` "
             'another word in a file that extends it, such as `fit = { int = "raise" }`'
@@ -230,8 +230,10 @@ def _why_no_fold(system: System) -> str:
 
 def _operands(tables: Tables, tier: Tier) -> list[tuple[int, Operand]]:
     if tier == "scalar":
-        return [(i, parse("True" if word == "bool" else word)) for i, word in enumerate(tables.scalars)]
-    return [(i, operand_of(d, tier=tier)) for d, i in tables.indices.items()]
+        return [
+            (i, parse_operand("True" if word == "bool" else word)) for i, word in enumerate(tables.scalars)
+        ]
+    return [(i, operand_of_dtype(d, tier=tier)) for d, i in tables.indices.items()]
 
 
 def _width(tables: Tables, tier: Tier) -> int:
@@ -282,7 +284,7 @@ def _ask(
     rows = [[REFUSED] * _width(tables, tiers[-1]) for _ in range(height)]
     for given in product(*(_operands(tables, tier) for tier in tiers)):
         p = system.explain(*(o for _, o in given), op=op)
-        found = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic}[part]
+        found = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic_dtype}[part]
         row = given[0][0] if len(given) > 1 else 0
         if p.dtype is None:
             tables.reasons.setdefault(function, {})[", ".join(str(o) for _, o in given)] = str(p.reason)

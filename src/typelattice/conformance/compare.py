@@ -90,7 +90,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
     unknown: dict[str, None] = {}
     read = cache(system.operand)
     for call in calls:
-        if call.op not in NAMES and call.op not in system.operations:
+        if call.op not in NAMES and call.op not in system.custom_operations:
             unknown[call.op] = None
         elif call.answer in BROKEN:
             broken += 1

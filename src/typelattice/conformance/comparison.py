@@ -47,7 +47,7 @@ from typelattice.engine.system import System
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import installed_release
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import UnknownSystemError
 from typelattice.recorded.sections import Call
@@ -288,6 +288,6 @@ def _system(other: str) -> System | None:
     try:
         return find_system(other)
     except UnknownSystemError:
-        if near := nearest(other, implementations()):
-            raise UnknownLibraryError(f"no system or implementation {short(other)}{near}") from None
+        if near := spelling_hint(other, implementations()):
+            raise UnknownLibraryError(f"no system or implementation {quote_short(other)}{near}") from None
         raise

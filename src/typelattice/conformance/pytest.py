@@ -104,7 +104,7 @@ def promotion_tests(
 
     asked = library_of(library)
     against = find_system(system)
-    listed = departures(asked.name, Path(baseline), against.own_dtypes) if baseline else ()
+    listed = departures(asked.name, Path(baseline), against.custom_dtypes) if baseline else ()
     known = departures(against.name) if library_of_module(asked.name) == _recorded_of(against) else ()
 
     @pytest.mark.parametrize("op", sorted(asked.operations()))

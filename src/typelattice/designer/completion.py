@@ -14,10 +14,10 @@ from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduce_order, system_file
+from typelattice.files.writer import code, reduce_order, write_system_file
 
 Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # the most that it may count
@@ -136,7 +136,7 @@ def design(
     ('u64 -> f*; i64 -> f*', {'deference': 0, 'relations': 56}, True)
     """
     partial = find_system(order)
-    chosen = plan(rules, costs, plan_file, partial.own_dtypes)
+    chosen = plan(rules, costs, plan_file, partial.custom_dtypes)
     caps = _caps(at_most, chosen)
     found = _solve(partial, chosen, caps, limit, seconds, progress)
     if found is None:
@@ -192,7 +192,9 @@ def _caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
     known = {**DEMANDS, **{d.name: d for d in chosen.demands}}
     for word, most in at_most.items():
         if word not in known:
-            raise PlanError(f"unknown word {short(word)}{nearest(word, known)}; these are {', '.join(known)}")
+            raise PlanError(
+                f"unknown word {quote_short(word)}{spelling_hint(word, known)}; these are {', '.join(known)}"
+            )
         if type(most) is not int or not 0 <= most <= MAX_CAP:
             raise PlanError(f"at most, for {word}, should be a whole number from 0 to {MAX_CAP:,}")
     return [(known[word], most) for word, most in at_most.items()]
@@ -239,6 +241,6 @@ def _completions(partial: System, stated: Problem, chosen: Plan, answer: Answer)
     completions = []
     for i, (covers, order, counts) in enumerate(found, 1):
         name = f"{partial.name[:40]}-complete{f'-{i}' if len(found) > 1 else ''}"
-        text = system_file(partial, order, name, f"{partial.title[:120] or partial.name}, completed")
+        text = write_system_file(partial, order, name, f"{partial.title[:120] or partial.name}, completed")
         completions.append(Completion(parse(text, f"{name}.toml"), text, covers, counts))
     return tuple(completions)

@@ -21,7 +21,7 @@ from typelattice.facts.order import Order
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.writer import code, reduce_order, system_file
+from typelattice.files.writer import code, reduce_order, write_system_file
 from typelattice.study.study_scope import BeyondReachError
 
 MAX_COMMON_BOUNDS = 2000  # bounds in common that are looked at; an order may have exponentially many
@@ -96,7 +96,7 @@ def missing_nodes(order: str | Path | System) -> MissingNodes:
     relations = [(a, b) for a in nodes for b in nodes if place[a] & place[b] == place[b] and a is not b]
     completed = reduce_order(nodes, relations)
     title = f"{partial.title[:100] or partial.name}, with the nodes that it lacks"
-    text = system_file(_with_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
+    text = write_system_file(_with_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
     found = tuple(_missing(completed, partial.order, x, set(made)) for x in made)
     return MissingNodes(partial, found, parse(text, f"{partial.name}-nodes.toml"), text)
 

@@ -11,8 +11,8 @@ from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import OrderError, statements
-from typelattice.facts.suggestions import nearest, short
-from typelattice.files.text import LIMIT_BYTES, FormatError, Text, article
+from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.files.text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, article
 from typelattice.files.vocabulary import Words, items, phrase, text
 
 RULES = ("lattice", "component", "overflow", "subset", "weak")
@@ -61,7 +61,8 @@ def plan(
     for key, value in values.items():
         if key not in KEYS:
             raise PlanError(
-                f"{where}: unknown key {short(key)}{nearest(key, KEYS)}; the keys are {', '.join(KEYS)}"
+                f"{where}: unknown key {quote_short(key)}{spelling_hint(key, KEYS)}; "
+                f"the keys are {', '.join(KEYS)}"
             )
         if not isinstance(value, KEYS[key]):
             raise PlanError(f"{where}: {key} should be {article(KEYS[key])}, is {article(type(value))}")
@@ -80,7 +81,7 @@ def plan(
                 raise ValueError("this is a word of ours; give another name")
             known[name] = _read_own_demand(name, dict(items(given)), dtypes)
         except (ValueError, OrderError) as e:
-            raise PlanError(f"{where}, demand {short(name)}: {e}") from None
+            raise PlanError(f"{where}, demand {quote_short(name)}: {e}") from None
     chosen = {"rules": rules, "costs": costs}
     default = {"rules": RULES, "costs": COSTS}
     found: dict[str, tuple[Demand, ...]] = {}
@@ -101,9 +102,9 @@ def plan(
 
 def _read(path: Path) -> tuple[str, Mapping[str, object]]:
     """Return the name and the contents of a plan's file. Raises FileError, PlanError."""
-    data = read_bytes(path, LIMIT_BYTES + 1)
-    if len(data) > LIMIT_BYTES:
-        raise PlanError(f"{path.name}: larger than {LIMIT_BYTES:,} bytes")
+    data = read_bytes(path, MAX_SYSTEM_FILE_BYTES + 1)
+    if len(data) > MAX_SYSTEM_FILE_BYTES:
+        raise PlanError(f"{path.name}: larger than {MAX_SYSTEM_FILE_BYTES:,} bytes")
     try:
         return path.name, Text(path.name, data.decode("utf-8-sig")).values()
     except FormatError as e:
@@ -114,8 +115,8 @@ def _read(path: Path) -> tuple[str, Mapping[str, object]]:
 
 def _find(name: object, known: Mapping[str, Demand], where: str, key: str) -> Demand:
     if not isinstance(name, str) or name not in known:
-        what = short(name) if isinstance(name, str) else article(type(name))
-        near = nearest(name, known) if isinstance(name, str) else ""
+        what = quote_short(name) if isinstance(name, str) else article(type(name))
+        near = spelling_hint(name, known) if isinstance(name, str) else ""
         raise PlanError(
             f"{where}: unknown word {what} among the {key}{near or '; these are ' + ', '.join(known)}"
         )
@@ -127,7 +128,8 @@ def _read_own_demand(name: str, given: Mapping[str, object], dtypes: Mapping[str
     for field in given:
         if field not in FIELDS:
             raise ValueError(
-                f"unknown key {short(field)}{nearest(field, FIELDS)}; the keys are {', '.join(FIELDS)}"
+                f"unknown key {quote_short(field)}{spelling_hint(field, FIELDS)}; "
+                f"the keys are {', '.join(FIELDS)}"
             )
     if not {"avoid", "want", "results"} & given.keys():
         raise ValueError("says nothing; give avoid, want or results")

@@ -24,7 +24,7 @@ from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduce_order, system_file
+from typelattice.files.writer import code, reduce_order, write_system_file
 
 KEPT = tuple(word for word in RULES if word != "lattice")  # and `single`, which a repair is for
 
@@ -113,7 +113,7 @@ def repairs(
     add i64 -> f16 11
     """
     broken = find_system(order)
-    chosen = plan(["lattice", *rules] if every else rules, (), dtypes=broken.own_dtypes)
+    chosen = plan(["lattice", *rules] if every else rules, (), dtypes=broken.custom_dtypes)
     answer = solve(("repair", "lattice"), _facts(broken, chosen.rules), max(1, limit), seconds, progress)
     if not answer.found:
         if not answer.all:
@@ -172,7 +172,7 @@ def _repair(broken: System, atoms: frozenset[Atom]) -> Repair:
     results = ((a, b, join_or_tie(broken, a, b), order.join(a, b)) for a, b in combinations(nodes, 2))
     changed = tuple(result for result in results if result[2] is not result[3])
     title = f"{broken.title[:120] or broken.name}, repaired"
-    text = system_file(broken, order, f"{broken.name[:40]}-repaired", title)
+    text = write_system_file(broken, order, f"{broken.name[:40]}-repaired", title)
     counts = tally(tuple(DEMANDS.values()), order, before, of)
     return Repair(
         tuple(pairs["add"]), tuple(pairs["drop"]), parse(text, "repaired.toml"), text, counts, changed

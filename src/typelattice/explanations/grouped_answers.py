@@ -12,12 +12,12 @@ from typelattice.explanations.recorded_answer import answer_words
 from typelattice.explanations.sections import answer, fate, question_text
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.facts.system_headings import LIBRARIES, heading_of, headings, known_first
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import UnknownSystemError
 from typelattice.files.text import systems as all_systems
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.recorded.observed import observed
 from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE, is_unasked
 from typelattice.rendering import Cell, Grid
@@ -45,7 +45,9 @@ class Answers(Viewed):
         """Return the answer of a system, by its name. Raises UnknownSystemError."""
         found = {p.system.name: p for p in self._answers}
         if name not in found:
-            raise UnknownSystemError(f"{short(str(name))} was not asked{nearest(str(name), found)}")
+            raise UnknownSystemError(
+                f"{quote_short(str(name))} was not asked{spelling_hint(str(name), found)}"
+            )
         return found[name]
 
     def __iter__(self) -> Iterator[Promotion]:
@@ -124,7 +126,7 @@ def explain(
     if not found:
         raise UnknownSystemError("no system was named; leave systems out to ask all of them")
     return Answers(
-        s.explain(*(parse(x, own) if isinstance(x, str) else x for x in operands), op=op)
+        s.explain(*(parse_operand(x, own) if isinstance(x, str) else x for x in operands), op=op)
         for s, own in zip(found, own_dtypes(found), strict=True)
     )
 
@@ -134,8 +136,8 @@ def own_dtypes(found: Sequence[System]) -> list[dict[str, DType]]:
 
     A dtype that one file defines can be asked of the other systems too: they refuse it by name.
     """
-    every = {name: d for s in reversed(found) for name, d in s.own_dtypes.items()}
-    return [{**every, **s.own_dtypes} for s in found]
+    every = {name: d for s in reversed(found) for name, d in s.custom_dtypes.items()}
+    return [{**every, **s.custom_dtypes} for s in found]
 
 
 def summary(answers: Answers, layout: Layout) -> Iterator[str]:

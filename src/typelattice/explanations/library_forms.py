@@ -11,7 +11,7 @@ from pathlib import Path
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import file_of, libraries
-from typelattice.facts.releases import SIGN
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.operands.operand import Operand
 
 FOLDER = Path(__file__).with_name("libraries")
@@ -51,7 +51,7 @@ def form(system: str, library: str) -> Form:
     >>> form("jax", "jax 0.10").array, form("mlx", "mlx 0.32").bool_name
     ("jnp.ones(1, '{}')", 'bool_')
     """
-    known, system = library.split()[0] if library.strip() else system, system.partition(SIGN)[0]
+    known, system = library.split()[0] if library.strip() else system, system.partition(VERSION_SIGN)[0]
     return (
         _read_forms(known).get(system, _read_forms(known).get("", PLAIN)) if known in libraries() else PLAIN
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typelattice.engine.answer import Cast, Promotion
+from typelattice.engine.answer import OperandCast, Promotion
 from typelattice.engine.decisions import Decision
 from typelattice.engine.fit import ValueFit
 from typelattice.recorded.observed import observed
@@ -62,7 +62,7 @@ def _step_data(s: Decision) -> dict[str, object]:
     }
 
 
-def _cast_data(cast: Cast) -> dict[str, object]:
+def _cast_data(cast: OperandCast) -> dict[str, object]:
     """Return a cast as data; its loss is null if nothing is lost, or for a Python scalar, which has a fit."""
     lost = {field: getattr(cast.loss, field) for field in cast.loss.__match_args__} if cast.loss else None
     return {"operand": str(cast.operand), "from": str(cast.source), "to": cast.target.name, "loss": lost}

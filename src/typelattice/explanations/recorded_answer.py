@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.decisions import ForeignCounted
+from typelattice.engine.decisions import CountedForeign
 from typelattice.explanations.sections import answer
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.observed import Observed, asked_of, listed_departure, observed, recording_of
@@ -59,11 +59,11 @@ def recorded_words(p: Promotion, o: Observed | None) -> list[str]:
                 lines += [f"such calls may depart from it: {found.reason}", found.source]
             return lines
         return [f"never asked: there is no recording of {p.system.name}"] if p.system.library else []
-    same = o.call.operands == tuple(map(str, p.promoting)) and p.op in (None, o.call.op)
+    same = o.call.operands == tuple(map(str, p.promoting_operands)) and p.op in (None, o.call.op)
     as_asked = "" if same else f", asked as {o.call.question}"
     lines = [f"{o.library} {describe_answer(o)}{as_asked}"]
     if o.departs:
-        of_foreign = p.reason if p.steps and isinstance(p.steps[-1], ForeignCounted) else None
+        of_foreign = p.reason if p.steps and isinstance(p.steps[-1], CountedForeign) else None
         lines.append(f"the rule says {answer(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")
     elif caution := o.caution:
         lines.append(f"but not always: {caution}")

@@ -22,7 +22,7 @@ def intervals(p: Promotion) -> list[Span]:
     >>> intervals(system("numpy1").explain("int8", "int"))[2]
     (-32768, -129, int16)
     """
-    operands = p.promoting
+    operands = p.promoting_operands
     unknown = [
         i for i, o in enumerate(operands) if o.tier != "array" and o.kind.category == 1 and o.value is None
     ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from typelattice.engine.answer import Cast, Promotion
+from typelattice.engine.answer import OperandCast, Promotion
 from typelattice.engine.decisions import (
+    CountedForeign,
     Decision,
     Defaulted,
-    ForeignCounted,
     Incomparable,
     Joined,
     JoinedByValue,
@@ -23,7 +23,7 @@ from typelattice.engine.decisions import (
     WidenedDefault,
 )  # fmt: skip
 from typelattice.engine.fit import ValueFit
-from typelattice.engine.numpy1 import UNKNOWN
+from typelattice.engine.numpy1 import ASSUMED_VALUE
 from typelattice.explanations.operation_description import describe_operation, join_words
 from typelattice.explanations.results_by_value import intervals
 from typelattice.facts.cast_rules import (
@@ -39,8 +39,8 @@ from typelattice.facts.cast_rules import (
     ZERO,
     CastRule,
 )
-from typelattice.facts.dtypes import DType, Kind, Node, place
-from typelattice.facts.finite_values import values
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key
+from typelattice.facts.finite_values import find_finite_values
 from typelattice.facts.loss import Loss
 from typelattice.facts.order import Order
 from typelattice.facts.order_paths import paths
@@ -63,7 +63,7 @@ def answer(p: Promotion) -> str:
 
 def question(p: Promotion) -> str:
     """Write the operands, and the operation if there is one: `add of int8 and uint8`."""
-    return question_text([str(o) for o in p.promoting], p.op)
+    return question_text([str(o) for o in p.promoting_operands], p.op)
 
 
 def question_text(operands: Sequence[str], op: str | None) -> str:
@@ -134,14 +134,14 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[Section]:
                 yield from (
                     (heading, [*lines]) for heading, lines in _explain_bounds(p.system.order, step, nodes)
                 )
-            elif any(o.dtype for o in p.promoting):
-                several = len(p.promoting) > 1
+            elif any(o.dtype for o in p.promoting_operands):
+                several = len(p.promoting_operands) > 1
                 yield "way up", [f"every operand is {nodes[0]}" if several else f"{nodes[0]} stays as it is"]
         case Overridden():
             yield "override", [f"the file states the result of {names}: {node}"]
         case TiersJoined():
             yield "tiers", [_explain_lower_tiers(p, step)]
-        case ForeignCounted() if step.entry and p.dtype:
+        case CountedForeign() if step.entry and p.dtype:
             yield "foreign array", [step.entry]
         case ReplacedOnEntry():
             yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
@@ -167,9 +167,9 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[Section]:
 
 def _why_counted(p: Promotion) -> str:
     """Explain the dtype that stands for an operand without dimensions."""
-    if all(o.value is not None for o in p.promoting if o.tier != "array"):
+    if all(o.value is not None for o in p.promoting_operands if o.tier != "array"):
         return "the smallest dtype that holds its value"
-    return f"as its value is unknown and taken to be {UNKNOWN}"
+    return f"as its value is unknown and taken to be {ASSUMED_VALUE}"
 
 
 def _explain_lower_tiers(p: Promotion, step: TiersJoined) -> str:
@@ -211,7 +211,7 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
     """List the upper bounds, at most a dozen, and name the lowest."""
     if not bounds:
         return [f"none: nothing lies above {'both' if len(nodes) == 2 else 'all'}"]
-    shown = sorted(bounds, key=place)
+    shown = sorted(bounds, key=sort_key)
     more = f" and {len(bounds) - MAX_BOUNDS} more" if len(bounds) > MAX_BOUNDS + 1 else ""
     listed = " ".join(map(str, shown[:MAX_BOUNDS] if more else shown)) + more
     if len(lowest) == 1:
@@ -224,7 +224,7 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
 def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
     """Explain each Python scalar that takes part as its default dtype."""
     nodes = {n for s in steps for n in s.nodes if not isinstance(s, TiersJoined)}
-    kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting if o.dtype is None}
+    kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting_operands if o.dtype is None}
     if any(isinstance(s, WidenedDefault) for s in steps):  # which says so itself
         return []
     counted = {kind: d for kind, d in kinds.items() if d in nodes}
@@ -233,7 +233,7 @@ def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
 
 def _name_lower_operand(p: Promotion, node: Node) -> str:
     """Name the operand behind a node of a lower tier; its default dtype can stand for a Python scalar."""
-    if any(o.dtype is None and o.kind.category == node.kind.category for o in p.promoting):
+    if any(o.dtype is None and o.kind.category == node.kind.category for o in p.promoting_operands):
         return f"a Python {node.kind.word}"
     return f"the 0-d {node}" if isinstance(node, DType) else name(node)
 
@@ -251,7 +251,7 @@ def name(node: Node) -> str:
     return f"a weak {node.dtype}" if node.dtype else f"a Python {node.kind.word}"
 
 
-def cast_words(cast: Cast) -> str:
+def cast_words(cast: OperandCast) -> str:
     """Describe a cast and its possible losses."""
     lost = []
     if cast.loss and isinstance(cast.source, DType):
@@ -292,7 +292,7 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
     if loss.imaginary:
         lost.insert(0, "the imaginary part is dropped")
     if loss.unknown:
-        unsaid = " and ".join(str(d) for d in (source, target) if values(d) is None)
+        unsaid = " and ".join(str(d) for d in (source, target) if find_finite_values(d) is None)
         lost.append(f"rounding is unknown: the facts of {unsaid} do not list its values")
     if loss.special:
         have = "has" if len(loss.special) == 1 else "have"

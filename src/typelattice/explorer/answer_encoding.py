@@ -15,7 +15,7 @@ from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.rules_of_answers import rules_key
 from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
-from typelattice.operands.operand import TIERS, Operand, Tier, operand_of
+from typelattice.operands.operand import TIERS, Operand, Tier, operand_of_dtype
 from typelattice.recorded.observed import observed
 from typelattice.study.table_labels import code, label, marks
 from typelattice.study.tables import is_small
@@ -123,7 +123,7 @@ class AnswerEncoder:
         """Return the number of a result as an operand."""
         key = dtype, weak, tier
         if key not in self._results:
-            self._results[key] = self.pools.operand(operand_of(dtype, weak, tier))
+            self._results[key] = self.pools.operand(operand_of_dtype(dtype, weak, tier))
         return self._results[key]
 
     def trail(self, p: Promotion) -> int:
@@ -192,14 +192,16 @@ def _alike(p: Promotion) -> object:
     may treat each value of a number differently.
     """
     steps = tuple((type(step), step.nodes, step.node) for step in p.steps)
-    by_value = p.op if p.system.combine == "value" and any(o.tier != "array" for o in p.promoting) else None
+    by_value = (
+        p.op if p.system.combine == "value" and any(o.tier != "array" for o in p.promoting_operands) else None
+    )
     weak = p.dtype.kind if p.dtype and p.weak else None
-    return p.promoting, steps, p.compute, weak, p.fits, p.dtype is None, p.reason, p.remedy, by_value
+    return p.promoting_operands, steps, p.compute, weak, p.fits, p.dtype is None, p.reason, p.remedy, by_value
 
 
 def _tier(p: Promotion) -> Tier:
     """Return the tier of a result: the highest of the operands; of Python scalars alone, `0d`."""
-    tiers = {o.tier for o in p.promoting}
+    tiers = {o.tier for o in p.promoting_operands}
     return next(tier for tier in TIERS if tier in tiers or tier == TIERS[-2])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.range_checks import exceeds_int32, represent
+from typelattice.facts.range_checks import exceeds_int32, is_in_range
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.function_context import Context, class_name
@@ -15,9 +15,9 @@ from typelattice.namespaces.input_checks import beyond, range_error, refuse_mask
 from typelattice.namespaces.libraries.computing import LACKS
 from typelattice.namespaces.recipe import INTEGERS, number, one_line
 from typelattice.namespaces.standard_signatures import name_function
-from typelattice.operands.notation import number as scalar_of
+from typelattice.operands.notation import number_operand as scalar_of
 from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, operand_of
+from typelattice.operands.operand import PYTHON_KINDS, operand_of_dtype
 
 Function = Callable[..., Any]
 Builder = Callable[[Context], Function]
@@ -67,7 +67,7 @@ def highest_kind(x: Any) -> Kind | None:
         kinds = [kind for kind in found if kind is not None]
         return max(kinds, key=lambda kind: kind.category) if kinds and len(kinds) == len(found) else None
     value = number(x)
-    return None if value is None else SCALARS[type(value)]
+    return None if value is None else PYTHON_KINDS[type(value)]
 
 
 def _empty(x: Any) -> bool:
@@ -142,12 +142,12 @@ def filling(context: Context, d: DType, value: Any) -> Any:
     if given is None:
         return context.bare(value)
     own = context.recipes.own  # if so, the library decides, and raises its own errors
-    p = context.system.explain(operand_of(d), scalar_of(given))
+    p = context.system.explain(operand_of_dtype(d), scalar_of(given))
     if p.dtype is d:
         counted = context.recipes.replace_scalar(given, p)
         return given if own else counted
     imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
-    if (imaginary or d.kind in INTEGERS) and not own and not represent(given, d)[0]:
+    if (imaginary or d.kind in INTEGERS) and not own and not is_in_range(given, d):
         raise range_error(given, d)  # casts of such a number differ between libraries, and between machines
     return given
 

@@ -113,7 +113,7 @@ def reduction(context: Context, op: str) -> Function:
         if x.ndim == 0 and options.get("include_initial"):  # it needs an axis to extend
             x = context.wrap(library.function("reshape")(x._data, (1,)), x.dtype, x.weak)
         if accumulates:
-            options["dtype"] = library.native(p.arithmetic)
+            options["dtype"] = library.native(p.arithmetic_dtype)
         return context.compute(op, p, (x._data,), **context.bare(options))
 
     def as_dtype(x: Array, d: DType, **options: Any) -> Any:
@@ -207,7 +207,7 @@ def clip(context: Context, op: str) -> Function:
             if out is not None:
                 return context.wrap(out, p.result, p.weak)
         data = iter(context.data(p, given))
-        to = library.native(p.arithmetic)
+        to = library.native(p.arithmetic_dtype)
         cast = [None if b is None else library.cast(next(data), to) for b in (x, low, high)]
         out = context.call_library(p, library.function(op), *cast)
         return context.wrap(library.cast(out, library.native(p.result)), p.result, p.weak)
@@ -222,7 +222,7 @@ def parts(context: Context, op: str) -> Function:
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
         x = context.array(op, x)
         p = promote(x)
-        cast = library.cast(x._data, library.native(p.arithmetic))
+        cast = library.cast(x._data, library.native(p.arithmetic_dtype))
         made = context.call_library(
             p, library.function(op), cast, *context.bare(args), **context.bare(options)
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, part_of
+from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, real_part_dtype
 from typelattice.facts.operations import Operation, operation
 from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
@@ -16,7 +16,7 @@ from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import LACKS, ComputingLibrary
 from typelattice.namespaces.recipe import ArrayType, Recipe, RecipeMaker, number, one_line
-from typelattice.operands.notation import number as scalar_of
+from typelattice.operands.notation import number_operand as scalar_of
 from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand
 
@@ -184,11 +184,11 @@ class Context:
         """
         if not hasattr(data, "dtype"):
             return data
-        d, compute = self.library.dtype(data), p.arithmetic
+        d, compute = self.library.dtype(data), p.arithmetic_dtype
         if given is not None:
             to = given
         elif d.kind is Kind.FLOAT and compute.kind is Kind.COMPLEX:
-            to = part_of(compute)
+            to = real_part_dtype(compute)
         else:
             to = compute if d.kind is compute.kind else d
         weak = p.weak and given is None and to is compute
@@ -207,7 +207,7 @@ class Context:
     ) -> Array:
         """Cast the operands, call the library's function, and return an array of the result's dtype."""
         library, name = self.library, operation(op).function
-        to = library.native(p.arithmetic)
+        to = library.native(p.arithmetic_dtype)
         if p.accumulator is not None:
             out = self.call_library(p, partial(library.accumulate, name, to), *data, *args, **options)
         else:
@@ -272,7 +272,7 @@ class Context:
     def call_on_list(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
         """Cast a list of arrays to their common dtype, and call the library's function on the list."""
         p = self.recipes.promote(op, self.operands(arrays))
-        to = self.library.native(p.arithmetic)
+        to = self.library.native(p.arithmetic_dtype)
         cast = [self.library.cast(x._data, to) for x in arrays]
         return self.wrap(self.call_library(p, self.library.function(op), cast, **options), p.result, p.weak)
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.range_checks import Value, represent
+from typelattice.facts.range_checks import Value, is_in_range
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.recipe import INTEGERS, RecipeMaker, number, number_text
 
@@ -53,4 +53,4 @@ def beyond(x: Any, d: DType) -> Value | None:
     if isinstance(x, (list, tuple)):
         return next((found for item in x if (found := beyond(item, d)) is not None), None)
     value = number(x)
-    return None if value is None or represent(value, d)[0] else value
+    return None if value is None or is_in_range(value, d) else value

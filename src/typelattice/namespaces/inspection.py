@@ -7,8 +7,8 @@ from typing import Any
 
 from typelattice.engine.answer import PromotionError
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
-from typelattice.facts.shapes import Shape, broadcast
+from typelattice.facts.dtypes import DType, Kind, complex_of, real_part_dtype
+from typelattice.facts.shapes import Shape, find_broadcast_shape
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.errors import NamespaceError
@@ -16,8 +16,8 @@ from typelattice.namespaces.function_context import DEFAULTS, Context
 from typelattice.namespaces.recipe import number
 from typelattice.namespaces.result_tuples import FInfo, IInfo
 from typelattice.namespaces.standard_signatures import name_function
-from typelattice.operands.notation import number as scalar_of
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.notation import number_operand as scalar_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 KINDS: dict[str, tuple[Kind, ...]] = {
     "bool": (Kind.BOOL,),
@@ -84,14 +84,14 @@ def at_least(
         raise ValueError(f"unknown kind {kind!r}; it is 'float' or 'complex'")
     found: DType | None = d
     if kind and d.kind.category < Kind.FLOAT.category:
-        quotient = system.explain(operand_of(d), operand_of(d), op="divide").dtype
+        quotient = system.explain(operand_of_dtype(d), operand_of_dtype(d), op="divide").dtype
         found = quotient if quotient and quotient.kind is Kind.FLOAT else default(Kind.FLOAT)
     return complex_of(found) if found and kind == "complex" else found
 
 
 def float_limits(dtype: DType) -> FInfo:
     """Return the limits of a float dtype, or of a complex one's parts. Raises NamespaceError for others."""
-    d = part_of(dtype)
+    d = real_part_dtype(dtype)
     if d.kind is not Kind.FLOAT or d.precision is None or d.max is None or d.min_exponent is None:
         raise NamespaceError(f"{d} is no float dtype; use iinfo for integers")
     eps, smallest_normal = 2.0 ** (1 - d.precision), 2.0**d.min_exponent
@@ -116,7 +116,7 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
         if isinstance(x, Array):
             return context.array("result_type", x)._type.operand
         value = number(x)
-        return operand_of(context.dtype(x)) if value is None else scalar_of(value)
+        return operand_of_dtype(context.dtype(x)) if value is None else scalar_of(value)
 
     def result_type(*arrays_and_dtypes: Any, kind: str | None = None) -> DType:
         """Return the dtype to which arrays, dtypes and Python scalars promote under the system.
@@ -131,7 +131,10 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
         """Return True if a dtype, or an array's, casts implicitly to another: the two promote to that one."""
         target = one(to)
         try:
-            return context.system.promote(operand_of(one(from_)), operand_of(target)).result is target
+            return (
+                context.system.promote(operand_of_dtype(one(from_)), operand_of_dtype(target)).result
+                is target
+            )
         except PromotionError:
             return False
 
@@ -156,4 +159,4 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
 
 def broadcast_shapes(*shapes: Shape) -> Shape | None:
     """Broadcast shapes to one shape. Raises ShapeError, a ValueError, where they do not go together."""
-    return broadcast(shapes)
+    return find_broadcast_shape(shapes)

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
-from typelattice.facts.operations import COMPARING, OPERATIONS, OPERATORS
+from typelattice.facts.operations import COMPARING_CLASSES, OPERATIONS, OPERATORS
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.namespaces.array import VERSIONS, Array
@@ -120,7 +120,7 @@ def operators(context: Context, functions: dict[str, Callable[..., Any]]) -> dic
             found[op.method] = in_place(context, op.name, found[op.method.replace("__i", "__", 1)])
             continue
         found[op.method] = function = name_function(build(context, op.name), op.function)
-        if op.most == 2 and op.of_class not in COMPARING:
+        if op.most == 2 and op.of_class not in COMPARING_CLASSES:
             found[op.method.replace("__", "__r", 1)] = _reflect(function)
     return found
 

@@ -13,16 +13,16 @@ from functools import partial
 from typing import Any
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operand_checks import has_pair
+from typelattice.engine.operand_checks import lists_pair
 from typelattice.engine.operate import operation_rules
 from typelattice.engine.rule_words import JoinRule
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
-from typelattice.facts.operations import COMPARING, operation
-from typelattice.facts.range_checks import Value, represent
+from typelattice.facts.operations import COMPARING_CLASSES, operation
+from typelattice.facts.range_checks import Value, is_in_range
 from typelattice.namespaces.errors import NamespaceError
 from typelattice.namespaces.libraries.computing import ComputingLibrary
-from typelattice.operands.operand import SCALARS, Operand, operand_of, scalar
+from typelattice.operands.operand import PYTHON_KINDS, Operand, operand_of_dtype, scalar
 
 
 class ArrayType:
@@ -81,7 +81,7 @@ class RecipeMaker:
         key = dtype, weak, zero_d, weak_to_library
         found = self._types.get(key)
         if found is None:
-            operand = operand_of(dtype, weak=weak, tier="0d" if zero_d else "array")
+            operand = operand_of_dtype(dtype, weak=weak, tier="0d" if zero_d else "array")
             found = self._types.setdefault(key, ArrayType(operand, self.library.native(dtype)))
         return found
 
@@ -99,7 +99,7 @@ class RecipeMaker:
         o = array_type.operand
         if not self.by_value or o.tier != "0d" or o.dtype is None:
             return o
-        return operand_of(o.dtype, tier="0d", value=self.library.value(data))
+        return operand_of_dtype(o.dtype, tier="0d", value=self.library.value(data))
 
     # -- recipes
 
@@ -134,7 +134,7 @@ class RecipeMaker:
         """Make the recipe that casts the operands of an operation before the library computes."""
         assert p.op is not None
         native = self.library.native
-        if p.node is None and has_pair(operation_rules(self.system, p.op).joins_never, p.operands):
+        if p.node is None and lists_pair(operation_rules(self.system, p.op).joins_never, p.operands):
             return self.comparing_apart(p)
         to = native(self.computed_in(p))
         as_is = self.exact(p)
@@ -177,7 +177,7 @@ class RecipeMaker:
         An integer exponent may keep the base's dtype and yet not fit into it. So both are cast to the widest
         integer dtype, whose products agree with those of narrower ones in all bits that these have.
         """
-        compute = p.arithmetic
+        compute = p.arithmetic_dtype
         if p.op is None or operation(p.op).function != "pow" or compute.kind not in INTEGERS:
             return compute
         exponent = p.operands[1]
@@ -187,7 +187,7 @@ class RecipeMaker:
         """Return True if library and system both compare signed with unsigned integers exactly."""
         assert p.op is not None
         silent = self.by_value or operation_rules(self.system, p.op).fit == {}
-        compares = operation(p.op).of_class in COMPARING
+        compares = operation(p.op).of_class in COMPARING_CLASSES
         if not (self.library.exact_comparisons and silent and compares and p.compute is not None):
             return False
         return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.category == 1 for o in p.operands)
@@ -232,7 +232,7 @@ class RecipeMaker:
         """
         to = self.computed_in(p)
         counted = self.replace_scalar(value, p)
-        if isinstance(counted, float) and not represent(counted, to)[0]:
+        if isinstance(counted, float) and not is_in_range(counted, to):
             return counted  # an infinity for a comparison, which the dtype cannot hold
         try:
             return self.library.number(counted, self.library.native(to), like)
@@ -249,14 +249,14 @@ class RecipeMaker:
         of_class = operation(p.op).of_class if p.op else None
         if of_class == "logical" and self._counts_exactly(value, p):
             return bool(value)
-        kind = SCALARS[type(value)]
+        kind = PYTHON_KINDS[type(value)]
         same = [f for f in p.fits if f.kind is kind and (f.value is value or f.value == value)]  # NaN is NaN
         fit = same[0] if same else None
-        if fit is None or fit.outcome == "fits" or represent(value, to)[0]:
+        if fit is None or fit.outcome == "fits" or is_in_range(value, to):
             return value
         if fit.becomes is not None:
             return fit.becomes
-        if fit.outcome != "raise" and of_class in COMPARING and not isinstance(value, complex):
+        if fit.outcome != "raise" and of_class in COMPARING_CLASSES and not isinstance(value, complex):
             # An infinity compares with all values of the dtype as the number itself does.
             return math.inf if value > 0 else -math.inf
         what = f"{number_text(value)} is out of range for {to} under {self.system.name}"
@@ -267,7 +267,7 @@ class RecipeMaker:
         """Return True if an operation uses a number exactly, before it is rounded to the compute dtype."""
         assert p.op is not None
         policy = operation_rules(self.system, p.op).fit or {}
-        return policy.get(SCALARS[type(value)].word, "").startswith("exact")
+        return policy.get(PYTHON_KINDS[type(value)].word, "").startswith("exact")
 
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
@@ -304,7 +304,7 @@ def number(x: object) -> Value | None:
     An IntEnum or an instance of a subclass becomes its plain value. A scalar of a library has a dtype and is
     no Python number, even if its class derives from float.
     """
-    if type(x) in SCALARS:
+    if type(x) in PYTHON_KINDS:
         return x  # type: ignore[return-value]
     if not isinstance(x, (int, float, complex)) or hasattr(x, "dtype"):
         return None

@@ -14,7 +14,7 @@ from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.read import read_json
@@ -261,7 +261,7 @@ class Program(Viewed):
             if self.steps[i].text == text:
                 return i
         texts = [step.text for step in self.steps]
-        raise ProgramError(f"no step {text[:60]!r}{nearest(text, texts)}")
+        raise ProgramError(f"no step {text[:60]!r}{spelling_hint(text, texts)}")
 
 
 def _find_target(name: str, library: str) -> Any:

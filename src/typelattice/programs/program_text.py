@@ -25,7 +25,7 @@ from typelattice.calls.step import (
     Slice,
     Step,
 )  # fmt: skip
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
@@ -149,7 +149,7 @@ def _write_lists(key: Argument, lists: str, names: Sequence[str]) -> str:
     """Return the text between the brackets of an index with lists, which are tuples in a step."""
     keys = key if isinstance(key, tuple) else (key,)
     texts = [_write_list(k, names) if isinstance(k, tuple) else _write_index(k, names) for k in keys]
-    return ", ".join(texts) + "," * (len(texts) == 1 and lists != INDICES[0])
+    return ", ".join(texts) + "," * (len(texts) == 1 and lists != INDEX_FORMS[0])
 
 
 def _write_list(items: tuple[Argument, ...], names: Sequence[str]) -> str:

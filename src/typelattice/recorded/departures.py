@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import recordings
-from typelattice.facts.releases import SIGN
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.releases import VERSION_SIGN
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system
 from typelattice.files.text import systems
 from typelattice.files.vocabulary import Words, items, text
@@ -37,8 +37,8 @@ def departures(
         return tuple(_of_recording(recording, os.path.basename(path), read_departure_file(path), own))
     if recording not in recordings():
         return ()
-    newest, _, older = recording.partition(SIGN)
-    own = system(newest).own_dtypes if newest in systems(functions=True) else {}
+    newest, _, older = recording.partition(VERSION_SIGN)
+    own = system(newest).custom_dtypes if newest in systems(functions=True) else {}
     kept = read_departure_files(recordings()[recording].library).items()
     found = tuple(each for file, values in kept for each in _of_recording(recording, file, values, own))
     return (*found, *departures(newest)) if older else found
@@ -50,8 +50,8 @@ def _of_recording(
     """Yield the departures of one recording among those in a list. Raises DepartureError."""
     for key in values:
         if key not in KEYS:
-            near = nearest(key, KEYS) or "; write [sets] and tables [[departure]]"
-            raise DepartureError(f"{file}: unknown key {short(key)}{near}")
+            near = spelling_hint(key, KEYS) or "; write [sets] and tables [[departure]]"
+            raise DepartureError(f"{file}: unknown key {quote_short(key)}{near}")
     listed = values.get("departure", [])
     if not isinstance(listed, list):
         raise DepartureError(f"{file}: departure is no list; write tables [[departure]]")

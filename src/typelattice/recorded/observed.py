@@ -13,7 +13,7 @@ from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.libraries import recordings
 from typelattice.facts.range_checks import Value
-from typelattice.operands.notation import parse, read_dtype
+from typelattice.operands.notation import parse_operand, read_dtype
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.departure_files import may_vary
@@ -114,7 +114,9 @@ class Observed:
         listed = _list_departures(
             self.recording.removeprefix(f"{FOREIGN}/")
         )  # these hold for foreign arrays too
-        return departure_of(self.call, [parse(o, self.own_dtypes) for o in self.call.operands], listed)
+        return departure_of(
+            self.call, [parse_operand(o, self.own_dtypes) for o in self.call.operands], listed
+        )
 
 
 def observed(p: Promotion) -> Observed | None:
@@ -131,16 +133,16 @@ def observed(p: Promotion) -> Observed | None:
     name = recording_of(p.system)
     if name is None:
         return None
-    if any(o.foreign for o in p.operands if o not in p.promoting):
+    if any(o.foreign for o in p.operands if o not in p.promoting_operands):
         return None  # a list as a condition or as indices was never asked
-    if any(o.foreign for o in p.promoting):
+    if any(o.foreign for o in p.promoting_operands):
         name = f"{FOREIGN}/{name}"
     asked = p.system.operation(p.op or PROMOTION)
     is_power = asked.function == "pow"
-    call = _find_recorded_call(name, asked.name, p.promoting, is_power)
+    call = _find_recorded_call(name, asked.name, p.promoting_operands, is_power)
     if call is None and asked.is_operator and not asked.in_place:
         # Operators were asked of some of the many operands.
-        call = _find_recorded_call(name, asked.function, p.promoting, is_power)
+        call = _find_recorded_call(name, asked.function, p.promoting_operands, is_power)
     if call is None or call.answer == NOT_ASKED:
         return None
     page = open_recording(name)
@@ -153,7 +155,7 @@ def observed(p: Promotion) -> Observed | None:
     number = p.op is not None and may_give_python_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
     refused = call.answer.startswith(NO_NUMBERS) and not number
     departs = ours != (EXCEPTION if refused else call.answer)
-    return Observed(call, page.versions, asked_of(p.system), departs, name, p.system.own_dtypes)
+    return Observed(call, page.versions, asked_of(p.system), departs, name, p.system.custom_dtypes)
 
 
 def listed_departure(p: Promotion) -> Departure | None:
@@ -171,8 +173,8 @@ def listed_departure(p: Promotion) -> Departure | None:
     asked = p.system.operation(p.op or PROMOTION)
     if name is None or asked.like:  # no recorder asks an operation of the file's own
         return None
-    call = Call(asked.name, tuple(map(str, p.promoting)), NOT_ASKED)
-    return departure_of(call, p.promoting, _list_departures(name))
+    call = Call(asked.name, tuple(map(str, p.promoting_operands)), NOT_ASKED)
+    return departure_of(call, p.promoting_operands, _list_departures(name))
 
 
 @lru_cache(128)  # every answer of a system asks

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.range_checks import Value, represent
+from typelattice.facts.range_checks import Value, is_in_range, overflow_result
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import UNKNOWN
 
@@ -87,8 +87,9 @@ class Scalars:
             return False
         if not self.beyond and not self.beyond_other:
             return True
-        fates = [represent(v, d) for d in ([self.beyond] if self.beyond else asked.others)]
-        return any(not held and (becomes == 0 or not self.zero) for held, becomes in fates)
+        dtypes = [self.beyond] if self.beyond else asked.others
+        beyond = [d for d in dtypes if not is_in_range(v, d)]
+        return any(overflow_result(v, d) == 0 or not self.zero for d in beyond)
 
 
 @frozen()

@@ -7,10 +7,10 @@ from typelattice.engine.operations import GROUPS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
-from typelattice.facts.suggestions import clip_text, nearest, short
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.files.text import article
-from typelattice.files.vocabulary import Words, check_entry, items, once, text
-from typelattice.operands.notation import NUMBER, literal
+from typelattice.files.vocabulary import Words, check_entry, items, read_distinct, text
+from typelattice.operands.notation import NUMBER, parse_number
 from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, Operations
 from typelattice.recorded.departure_files import DepartureError
@@ -55,8 +55,8 @@ class DepartureEntries:
             raise DepartureError(f"{at}: no table; write [[departure]] above it")
         for key in entry:
             if key not in (known := (*NEEDED, *OPTIONAL)):
-                near = nearest(key, known) or f"; the keys are {', '.join(known)}"
-                raise DepartureError(f"{at}: unknown key {short(key)}{near}")
+                near = spelling_hint(key, known) or f"; the keys are {', '.join(known)}"
+                raise DepartureError(f"{at}: unknown key {quote_short(key)}{near}")
         if missing := [key for key in NEEDED if key not in entry]:
             raise DepartureError(f"{at}: {missing[0]} is missing")
 
@@ -83,13 +83,13 @@ class DepartureEntries:
         """Read `["bool + i*", "int then negative i*"]`: the operands of the calls, in one way or another."""
         if not isinstance(listed, list) or not listed:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
-        return tuple(map(self._read_pattern, once(map(text, listed))))
+        return tuple(map(self._read_pattern, read_distinct(map(text, listed))))
 
     def _read_pattern(self, said: str) -> OperandPattern:
         """Read `bool + int` in any order, `int then bool` in this one, `bool + any...` with one or more."""
         ordered = THEN in said
         if ordered and "+" in said:
-            raise ValueError(f"{short(said)} has both `+` and `then`; write two texts")
+            raise ValueError(f"{quote_short(said)} has both `+` and `then`; write two texts")
         further = said.endswith(FURTHER)
         sides = [side.strip() for side in said.removesuffix(FURTHER).split(THEN if ordered else "+")]
         return OperandPattern(tuple(map(self._read_class, sides)), ordered, further)
@@ -104,7 +104,7 @@ class DepartureEntries:
 
     def _read_sorts(self, said: str) -> tuple[Sort, ...]:
         """Read comma-separated sorts of operands, as in `int8, f*`; a lone `*` means all Python scalars."""
-        words = once(map(str.strip, said.split(",")))
+        words = read_distinct(map(str.strip, said.split(",")))
         each = (every for word in words for every in (SCALARS if word == EVERY_SCALAR else (word,)))
         return tuple(map(self._read_sort, each))
 
@@ -125,15 +125,15 @@ class DepartureEntries:
                 raise ValueError(f"no {kind} wraps; write i*{ZERO}{limit}")
             return Scalars(kind, negative, range_of, limit == OTHER, zero)
         if NUMBER.match(word):
-            return Number(repr(literal(word)))
+            return Number(repr(parse_number(word)))
         name, colon, mark = word.partition(":")
         if colon and mark not in MARKS:
-            near = f"{nearest(mark, MARKS)}; these are {', '.join(MARKS)}"
-            raise ValueError(f"unknown mark {short(mark)} in {short(word)}{near}")
+            near = f"{spelling_hint(mark, MARKS)}; these are {', '.join(MARKS)}"
+            raise ValueError(f"unknown mark {quote_short(mark)} in {quote_short(word)}{near}")
         try:
             return Dtypes(frozenset(self.words.sources(name)), mark)
         except ValueError as e:
-            near = nearest(name, (ANY, OTHER)) if "did you mean" not in str(e) else ""
+            near = spelling_hint(name, (ANY, OTHER)) if "did you mean" not in str(e) else ""
             scalars = f"; {EVERY_SCALAR}, {', '.join(SCALARS)} are Python scalars" if "*" in word else ""
             raise ValueError(f"{e}{near}{scalars}") from None
 
@@ -148,7 +148,7 @@ def _read_operations(said: object) -> Operations:
 
 def _find_entries(said: str) -> frozenset[str]:
     """Return the entries of `ops` that a list names; `all` are the groups."""
-    words = once(word.strip() for word in said.split(","))
+    words = read_distinct(word.strip() for word in said.split(","))
     if words == (ALL,):
         return frozenset(GROUPS.values())
     for word in words:
@@ -162,7 +162,7 @@ def _read_counts(said: object) -> Mapping[str, int]:
         return {"": _read_count(said)}
     for name, _ in items(said):
         if name not in recordings():
-            raise ValueError(f"no recording is called {short(name)}{nearest(name, recordings())}")
+            raise ValueError(f"no recording is called {quote_short(name)}{spelling_hint(name, recordings())}")
     return {name: _read_count(number) for name, number in items(said)}
 
 

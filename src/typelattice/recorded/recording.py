@@ -15,7 +15,7 @@ from itertools import islice
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import field, frozen
-from typelattice.facts.suggestions import clip_text, short
+from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.recorded.answers import LACKED, SEPARATOR, answer_of, split_message
 from typelattice.recorded.sections import NO_SECTION, REST, Answers, Call, Operands, Row, Section
 
@@ -106,7 +106,7 @@ class Recording:
             if not isinstance(row, list) or len(row) < 2 or not isinstance(row[0], str):
                 refuse_line(self, number, "is no [operation, operands …, answers]")
             if row[0] != last and row[0] in found:
-                refuse_line(self, number, f"the lines of {short(row[0])} do not stand together")
+                refuse_line(self, number, f"the lines of {quote_short(row[0])} do not stand together")
             last = row[0]
             found.setdefault(last, number)
         return found
@@ -239,4 +239,4 @@ def refuse_line(of: Recording, number: int, what: str) -> NoReturn:
 
 
 def short_text(value: object) -> str:
-    return short(value) if isinstance(value, str) else clip_text(repr(value), 40)
+    return quote_short(value) if isinstance(value, str) else clip_text(repr(value), 40)

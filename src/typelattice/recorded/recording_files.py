@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from typelattice.disk.read import FileError, read_bytes
-from typelattice.facts.releases import SIGN
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.releases import VERSION_SIGN
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.recorded.answers import SEPARATOR
 from typelattice.recorded.recording import (
     Recording,
@@ -65,8 +65,8 @@ def load_recording(name: str | os.PathLike[str]) -> Recording:
     if not path.endswith(ENDING):
         known = recording_names()
         if path not in known:
-            there = nearest(path, known) or f"; there are {', '.join(known) or 'none'}"
-            what = f"there is no recording {short(path)}{there}"
+            there = spelling_hint(path, known) or f"; there are {', '.join(known) or 'none'}"
+            what = f"there is no recording {quote_short(path)}{there}"
             raise RecordingError(f"{what}; a path ends in {ENDING}")
         path = os.path.join(RECORDINGS, f"{name}{ENDING}")
     found = _read_head(path, "record it again")
@@ -108,7 +108,7 @@ def _read_head(path: str, advice: str) -> Recording:
         refuse_line(draft, 2, "and those below are no messages")
     base = None
     if "base" in head:
-        base = None if SIGN in head["base"] else open_recording(head["base"])
+        base = None if VERSION_SIGN in head["base"] else open_recording(head["base"])
         if base is None:
             refuse_line(draft, 1, f"base: {short_text(head['base'])} is no recording that comes along")
     del head["format"]
@@ -126,7 +126,7 @@ def _check_head(head: Mapping[str, Any], of: Recording) -> None:
     for key in ("versions", "reworded"):
         for name, value in head.get(key, {}).items():
             if not isinstance(value, str):
-                refuse_line(of, 1, f"{key}.{short(name)[1:-1]}: {short_text(value)} is not a string")
+                refuse_line(of, 1, f"{key}.{quote_short(name)[1:-1]}: {short_text(value)} is not a string")
     for key in ("operands", "lacks.operations", "lacks.operands"):
         _check_names(head, key, of)
 
@@ -211,4 +211,6 @@ def _check_head_on_base(of: Recording, base: Recording) -> None:
                     of, 1, f"lacks.{key}, entry {number}: the base was not asked of {short_text(name)}"
                 )
     for kept in of.head["reworded"].keys() - base.errors.keys():
-        refuse_line(of, 1, f"reworded.{short(kept)[1:-1]}: is no exception of the recording that it rests on")
+        refuse_line(
+            of, 1, f"reworded.{quote_short(kept)[1:-1]}: is no exception of the recording that it rests on"
+        )

@@ -26,4 +26,4 @@ def lacking_of(p: Promotion) -> DType | None:
     if p.dtype is not None:
         return None
     have = p.system.dtypes
-    return next((o.dtype for o in p.promoting if o.dtype and o.dtype not in have), None)
+    return next((o.dtype for o in p.promoting_operands if o.dtype and o.dtype not in have), None)

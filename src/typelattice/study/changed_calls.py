@@ -8,7 +8,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import OPERATIONS
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.observed import observed, recording_of
@@ -127,7 +127,7 @@ def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]
     return {
         op.name: {
             tuple(map(str, operands)): _recorded_or_predicted(system.explain(*operands, op=op.name))
-            for operands in _operands(rows, () if op.alone else columns)
+            for operands in _operands(rows, () if op.has_one_promoting_operand else columns)
         }
         for op in OPERATIONS.values()
         if op.least <= 2
@@ -155,7 +155,7 @@ def _telling(found: Iterable[Change]) -> Change:
     """Choose the change to show: prefer operands without a value, then arrays, then a short text."""
 
     def strangeness(change: Change) -> tuple[int, int, int]:
-        tiers = [parse(operand) for operand in change.operands]
+        tiers = [parse_operand(operand) for operand in change.operands]
         valued = sum(o.value is not None for o in tiers)
         return valued, sum(o.tier != "array" for o in tiers), len(str(change))
 

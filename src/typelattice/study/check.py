@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
 from typelattice.explanations.sections import Section
-from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
+from typelattice.facts.dtypes import DType, Kind, Node, Weak, sort_key
 from typelattice.files.reader import system as find_system
 from typelattice.study.criteria import SHOWN, Criteria, criteria
 from typelattice.study.laws import Laws, laws
@@ -40,7 +40,7 @@ class Check:
     @property
     def weak(self) -> tuple[Weak, ...]:
         """The weak nodes of the order."""
-        return tuple(sorted((n for n in self.system.order.nodes if isinstance(n, Weak)), key=place))
+        return tuple(sorted((n for n in self.system.order.nodes if isinstance(n, Weak)), key=sort_key))
 
     @property
     def defaults(self) -> dict[str, DType]:
@@ -104,7 +104,7 @@ class Check:
     def _ties(self) -> Iterator[tuple[list[str], Node]]:
         """Yield the bounds and the winner of each tie."""
         return (
-            ([str(n) for n in sorted(bounds, key=place)], winner)
+            ([str(n) for n in sorted(bounds, key=sort_key)], winner)
             for bounds, winner in self.system.ties.items()
         )
 
@@ -133,7 +133,7 @@ def check(system: str | Path | System) -> Check:
     {'by a tie': ((uint8, int8), (uint16, int8), (uint16, int16))}
     """
     found = find_system(system)
-    nodes = sorted(found.order.nodes, key=place)
+    nodes = sorted(found.order.nodes, key=sort_key)
     fates: dict[str, list[Pair]] = {}
     split = False
     for a, b in combinations(nodes, 2):

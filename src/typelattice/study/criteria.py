@@ -15,7 +15,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.sections import Section
 from typelattice.facts.display_hooks import Viewed
-from typelattice.facts.dtypes import DType, DTypeError, Node, part_of
+from typelattice.facts.dtypes import DType, DTypeError, Node, real_part_dtype
 from typelattice.facts.finite_values import PLATFORM
 from typelattice.facts.loss import Loss, loss
 from typelattice.files.reader import system as find_system
@@ -238,7 +238,7 @@ def price(p: Promotion) -> Price:
 
 def width(d: DType) -> int:
     """Return the bits of a dtype, or of one part of a complex dtype."""
-    return part_of(d).bits or PLATFORM[1]
+    return real_part_dtype(d).bits or PLATFORM[1]
 
 
 def _sources(p: Promotion) -> tuple[DType, ...]:

@@ -8,7 +8,7 @@ from typelattice.explanations.recorded_answer import describe_answer
 from typelattice.explanations.sections import answer, cast_words, question
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import BOOL, Operand
 from typelattice.recorded.observed import Observed, observed
 from typelattice.rendering import Cell
@@ -63,7 +63,9 @@ def short(d: DType, codes: str) -> str:
     if codes == "names":
         return d.name
     if codes != "bytes":
-        raise ValueError(f"unknown codes {codes!r}{nearest(str(codes), CODES)}; these are {', '.join(CODES)}")
+        raise ValueError(
+            f"unknown codes {codes!r}{spelling_hint(str(codes), CODES)}; these are {', '.join(CODES)}"
+        )
     in_bytes = f"{d.code[0]}{(d.bits or 0) // 8}"
     if numpy_reading(in_bytes) is d:
         return in_bytes
@@ -75,7 +77,9 @@ def marks(p: Promotion) -> tuple[str, ...]:
     if p.dtype is None:
         return ("refused",)
     to = p.compute  # not `p.casts`, which makes an object for each cast: a large table has many
-    lossy = to is not None and any(o.dtype and o.dtype is not to and loss(o.dtype, to) for o in p.promoting)
+    lossy = to is not None and any(
+        o.dtype and o.dtype is not to and loss(o.dtype, to) for o in p.promoting_operands
+    )
     return (p.dtype.kind.value, *(["weak"] * p.weak), *(["lossy"] * bool(lossy)))
 
 

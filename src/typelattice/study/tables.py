@@ -12,11 +12,11 @@ from typelattice.engine.rules import Rules
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
-from typelattice.facts.releases import SIGN
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
-from typelattice.operands.notation import parse
-from typelattice.operands.operand import Operand, Tier, operand_of
+from typelattice.operands.notation import parse_operand
+from typelattice.operands.operand import Operand, Tier, operand_of_dtype
 from typelattice.recorded.observed import asked_of, observed, recording_of
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import SCALARS, TierChoice, check_size, weak_widths
@@ -42,7 +42,7 @@ def small_nodes(system: Rules) -> frozenset[Node]:
     >>> len(small_nodes(tl.system("jax"))), len(small_nodes(tl.system("numpy")))
     (17, 0)
     """
-    comes_along = system.name.partition(SIGN)[0] in systems()
+    comes_along = system.name.partition(VERSION_SIGN)[0] in systems()
     return frozenset(filter(is_small, system.order.nodes)) if comes_along else frozenset()
 
 
@@ -179,11 +179,11 @@ def operands_of(system: System, tier: TierChoice, small: bool) -> tuple[list[Ope
     hidden = tuple(filter(small_nodes(system).__contains__, have))
     if small or len(hidden) == len(have):
         hidden = ()
-    arrays = [operand_of(d) for d in have if d not in hidden]
-    widths = [operand_of(d, weak=True) for d in weak_widths(system)]
+    arrays = [operand_of_dtype(d) for d in have if d not in hidden]
+    widths = [operand_of_dtype(d, weak=True) for d in weak_widths(system)]
     if tier == "scalar" and arrays:
         return [*arrays, *widths], hidden
-    return [*arrays, *(widths or map(parse, SCALARS))], hidden
+    return [*arrays, *(widths or map(parse_operand, SCALARS))], hidden
 
 
 def make_table(
@@ -203,7 +203,7 @@ def make_table(
     name = known.name if known else None
     rows = tuple(dict.fromkeys(o for tier in tiers for o in of_tier(operands, tier)))
     beside: dict[str, tuple[Operand, ...]] = {str(c): (c,) for c in operands}
-    if known and known.alone:
+    if known and known.has_one_promoting_operand:
         beside = {known.name: ()}
     find_rule = system.origin.rule
     cells = tuple(
@@ -226,10 +226,10 @@ def without_idle_scalars(t: Table) -> Table:
 def of_tier(operands: Sequence[Operand], tier: Tier) -> Sequence[Operand]:
     """Return the operands for rows of a tier: unchanged, as arrays without dimensions, or Python scalars."""
     if tier == "scalar":
-        return [parse(word) for word in ("True", *SCALARS)]
+        return [parse_operand(word) for word in ("True", *SCALARS)]
     if tier == "array":
         return operands
     zero_d = [
-        operand_of(o.dtype, tier="0d") for o in operands if o.dtype and o.tier == "array" and not o.weak
+        operand_of_dtype(o.dtype, tier="0d") for o in operands if o.dtype and o.tier == "array" and not o.weak
     ]
     return zero_d or operands

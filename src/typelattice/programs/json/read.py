@@ -29,11 +29,11 @@ from typelattice.calls.step import (
     SourceLocation,
     Step,
 )  # fmt: skip
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.operations import OPERATIONS, Operation, OpError, own_operation
-from typelattice.facts.suggestions import clip_text, nearest, short
-from typelattice.operands.notation import MAX_INT_BITS, parse
+from typelattice.facts.operations import OPERATIONS, Operation, OpError, make_custom_operation
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
+from typelattice.operands.notation import MAX_INT_BITS, parse_operand
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.write import VERSION
 
@@ -131,7 +131,8 @@ class _Reader:
             key = next(iter(x))
             if key not in OBJECTS:
                 raise self.wrong(
-                    f"unknown key {short(key)}{nearest(key, OBJECTS)}; give one of {', '.join(OBJECTS)}"
+                    f"unknown key {quote_short(key)}{spelling_hint(key, OBJECTS)}; "
+                    f"give one of {', '.join(OBJECTS)}"
                 )
             return OBJECTS[key](self.at(key), depth)
         if isinstance(x, int) and x.bit_length() > MAX_INT_BITS:
@@ -199,7 +200,8 @@ def _step(x: _Reader) -> Step:
     }
     if kind not in KINDS:
         raise x.at("is").wrong(
-            f"unknown step {short(kind)}{nearest(kind, KINDS)}; a step is one of {', '.join(KINDS)}"
+            f"unknown step {quote_short(kind)}{spelling_hint(kind, KINDS)}; "
+            f"a step is one of {', '.join(KINDS)}"
         )
     cls = KINDS[kind]
     read_fields: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
@@ -244,8 +246,8 @@ def _target(x: _Reader) -> NamedDType | DTypeOf:
 
 def _lists_in_index(x: _Reader) -> str:
     listed = x.text(None)
-    if listed not in ("", *INDICES):
-        raise x.wrong(f"unknown; it is one of {', '.join(INDICES)}")
+    if listed not in ("", *INDEX_FORMS):
+        raise x.wrong(f"unknown; it is one of {', '.join(INDEX_FORMS)}")
     return listed
 
 
@@ -253,7 +255,7 @@ def _own_operation(x: _Reader, name: str) -> Operation:
     """Return an operation that a system's file defined. Raises ProgramError."""
     listed = [[y.text() for y in x.at(key).items(MOST_AXES)] for key in ("operands", "parameters")]
     try:
-        return own_operation(name, x.at("like").text(), *listed)
+        return make_custom_operation(name, x.at("like").text(), *listed)
     except OpError as e:
         raise x.wrong(str(e)) from None
 
@@ -263,7 +265,7 @@ def _check_operation(x: _Reader, name: str, operands: int, own: Operation | None
     known = own or OPERATIONS.get(WRITES.get(name, name))
     if known is None:
         raise x.at("name").wrong(
-            f"unknown operation {short(name)}{nearest(name, OPERATIONS)}; give a known one"
+            f"unknown operation {quote_short(name)}{spelling_hint(name, OPERATIONS)}; give a known one"
         )
     try:
         known.check(operands)
@@ -280,7 +282,7 @@ def _read_input(x: _Reader) -> Operand | str:
 
 def _operand(x: _Reader) -> Operand:
     try:
-        return parse(x.text())
+        return parse_operand(x.text())
     except TypelatticeError as e:
         raise x.wrong(str(e)) from None
 

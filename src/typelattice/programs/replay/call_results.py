@@ -14,7 +14,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS
 from typelattice.namespaces.inspection import at_least
-from typelattice.operands.operand import Operand, Tier, operand_of, scalar
+from typelattice.operands.operand import Operand, Tier, operand_of_dtype, scalar
 
 
 def result_of(
@@ -22,7 +22,7 @@ def result_of(
 ) -> tuple[Operand | None, str | None]:
     """Return the result of a call whose operation promotes as `p`; None and the reason if it is refused."""
     assert p.dtype is not None
-    made, named = operand_of(p.dtype, p.weak, tier), dict(step.keywords)
+    made, named = operand_of_dtype(p.dtype, p.weak, tier), dict(step.keywords)
     counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == NUMBER_OF_ALL
     number = Kind.SIGNED if counts else p.number
     if number and not step.shape and "axis" not in named:
@@ -30,13 +30,19 @@ def result_of(
     if step.name == "result_type" and named:
         found = at_least(system, p.dtype, named["kind"], system.defaults.get)
         return (
-            (operand_of(found, tier=tier), None) if found else (None, f"has no dtype of kind {named['kind']}")
+            (operand_of_dtype(found, tier=tier), None)
+            if found
+            else (None, f"has no dtype of kind {named['kind']}")
         )
     source = dtype_from(step.name, named) if named else ITSELF
     if source == COMPUTED and p.compute is not None:
-        return operand_of(p.compute, p.weak, tier), None
+        return operand_of_dtype(p.compute, p.weak, tier), None
     if source == ITSELF:
         return made, None
     of_which = operands[0] if source.endswith(OF_OPERAND) else made
     other = system.explain(of_which, op=source.removesuffix(OF_OPERAND))
-    return (None, other.reason) if other.dtype is None else (operand_of(other.dtype, other.weak, tier), None)
+    return (
+        (None, other.reason)
+        if other.dtype is None
+        else (operand_of_dtype(other.dtype, other.weak, tier), None)
+    )

@@ -30,8 +30,8 @@ from typelattice.engine.operations import STANDARD
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
-from typelattice.facts.operations import ACCUMULATOR, COMPARING
-from typelattice.facts.range_checks import Value, represent
+from typelattice.facts.operations import ACCUMULATOR, COMPARING_CLASSES
+from typelattice.facts.range_checks import Value, is_in_range
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.casts_as_plain_steps import PlainStepWriter
@@ -167,11 +167,11 @@ class _Writer:
         Raises ProgramError if no dtype holds both.
         """
         beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
-        if not beyond or step.operation.of_class not in COMPARING or not isinstance(p.system, System):
+        if not beyond or step.operation.of_class not in COMPARING_CLASSES or not isinstance(p.system, System):
             return None
         own = [o.dtype for o in p.operands if o.dtype]
         for d in p.system.dtypes:
-            if all(not loss(x, d) for x in own) and all(represent(value, d)[0] for value in beyond):
+            if all(not loss(x, d) for x in own) and all(is_in_range(value, d) for value in beyond):
                 return d
         what = f"{_step_text(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
         raise ProgramError(f"{what}; compare with a number within its range")
@@ -193,7 +193,7 @@ class _Writer:
 
     def becomes(self, step: Call, o: Operand, to: DType, p: Promotion | None) -> Value | None:
         """Return the number that a Python number becomes. Raises ProgramError if the system does not say."""
-        if o.tier != "scalar" or o.value is None or represent(o.value, to)[0]:
+        if o.tier != "scalar" or o.value is None or is_in_range(o.value, to):
             return o.value if o.tier == "scalar" else None
         fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]
         if fits and fits[0].becomes is not None:

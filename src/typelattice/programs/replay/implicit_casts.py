@@ -62,7 +62,7 @@ def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
     """Return the steps whose results promote, with operands: no condition, index or ignored exponent."""
     assert p.op is not None
     chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
-    return chosen[:1] if ignores_exponent(operation_rules(p.system, p.op), p.promoting) else chosen
+    return chosen[:1] if ignores_exponent(operation_rules(p.system, p.op), p.promoting_operands) else chosen
 
 
 def _make_cast(

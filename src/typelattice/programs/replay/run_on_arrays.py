@@ -27,10 +27,10 @@ from typelattice.calls.step import (
     Slice,
     Step,
 )  # fmt: skip
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import OPERATIONS, SHAPE, Operation
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
 from typelattice.operands.objects import operand
@@ -50,7 +50,7 @@ def run(steps: Sequence[Step], results: Sequence[int], xp: Any, given: Mapping[s
     for name in given:
         if name not in names:
             raise ProgramError(
-                f"the program has no input {name}{nearest(name, names)}; it has {', '.join(names)}"
+                f"the program has no input {name}{spelling_hint(name, names)}; it has {', '.join(names)}"
             )
     runner = _Runner(xp, given)
     for step in steps:
@@ -221,7 +221,7 @@ class _Runner:
     def lists(self, key: Argument, form: str) -> Any:
         """Return an index with lists in it, which are tuples in a step."""
         found = [_convert_to_lists(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
-        return found[0] if form == INDICES[0] else tuple(found)
+        return found[0] if form == INDEX_FORMS[0] else tuple(found)
 
     def argument(self, x: Argument) -> Any:
         """Return an argument with the values of earlier steps."""

@@ -12,7 +12,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE
 from typelattice.calls.step import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.source.name_meanings import ASKS, LENGTH, Dotted, Function, Method, Read
 
@@ -144,7 +144,7 @@ def call_math(
     """Return the result of a function of `math`: a Python float, known if the arguments are known."""
     function = vars(math).get(name)
     if name not in FUNCTIONS or not callable(function):
-        raise excerpt.error(f"math.{name} is no operation{nearest(name, FUNCTIONS)}; give its value")
+        raise excerpt.error(f"math.{name} is no operation{spelling_hint(name, FUNCTIONS)}; give its value")
     if all(isinstance(x, (int, float)) for x in known):
         try:
             return float(function(*known))

@@ -40,9 +40,9 @@ from typelattice.calls.step import (
     SourceLocation,
 )
 from typelattice.calls.ufunc_methods import changes_array, is_ufunc_method, ufunc_method
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS, operation
-from typelattice.facts.suggestions import clip_text, nearest, short
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.programs.source.builtins_and_math import (
     BUILTINS,
@@ -210,8 +210,8 @@ class Reader:
                 raise self.excerpt(node).error("a dictionary; take one of its values, or give them names")
             case Limits(name=name):
                 raise self.excerpt(node).error(f"{name} gives several numbers; take one: {name}(dtype).max")
-            case Method(name=name) if near := nearest(name, ("dtype", *ATTRIBUTES)):
-                raise self.excerpt(node).error(f"no array has {short(name)}{near}")
+            case Method(name=name) if near := spelling_hint(name, ("dtype", *ATTRIBUTES)):
+                raise self.excerpt(node).error(f"no array has {quote_short(name)}{near}")
             case Dotted() | Elements() | Function() | Method():
                 raise self.excerpt(node).error("a function that is not called; call it")
         return x
@@ -547,7 +547,9 @@ class Reader:
             case NamedDType(name=name):
                 return name, owner, ""
         shown = (
-            short(ast.unparse(node.func)[:60]) if isinstance(node.func, (ast.Name, ast.Attribute)) else "it"
+            quote_short(ast.unparse(node.func)[:60])
+            if isinstance(node.func, (ast.Name, ast.Attribute))
+            else "it"
         )
         raise self.excerpt(node).error(
             f"{shown} is no function of the array API standard; define it in the source"
@@ -773,7 +775,7 @@ class Reader:
         name = clip_text(name, 40)
         some = f"; bound are {', '.join(names)}" if names else ""
         return ProgramError(
-            f"{name} has no operand{nearest(name, names)}{some}; give it one, such as {name}=int8"
+            f"{name} has no operand{spelling_hint(name, names)}{some}; give it one, such as {name}=int8"
         )
 
     # -- lines
@@ -968,9 +970,9 @@ EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = 
 def _find_lists_form(index: ast.expr) -> str:
     """Return the form of the lists in an index, as a step has it: one of INDICES; empty without lists."""
     if isinstance(index, ast.List):
-        return INDICES[0]
+        return INDEX_FORMS[0]
     several = isinstance(index, ast.Tuple) and any(isinstance(x, ast.List) for x in index.elts)
-    return INDICES[1] if several else ""
+    return INDEX_FORMS[1] if several else ""
 
 
 def _read_named_dtype(x: Read) -> Read:

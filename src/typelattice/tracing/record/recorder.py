@@ -12,7 +12,7 @@ from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.step import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.objects import operand as read_operand
-from typelattice.operands.operand import SCALARS, Operand, scalar
+from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 from typelattice.programs.program import Program
 from typelattice.tracing.compiled.compiled_calls import CompiledCalls
 from typelattice.tracing.compiled.compilers import (
@@ -392,6 +392,6 @@ class Recorder:
         """Add notes for the steps that were added without an observation of their own."""
         for i in range(len(self.notes), len(self.builder.steps)):
             step = self.builder.steps[i]
-            known = read_operand(step.value) if isinstance(step, Number) else scalar(SCALARS[float])
+            known = read_operand(step.value) if isinstance(step, Number) else scalar(PYTHON_KINDS[float])
             self.notes.append(Note(StepNumber(i), known, None))
 

@@ -14,8 +14,8 @@ from typelattice.calls.call_signatures import meaning
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
-from typelattice.operands.objects import STANDARD
-from typelattice.operands.operand import SCALARS, Operand
+from typelattice.operands.objects import NAMESPACE_ATTRIBUTE
+from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.tracing.compiled.compilers import compiler
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
@@ -82,7 +82,7 @@ def kind_of(cls: type) -> ArrayKind | None:
     if base is None or not all(hasattr(base, name) for name in ASKED):
         return None
     own = adapter(_find_root(base))
-    general = adapter(STANDARD) if hasattr(base, STANDARD) else None
+    general = adapter(NAMESPACE_ATTRIBUTE) if hasattr(base, NAMESPACE_ATTRIBUTE) else None
     known = own or general
     if known is None:
         return None
@@ -246,7 +246,7 @@ def argument_sort(cls: type) -> int:
 
     It is a type or the like, a text, a Python number, an array, a sequence of arguments, or another.
     """
-    if cls in SCALARS:
+    if cls in PYTHON_KINDS:
         return NUMBER
     if cls is str:
         return TEXT

@@ -29,10 +29,10 @@ from typelattice.calls.ufunc_methods import POSITIONS, REDUCED
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation
-from typelattice.facts.releases import SIGN
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
 from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, Operand
+from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.tracing.libraries import dtype_text, has_rules, own_system
 from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
@@ -172,12 +172,12 @@ class CallReader:
         found = [
             self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
         ]
-        if all(type(x) in SCALARS for x in found):
+        if all(type(x) in PYTHON_KINDS for x in found):
             return self.builder.array_of(excerpt, list_arguments(found), None)
         found = [self.builder.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
-        if any(type(x) in SCALARS for x in found):
+        if any(type(x) in PYTHON_KINDS for x in found):
             common = DTypeOf(self.builder.call(excerpt, FUNCTIONS["result_type"], found).step)
-            found = [self.builder.cast(excerpt, x, common) if type(x) in SCALARS else x for x in found]
+            found = [self.builder.cast(excerpt, x, common) if type(x) in PYTHON_KINDS else x for x in found]
         return self.builder.call(excerpt, FUNCTIONS[name], found)
 
     def range_of_slice(self, excerpt: Excerpt, x: slice) -> Argument:
@@ -193,7 +193,7 @@ class CallReader:
 
     def argument(self, x: Any) -> Argument:
         """Convert a value of the program to an argument of a step, which is `...` where no rule reads it."""
-        if x is None or type(x) is str or type(x) in SCALARS:
+        if x is None or type(x) is str or type(x) in PYTHON_KINDS:
             plain: Argument = x
             return plain
         number = self.part(x)
@@ -210,7 +210,7 @@ class CallReader:
     def list_arguments(self, x: Sequence[Any]) -> Argument:
         """Return a list of arguments; of many Python numbers one of each type."""
         if len(x) > MAX_LIST_ITEMS:
-            if not {*map(type, x)} <= SCALARS.keys():
+            if not {*map(type, x)} <= PYTHON_KINDS.keys():
                 return ...
             x = [*{type(each): each for each in x}.values()]
         return list_arguments(map(self.argument, x))
@@ -223,7 +223,7 @@ class CallReader:
 
     def dtype(self, x: Any) -> AnyDType:
         """Convert a dtype that was asked for. Raises UnknownCallError."""
-        if isinstance(x, type) and x in SCALARS:
+        if isinstance(x, type) and x in PYTHON_KINDS:
             return NamedDType(x.__name__)
         if isinstance(x, str) and x in PYTHONS:
             return NamedDType(x)
@@ -275,10 +275,10 @@ def _of_another_package(function: Any, name: str) -> CalledFunction | None:
     for library, module in names("module"):
         found = sys.modules.get(module) if "." in module else None
         if found is not None and getattr(found, name, None) is function:
-            plain = own_system(library, ()).partition(SIGN)[0]
+            plain = own_system(library, ()).partition(VERSION_SIGN)[0]
             system = system_of_module(module, library, plain)
             full = f"{module.rpartition('.')[2]}.{name}"
-            own = find_system(system).operations.get(full.replace(".", "_")) if system else None
+            own = find_system(system).custom_operations.get(full.replace(".", "_")) if system else None
             takes = getattr(function, "nin", None)  # a ufunc has it
             return CalledFunction(full, library, (), takes, partial(parameters, function), module, own)
     return None

@@ -50,7 +50,7 @@ def of_releases(known: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[s
         plain, sign, _ = name.partition(VERSION_SIGN)
         page = open_recording(name) if sign else None
         if page and plain in known:
-            lacks, _ = page.lacks
+            lacks, _ = page.missing_in_release
             asked = {op for op in page.operations if op not in lacks and any(page.answers(op))}
             found[name] = frozenset(without_names(({*OPERATIONS} - known[plain] - lacks) | asked))
     return found

@@ -18,7 +18,7 @@ import typelattice as tl
 from typelattice.conformance.compare import compare
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.text import systems
-from typelattice.recorded.departures import departures
+from typelattice.recorded.departures import list_departures
 from typelattice.recorded.recording_files import load_recording, recording_names
 
 DTYPES = ("bool", "uint8", "int32", "int64", "bfloat16", "float16", "float32", "float64")
@@ -29,7 +29,7 @@ EVERYDAY = frozenset([*SCALARS, *(dtype + tier for dtype in DTYPES for tier in (
 def counts(name: str) -> tuple[int, int, int]:
     """The everyday calls of a recording: all, those the rule gets right, those that are right or told."""
     calls = (call for call in load_recording(name).calls() if EVERYDAY.issuperset(call.operands))
-    report = compare(tl.system(name), calls, departures(name))
+    report = compare(tl.system(name), calls, list_departures(name))
     listed = sum(map(len, report.listed.values()))
     told = report.compared - len(report.mismatches)
     return report.compared + report.broken, told - listed, told

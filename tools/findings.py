@@ -68,7 +68,7 @@ def _rows(name: str, calls: list[str], recordings: dict[str, Recording]) -> list
     rows = []
     for call in calls:
         op, operands = _taken_apart(call)
-        answer = recording.answer(op, *operands)
+        answer = recording.require_answer(op, *operands)
         rows.append(f"| {version} | `{call}` | {_given(answer)} |")
     return rows
 

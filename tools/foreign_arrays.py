@@ -88,7 +88,7 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
         found[op] = dict.fromkeys(product(operands, operands), NOT_ASKED)
         for a, b in found[op]:
             if (a in own) is not (b in own):
-                found[op][a, b] = messages.name(*asker.ask(op, (a, b)))
+                found[op][a, b] = messages.name_answer(*asker.ask(op, (a, b)))
     head = {
         "library": host.name,
         "versions": dict(host.versions),
@@ -98,7 +98,7 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
         "operands": list(operands),
         "seed": 0,
     }
-    return encode_recording(head, messages.errors, found)
+    return encode_recording(head, messages.texts, found)
 
 
 def record(name: str) -> None:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from typelattice.programs.make_program import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.symbols.symbol_namespace import Symbols
-    from typelattice.recorded.observed import Observed, observed
+    from typelattice.recorded.observed import RecordedAnswer as Observed
+    from typelattice.recorded.observed import find_recorded_answer as observed
     from typelattice.rendering import render
     from typelattice.rendering.diagram import DrawingError
     from typelattice.rendering.drawing import Drawing
@@ -101,6 +102,8 @@ _LATER = {
     for name in names
 }
 
+_NAMES_INSIDE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answer"}  # where they differ
+
 # The engine makes a Promotion. What shows it is loaded when it is first shown.
 HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation").explanation
 HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
@@ -112,7 +115,7 @@ def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
     import_module("typelattice.operands")  # registers the adapters, by which a DType is NumPy's dtype too
-    found: object = getattr(import_module(f"typelattice.{_LATER[name]}"), name)
+    found: object = getattr(import_module(f"typelattice.{_LATER[name]}"), _NAMES_INSIDE.get(name, name))
     globals()[name] = found
     return found
 

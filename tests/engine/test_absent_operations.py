@@ -10,7 +10,7 @@ from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import parse
 from typelattice.recorded.recording_files import open_recording
-from typelattice.recorded.unasked import is_unasked
+from typelattice.recorded.unasked import is_never_asked
 
 IMMUTABLE = (
     "tensorflow", "tensorflow-all", "tensorflow-safe", "tensorflow-legacy", "keras", "polars", "triton",
@@ -45,7 +45,7 @@ def test_what_was_looked_up_in_vain_is_refused_everywhere(system: str, op: str) 
 def test_what_a_language_was_not_asked_is_not_missing() -> None:
     for system, op in (("octave", "reshape"), ("fortran", "matmul"), ("c", "sqrt")):
         p = tl.system(system).explain(*["float32"] * OPERATIONS[op].least, op=op)
-        assert str(p.dtype) == "float32" and is_unasked(p)
+        assert str(p.dtype) == "float32" and is_never_asked(p)
 
 
 def test_a_namespace_refuses_what_its_library_lacks() -> None:
@@ -60,7 +60,7 @@ def test_no_listed_operation_was_asked() -> None:
     for name in recordings():
         page = open_recording(name)
         if page:
-            lacks, _ = page.lacks
+            lacks, _ = page.missing_in_release
             assert not [
                 op for op in find_missing_operations(name) if op not in lacks and any(page.answers(op))
             ], name

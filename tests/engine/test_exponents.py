@@ -7,7 +7,7 @@ from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said
 
 import typelattice as tl
 from typelattice.explanations.sections import sections
-from typelattice.recorded.observed import observed
+from typelattice.recorded.observed import find_recorded_answer
 
 
 def test_an_exponent_may_have_to_lie_within_a_dtype() -> None:
@@ -107,7 +107,7 @@ def test_a_square_is_another_function_than_a_power(
 ) -> None:
     """NumPy calls np.square for `x ** 2`; the recordings were asked of 2 itself."""
     asked = tl.system(system).explain(*operands, op="**")
-    found = observed(asked)
+    found = find_recorded_answer(asked)
     assert str(asked.dtype) == expected
     assert found is not None
     assert not found.departs

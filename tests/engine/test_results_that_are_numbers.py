@@ -8,7 +8,7 @@ from small_systems import CHAIN, NUMPYLIKE, make
 import typelattice as tl
 from typelattice.conformance.compare import answer_text as written
 from typelattice.explanations.sections import answer
-from typelattice.recorded.observed import observed
+from typelattice.recorded.observed import find_recorded_answer
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_result_may_be_a_python_number(gives: str, expected: list[str]) -> Non
 
 def test_polars_gives_the_number_that_its_rule_says() -> None:
     p = tl.system("polars-series").explain("int8", op="sum")
-    found = observed(p)
+    found = find_recorded_answer(p)
     assert found is not None
     assert (found.call.answer, found.departs) == ("py:int", False)
 

@@ -11,7 +11,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.conformance.compare import Report, compare
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.recorded.departures import departures
+from typelattice.recorded.departures import list_departures
 from typelattice.recorded.recording_files import RECORDINGS, recording_names
 
 EVERY = 83  # of the calls: all of them are for `make whole`
@@ -38,21 +38,21 @@ def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
     if (
         VERSION_SIGN in name
     ):  # where it answers as the newest release, so do its rules, which are those of the newest
-        operations = {*recording.sections_own(), *some(name, operations, OPERATIONS)}
+        operations = {*recording.first_lines(), *some(name, operations, OPERATIONS)}
     calls = [*calls_of(name, operations, EVERY_OF_OLDER if VERSION_SIGN in name else EVERY)]
     if len(calls) < FEW:
         calls = [*calls_of(name, operations, 1)]
-    assert told(compare(tl.system(name), calls, departures(name))) == ""
+    assert told(compare(tl.system(name), calls, list_departures(name))) == ""
 
 
 @pytest.mark.whole
 @pytest.mark.parametrize("name", recording_names())
 def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
     """But for the listed departures. Each of its own is met exactly as often as it says."""
-    found = compare(tl.system(name), kept(name).calls(), departures(name))
+    found = compare(tl.system(name), kept(name).calls(), list_departures(name))
     assert told(found) == ""
     newest, _, older = name.partition(VERSION_SIGN)
-    for departure in {*departures(name)} - ({*departures(newest)} if older else set()):
+    for departure in {*list_departures(name)} - ({*list_departures(newest)} if older else set()):
         assert len(found.listed[departure]) == departure.count, departure
         assert departure.reason
         assert departure.source

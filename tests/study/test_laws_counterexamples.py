@@ -57,7 +57,10 @@ def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
         if v.counterexample and law not in ("unique bounds", "distributive"):
             if v.counterexample.note.startswith("as recorded"):
                 recording = kept(name)
-                told = [recording.answer("result_type", *map(str, term)) for term in v.counterexample.terms]
+                told = [
+                    recording.require_answer("result_type", *map(str, term))
+                    for term in v.counterexample.terms
+                ]
                 said = [str(d) if d else "refused" for d, _ in v.counterexample.answers]
                 assert said == ["refused" if answer.startswith("!") else answer for answer in told]
                 continue

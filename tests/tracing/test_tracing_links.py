@@ -91,7 +91,7 @@ def test_steps_and_what_was_seen_of_them_stay_together_where_a_call_is_no_operat
     assert len(run.seen) == len(run.program.steps)
     for step, seen in run:
         if isinstance(step, Input) and seen.count:
-            assert step.given == seen.operand
+            assert step.fixed_result == seen.operand
     assert not run.mismatches
 
 

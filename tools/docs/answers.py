@@ -34,8 +34,8 @@ from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse_operand
-from typelattice.recorded.observed import Observed, observed
-from typelattice.recorded.unasked import is_unasked, lacking_of
+from typelattice.recorded.observed import RecordedAnswer, find_recorded_answer
+from typelattice.recorded.unasked import is_never_asked, missing_dtype_of
 
 FIRST = 4  # libraries that the sentence at the top names
 ON_CARD = 5  # libraries that a card names
@@ -84,21 +84,21 @@ def asked(question: Question) -> dict[str, list[Given]]:
 
 def _given(question: Question, name: str, release: str, with_rule: bool = False) -> Given:
     p = tl.system(name).explain(*map(parse_operand, question.operands), op=question.op)
-    o = observed(p)
+    o = find_recorded_answer(p)
     call = "" if o is None else f"{o.library}: {o.call.question}"
-    rule = str(p.rule) if with_rule and p.rule and not lacking_of(p) else ""
+    rule = str(p.rule) if with_rule and p.rule and not missing_dtype_of(p) else ""
     lossy = [c for c in p.casts if c.loss] if rule and not (o and o.departs) else []
     lost = tuple(dict.fromkeys(map(cast_words, lossy)))
     return Given(release, answer_words(o) if o else answer(p), _status(p, o), call, _why(p, o), rule, lost)
 
 
-def _status(p: Promotion, o: Observed | None) -> str:
+def _status(p: Promotion, o: RecordedAnswer | None) -> str:
     if o is None:
-        return LACKING if lacking_of(p) else UNASKED if is_unasked(p) else NO_OPERATION
+        return LACKING if missing_dtype_of(p) else UNASKED if is_never_asked(p) else NO_OPERATION
     return DEPARTS if o.departs else REFUSED if o.error else RIGHT
 
 
-def _why(p: Promotion, o: Observed | None) -> str:
+def _why(p: Promotion, o: RecordedAnswer | None) -> str:
     """The reason of a refusal or of a departure, in the library's words where there are any."""
     if o is None:
         return p.reason or ""

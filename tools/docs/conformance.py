@@ -23,9 +23,9 @@ from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED
-from typelattice.recorded.departures import departures
+from typelattice.recorded.departures import list_departures
 from typelattice.recorded.recording_files import open_recording
-from typelattice.recorded.sections import Call
+from typelattice.recorded.sections import RecordedCall
 
 FOLDER = "conformance"
 VERSION = 1  # of the data
@@ -65,16 +65,16 @@ def conformance(name: str) -> Conformance | None:
     page = open_recording(name)
     if page is None:
         return None
-    system, listed, lacking = tl.system(name), departures(name), find_missing_operations(name)
+    system, listed, lacking = tl.system(name), list_departures(name), find_missing_operations(name)
     asked: dict[str, list[str]] = {}
     for op in page.operations:
-        if op in NAMES and op not in page.lacks[0]:
+        if op in NAMES and op not in page.missing_in_release[0]:
             asked.setdefault(NAMES[op].of_class, []).append(op)
     found = {}
     for of_class in STANDARD:
         refused = Counter[bool]()
 
-        def calls(ops: Iterable[str], refused: Counter[bool] = refused) -> Iterator[Call]:
+        def calls(ops: Iterable[str], refused: Counter[bool] = refused) -> Iterator[RecordedCall]:
             for op in ops:
                 for call in page.calls_of(op):
                     refused[_is_refused(call)] += 1
@@ -94,7 +94,7 @@ def conformance(name: str) -> Conformance | None:
     return Conformance(name, page.versions, page.date, found)
 
 
-def _is_refused(call: Call) -> bool:
+def _is_refused(call: RecordedCall) -> bool:
     return call.answer.startswith(EXCEPTION) and call.answer != NOT_ASKED and call.answer not in BROKEN
 
 

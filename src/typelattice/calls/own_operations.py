@@ -11,7 +11,7 @@ from typelattice.facts.operations import ACCUMULATOR, SHAPE, Operation
 from typelattice.facts.suggestions import quote_short, spelling_hint
 
 
-def call_own_operation(
+def call_custom_operation(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     op: Operation,
@@ -36,8 +36,8 @@ def call_own_operation(
         values[key] = value
     if missing := [key for key in op.operands if values.get(key) is None]:
         raise excerpt.error(f"{op.name} is given no {missing[0]}; it takes {', '.join(names)}")
-    stated = plain_axes(builder.static(values.get(SHAPE)))
+    stated = plain_axes(builder.known_number(values.get(SHAPE)))
     operands = [values.pop(key) for key in op.operands]
-    parameters = {key: builder.static(value) for key, value in values.items() if value is not None}
+    parameters = {key: builder.known_number(value) for key, value in values.items() if value is not None}
     made = builder.call(excerpt, op, operands, (), parameters)
     return made if stated is None else builder.state_shape(excerpt, made, stated)

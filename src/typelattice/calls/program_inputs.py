@@ -14,9 +14,9 @@ from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand, OperandError
 
 SHAPED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\](:weak)?")
-OWN = re.compile(r"[a-z][a-z0-9_]*\b")  # a name that a system file may give to a dtype
-MEMBER = re.compile(rf"{OWN.pattern}\([-+.,\de ]+\)")
-MOST_AXES = 64
+CUSTOM_NAME = re.compile(r"[a-z][a-z0-9_]*\b")  # a name that a system file may give to a dtype
+MEMBER = re.compile(rf"{CUSTOM_NAME.pattern}\([-+.,\de ]+\)")
+MAX_AXES = 64
 
 
 def read_input(x: object) -> tuple[Operand | str, Shape | None]:
@@ -50,7 +50,7 @@ def is_operand(text: str) -> bool:
     """
     try:
         what, shape = read_input(text)
-        if isinstance(what, Operand) or MEMBER.match(what) or (shape is not None and OWN.match(what)):
+        if isinstance(what, Operand) or MEMBER.match(what) or (shape is not None and CUSTOM_NAME.match(what)):
             return True
         return parse_operand(what) is not None
     except TypelatticeError:
@@ -87,6 +87,6 @@ def _parse_length(text: str, length: str) -> int | None:
 def _shape_of(x: Any) -> Shape | None:
     """Return the shape of an array, as far as it tells one."""
     shape = getattr(x, "shape", None)
-    if not isinstance(shape, tuple) or len(shape) > MOST_AXES:
+    if not isinstance(shape, tuple) or len(shape) > MAX_AXES:
         return None
     return tuple(n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in shape)

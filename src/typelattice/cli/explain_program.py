@@ -22,7 +22,7 @@ from typelattice.programs.json.plain_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
+from typelattice.recorded.unasked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
@@ -72,8 +72,8 @@ def _disagree(replays: Sequence[Replay]) -> bool:
 def _parse_inputs(p: Program, known: Mapping[str, tl.DType]) -> Program:
     """Parse the inputs that are still text; `known` holds the dtypes that system files define."""
     steps = [
-        replace(step, given=parse_operand(step.given, known))
-        if isinstance(step, Input) and isinstance(step.given, str) else step
+        replace(step, fixed_result=parse_operand(step.fixed_result, known))
+        if isinstance(step, Input) and isinstance(step.fixed_result, str) else step
         for step in p.steps
     ]  # fmt: skip
     return replace(p, steps=tuple(steps))
@@ -148,7 +148,7 @@ def _result_text(o: Outcome, name: str) -> tuple[str, str]:
     if seen := o.recorded_departure:
         answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
         return answer, f"{name} (by rule {o})"
-    return str(o), f"{name}{UNASKED}" if o.never_asked else name
+    return str(o), f"{name}{NEVER_ASKED_MARK}" if o.never_asked else name
 
 
 def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
@@ -156,7 +156,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
     if any(o.operand and o.operand.dtype and o.operand.weak for o in outcomes):
         yield "* is weak: beside an array it adopts the array's width"
     if any(o.never_asked for o in outcomes):
-        yield UNASKED_NOTE
+        yield NEVER_ASKED_NOTE
     if any(o.recorded_departure for o in outcomes):
         yield "after a step where a library departs from its rule, later steps follow the rule"
 
@@ -226,7 +226,7 @@ def _divergences(diverging: Divergences) -> Paragraphs:
         yield page.fold_line(answers, margin=2)
     if diverging.never_asked:
         yield ""
-        yield page.fold_line(UNASKED_NOTE)
+        yield page.fold_line(NEVER_ASKED_NOTE)
 
 
 def _results(replays: Sequence[Replay]) -> Paragraphs:

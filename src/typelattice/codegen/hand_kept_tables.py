@@ -22,7 +22,7 @@ from typelattice.facts.dtypes import CODES, DTYPES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.recorded.observed import observed
+from typelattice.recorded.observed import find_recorded_answer
 
 MAX_FILE_BYTES = 10_000_000  # bytes of a file that is read
 KINDS = ("grid", "pairs", "covers")
@@ -192,7 +192,7 @@ def _compare(s: Stated, form: Form, system: System, allowed: Mapping[str, str], 
     found.compared += 1
     if expected == s.result or allowed.get(f"{s.left} + {s.right}") == (s.result or REFUSED):
         return
-    seen = observed(p)
+    seen = find_recorded_answer(p)
     never = "never asked" if system.library else ""
     answered = f"observed {seen.dtype or REFUSED}" if seen is not None else never
     found.differences.append(Difference(s, expected, answered, str(p.rule)))

@@ -50,7 +50,7 @@ from typelattice.facts.releases import installed_release
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import UnknownSystemError
-from typelattice.recorded.sections import Call
+from typelattice.recorded.sections import RecordedCall
 
 PATIENCE = 6  # times the limit that a call may take when it is asked again
 DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls
@@ -181,7 +181,7 @@ def _choose(questions: list[Question], calls: int | None, seed: int, by_class: b
 
 def _asked_now(
     reference: Asked, has: Catalogue, choose: Callable[[list[Question]], list[Question]], by_value: bool
-) -> list[Call]:
+) -> list[RecordedCall]:
     """Ask another implementation what both have, with numbers in the arrays if values are compared."""
     questions = list(questions_of_both(reference.catalogue, has))
     if by_value:
@@ -258,8 +258,8 @@ def _values(example: Difference) -> dict[str, object]:
 
 
 def _broken_again(
-    start: Callable[[float], Asked], answered: Sequence[tuple[Call, Difference | None]], limit: float
-) -> list[tuple[Call, Difference | None]]:
+    start: Callable[[float], Asked], answered: Sequence[tuple[RecordedCall, Difference | None]], limit: float
+) -> list[tuple[RecordedCall, Difference | None]]:
     """Ask calls that broke down once more, in a new process and with more time, before they are reported.
 
     A library that loads modules at its first call, on a machine with other work, is no library that hangs.

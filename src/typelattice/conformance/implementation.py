@@ -93,7 +93,7 @@ class ImplementationAsLibrary(Library):
 
 def _call(op: str, *operands: str) -> object:
     """Return what the method `ask` takes, behind its name, as the result from which the answer is read."""
-    return "ask", op, operands, signature(NAMES[op], None).asked
+    return "ask", op, operands, signature(NAMES[op], None).recorder_arguments
 
 
 def implementation(name: str) -> Library:

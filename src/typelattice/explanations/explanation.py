@@ -4,7 +4,7 @@ from __future__ import annotations
 from typelattice.engine.answer import Promotion
 from typelattice.explanations.recorded_answer import answer_words, evidence
 from typelattice.explanations.sections import answer, question_text, sections
-from typelattice.recorded.observed import observed
+from typelattice.recorded.observed import find_recorded_answer
 from typelattice.rendering.paragraphs import PLAIN, Layout
 
 
@@ -33,5 +33,5 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
 
 def _describe_result(p: Promotion) -> str:
     """Return the answer in words; if the library departs from the rule, both answers."""
-    o = observed(p)
+    o = find_recorded_answer(p)
     return f"{answer_words(o)} when asked, {answer(p)} by rule" if o and o.departs else answer(p)

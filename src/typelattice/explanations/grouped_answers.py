@@ -18,8 +18,8 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import UnknownSystemError
 from typelattice.files.text import systems as all_systems
 from typelattice.operands.notation import parse_operand
-from typelattice.recorded.observed import observed
-from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE, is_unasked
+from typelattice.recorded.observed import find_recorded_answer
+from typelattice.recorded.unasked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE, is_never_asked
 from typelattice.rendering import Cell, Grid
 from typelattice.rendering.paragraphs import PLAIN, Layout
 
@@ -167,7 +167,7 @@ def example(answers: Answers) -> str:
 
 def notes(answers: Answers) -> list[str]:
     """Explain the marks behind names, if there are any."""
-    return [UNASKED_NOTE] if any(map(is_unasked, answers)) else []
+    return [NEVER_ASKED_NOTE] if any(map(is_never_asked, answers)) else []
 
 
 def _by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:
@@ -186,10 +186,14 @@ def _group_systems(answers: Iterable[Promotion]) -> Groups:
 
 def _make_row(p: Promotion) -> Row:
     """Return the line of one system in a summary."""
-    o = observed(p)
+    o = find_recorded_answer(p)
     name = p.system.name
     if o is not None and o.departs:
         return answer_words(o), "", f"{name} (by rule {answer(p)})"
     why = "; ".join(f"{f.value} out of range, {fate(f)}" for f in p.fits if f.outcome != "fits")
     why = why or (p.reason or "").removeprefix(f"{name} ")
-    return answer_words(o) if o else answer(p), why, f"{name}{UNASKED}" if is_unasked(p) else name
+    return (
+        answer_words(o) if o else answer(p),
+        why,
+        f"{name}{NEVER_ASKED_MARK}" if is_never_asked(p) else name,
+    )

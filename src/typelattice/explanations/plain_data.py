@@ -5,8 +5,8 @@ from __future__ import annotations
 from typelattice.engine.answer import OperandCast, Promotion
 from typelattice.engine.decisions import Decision
 from typelattice.engine.fit import ValueFit
-from typelattice.recorded.observed import observed
-from typelattice.recorded.unasked import is_unasked
+from typelattice.recorded.observed import find_recorded_answer
+from typelattice.recorded.unasked import is_never_asked
 
 
 def data(p: Promotion) -> dict[str, object]:
@@ -29,13 +29,13 @@ def data(p: Promotion) -> dict[str, object]:
         "reason": p.reason,
         "remedy": p.remedy,
         "observed": _describe_observed(p),
-        "never_asked": is_unasked(p),
+        "never_asked": is_never_asked(p),
     }
 
 
 def _describe_observed(p: Promotion) -> dict[str, object] | None:
     """Return the library's recorded answer to this call; null if it was never asked."""
-    o = observed(p)
+    o = find_recorded_answer(p)
     return (
         None
         if o is None

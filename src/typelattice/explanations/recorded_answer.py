@@ -6,17 +6,23 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import CountedForeign
 from typelattice.explanations.sections import answer
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
-from typelattice.recorded.observed import Observed, asked_of, listed_departure, observed, recording_of
-from typelattice.recorded.unasked import is_absent, lacking_of
+from typelattice.recorded.observed import (
+    RecordedAnswer,
+    asked_library,
+    find_recorded_answer,
+    listed_departure,
+    recording_of,
+)
+from typelattice.recorded.unasked import is_missing_operation, missing_dtype_of
 
 UNKNOWN_REASON = "no reason is on record"
 
 
-def answer_words(o: Observed) -> str:
+def answer_words(o: RecordedAnswer) -> str:
     """Return a library's answer in two words, as `english.answer` has a system's.
 
     >>> from typelattice import system
-    >>> answer_words(observed(system("jax").explain("int8", "float")))
+    >>> answer_words(find_recorded_answer(system("jax").explain("int8", "float")))
     'float64 (weak)'
     """
     if o.error:
@@ -26,7 +32,7 @@ def answer_words(o: Observed) -> str:
     return f"{o.dtype} (weak)" if o.weak else str(o.dtype)
 
 
-def describe_answer(o: Observed) -> str:
+def describe_answer(o: RecordedAnswer) -> str:
     """Describe the answer of a library: `gives int16`, `raises RuntimeError: …`."""
     if o.call.answer == TAKEN_OVER:
         return f"gives {o.error}"
@@ -43,18 +49,18 @@ def evidence(p: Promotion) -> list[str]:
     >>> evidence(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
     'array-api-strict'
     """
-    return recorded_words(p, observed(p))
+    return recorded_words(p, find_recorded_answer(p))
 
 
-def recorded_words(p: Promotion, o: Observed | None) -> list[str]:
+def recorded_words(p: Promotion, o: RecordedAnswer | None) -> list[str]:
     """Describe a recorded answer that was looked up already, or say why there is none."""
     if o is None:
-        if is_absent(p):
-            return [f"looked up in {asked_of(p.system)}: it has no function of that name"]
+        if is_missing_operation(p):
+            return [f"looked up in {asked_library(p.system)}: it has no function of that name"]
         if recording_of(p.system):
-            lacking = lacking_of(p)
+            lacking = missing_dtype_of(p)
             why = f"it has no {lacking}" if lacking else "this is what the rule says"
-            lines = [f"never asked of {asked_of(p.system)}: {why}"]
+            lines = [f"never asked of {asked_library(p.system)}: {why}"]
             if not lacking and (found := listed_departure(p)):
                 lines += [f"such calls may depart from it: {found.reason}", found.source]
             return lines

@@ -16,7 +16,7 @@ from typelattice.explorer.rules_of_answers import rules_key
 from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import TIERS, Operand, Tier, operand_of_dtype
-from typelattice.recorded.observed import observed
+from typelattice.recorded.observed import find_recorded_answer
 from typelattice.study.table_labels import code, label, marks
 from typelattice.study.tables import is_small
 
@@ -141,7 +141,7 @@ class AnswerEncoder:
 
     def evidence(self, p: Promotion) -> int:
         """Return the number of the entry with the library's own answer."""
-        o = observed(p)
+        o = find_recorded_answer(p)
         departs = o is not None and o.departs
         return self.pools.evidence.number((departs, answer_words(o) if o else "", *recorded_words(p, o)))
 

@@ -28,7 +28,7 @@ from typelattice.programs.replay.replay import replay
 from typelattice.programs.replay.run_on_arrays import run
 
 if TYPE_CHECKING:
-    from typelattice.recorded.observed import Observed
+    from typelattice.recorded.observed import RecordedAnswer
 
 LARGEST_MODEL = 2**31  # bytes: more than a protocol buffer may have
 AnySystem = System | str | os.PathLike[str]
@@ -87,7 +87,7 @@ class Replay(Sequence[Outcome], Viewed):
         return tuple((step, outcome) for step, outcome in pairs if outcome.refused)
 
     @property
-    def departures(self) -> tuple[tuple[Step, Observed], ...]:
+    def departures(self) -> tuple[tuple[Step, RecordedAnswer], ...]:
         """The steps where the library departs from its rule, with its answers; later steps follow the rule.
 
         >>> import typelattice as tl
@@ -100,7 +100,7 @@ class Replay(Sequence[Outcome], Viewed):
 
     def __str__(self) -> str:
         from typelattice.explanations.recorded_answer import describe_answer  # takes long to load
-        from typelattice.recorded.unasked import UNASKED_NOTE
+        from typelattice.recorded.unasked import NEVER_ASKED_NOTE
 
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
@@ -109,7 +109,7 @@ class Replay(Sequence[Outcome], Viewed):
             did = f"; {seen.library} {describe_answer(seen)}" if (seen := outcome.recorded_departure) else ""
             lines.append(f"{step.text}: {outcome.marked}{why}{did}{where}")
         if any(outcome.never_asked for outcome in self.outcomes):
-            lines.append(UNASKED_NOTE)
+            lines.append(NEVER_ASKED_NOTE)
         return "\n".join(lines)
 
 
@@ -133,7 +133,7 @@ class Program(Viewed):
     @property
     def inputs(self) -> Mapping[str, Operand | str]:
         """The operand of each input, by the name of the input."""
-        return {step.text: step.given for step in self.steps if isinstance(step, Input)}
+        return {step.text: step.fixed_result for step in self.steps if isinstance(step, Input)}
 
     def __str__(self) -> str:
         """Return Python text that reads back as the same program, one line for each step."""

@@ -16,7 +16,7 @@ Answers = dict[Operands, str]
 
 
 @frozen()
-class Call:
+class RecordedCall:
     """A call and its answer as strings; with the message of an exception, if the recording has it."""
 
     op: str
@@ -34,10 +34,10 @@ class Call:
 
 
 @frozen()
-class Row:
+class AnswerRow:
     """A line as it stands in the file: operands for each place but the last, then the last ones by answer."""
 
-    before: tuple[str, ...]
+    leading_operands: tuple[str, ...]
     answers: Mapping[str, str]
 
 
@@ -45,56 +45,70 @@ class Row:
 class Section:
     """The lines of one operation, those for calls of fewer operands first.
 
-    Calls of two operands answer as those of the operation `like`, unless a row says otherwise; with `among`,
-    only calls of these operands.
+    Calls of two operands answer as those of `same_as_operation`, unless a row says otherwise; with
+    `same_for_operands`, only calls of these operands.
     """
 
-    rows: tuple[Row, ...] = ()
-    like: str = ""
-    among: Operands = ()
+    rows: tuple[AnswerRow, ...] = ()
+    same_as_operation: str = ""
+    same_for_operands: Operands = ()
 
     @cached_property
-    def firsts(self) -> tuple[str, ...]:
+    def starred_operands(self) -> tuple[str, ...]:
         """The operands that `*` stands for: those with calls in pairs in the rows."""
-        return tuple(o for row in self.rows if len(row.before) == 1 for o in row.before[0].split(" "))
+        return tuple(
+            o
+            for row in self.rows
+            if len(row.leading_operands) == 1
+            for o in row.leading_operands[0].split(" ")
+        )
 
     @cached_property
-    def _of_first(self) -> Mapping[str, Sequence[Row]]:
+    def _rows_by_first_operand(self) -> Mapping[str, Sequence[AnswerRow]]:
         """Map the first operand of pairs to the rows with calls of it."""
-        found: dict[str, list[Row]] = {}
+        found: dict[str, list[AnswerRow]] = {}
         for row in self.rows:
-            for o in row.before[0].split(" ") if len(row.before) == 1 else ():
+            for o in row.leading_operands[0].split(" ") if len(row.leading_operands) == 1 else ():
                 found.setdefault(o, []).append(row)
         return found
 
-    def find(self, operands: Operands) -> str | None:
+    def find_answer(self, operands: Operands) -> str | None:
         """Find the answer to a call among the rows."""
         *before, last = operands
-        for row in self._of_first.get(before[0], ()) if len(before) == 1 else self.rows:
-            if len(row.before) != len(before):
+        for row in self._rows_by_first_operand.get(before[0], ()) if len(before) == 1 else self.rows:
+            if len(row.leading_operands) != len(before):
                 continue
-            if len(before) == 1 or all(o in t.split(" ") for o, t in zip(before, row.before, strict=True)):
-                for kept, text in row.answers.items():
+            if len(before) == 1 or all(
+                o in t.split(" ") for o, t in zip(before, row.leading_operands, strict=True)
+            ):
+                for named_answer, text in row.answers.items():
                     if last in text and last in text.split(" "):
-                        return kept
-                if REST in row.answers.values() and last in self.firsts:
-                    return next(kept for kept, text in row.answers.items() if text == REST)
+                        return named_answer
+                if REST in row.answers.values() and last in self.starred_operands:
+                    return next(named_answer for named_answer, text in row.answers.items() if text == REST)
         return None
 
-    def calls(self) -> Iterator[tuple[Row, Operands, str]]:
+    def calls(self) -> Iterator[tuple[AnswerRow, Operands, str]]:
         """List the calls of the rows with their answers, each with its row."""
         for row in self.rows:
-            last = {o: kept for kept, text in row.answers.items() if text != REST for o in text.split(" ")}
-            rest = [kept for kept, text in row.answers.items() if text == REST]
-            last |= dict.fromkeys((o for o in self.firsts if o not in last), rest[0]) if rest else {}
-            for before in product(*(text.split(" ") for text in row.before)):
-                for operand, kept in last.items():
-                    yield row, (*before, operand), kept
+            last = {
+                o: named_answer
+                for named_answer, text in row.answers.items()
+                if text != REST
+                for o in text.split(" ")
+            }
+            rest = [named_answer for named_answer, text in row.answers.items() if text == REST]
+            last |= (
+                dict.fromkeys((o for o in self.starred_operands if o not in last), rest[0]) if rest else {}
+            )
+            for before in product(*(text.split(" ") for text in row.leading_operands)):
+                for operand, named_answer in last.items():
+                    yield row, (*before, operand), named_answer
 
-    def count(self, row: Row) -> int:
+    def count(self, row: AnswerRow) -> int:
         """Count the calls of a row without listing them."""
-        lasts = [self.firsts if text == REST else text.split(" ") for text in row.answers.values()]
-        return sum(map(len, lasts)) * prod(len(text.split(" ")) for text in row.before)
+        lasts = [self.starred_operands if text == REST else text.split(" ") for text in row.answers.values()]
+        return sum(map(len, lasts)) * prod(len(text.split(" ")) for text in row.leading_operands)
 
 
 NO_SECTION = Section()

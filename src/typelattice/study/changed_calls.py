@@ -11,7 +11,7 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
-from typelattice.recorded.observed import observed, recording_of
+from typelattice.recorded.observed import find_recorded_answer, recording_of
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import load_recording
 from typelattice.rendering import Cell, Grid
@@ -145,7 +145,7 @@ def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[t
 
 def _recorded_or_predicted(p: Promotion) -> str:
     """Return the library's recorded answer, or the rule's answer if there is none."""
-    o = observed(p)
+    o = find_recorded_answer(p)
     if o is not None:
         return REFUSED if o.error else o.call.answer
     return REFUSED if p.dtype is None else f"{p.dtype}{'*' * p.weak}"

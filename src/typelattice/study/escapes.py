@@ -20,7 +20,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, OperandError, operand_of_dtype
-from typelattice.recorded.observed import observed
+from typelattice.recorded.observed import find_recorded_answer
 from typelattice.study.study_scope import domain
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def closed(system: str | Path | System) -> Closed:
 
 def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
     """Yield the parts of an answer outside the dtypes; none if the library itself refused the call."""
-    recorded = observed(p)
+    recorded = find_recorded_answer(p)
     if recorded and recorded.dtype is None:
         return
     question = f"{p.op or 'promotion'} of {' and '.join(map(str, p.operands))}"

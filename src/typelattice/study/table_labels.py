@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
 from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import BOOL, Operand
-from typelattice.recorded.observed import Observed, observed
+from typelattice.recorded.observed import RecordedAnswer, find_recorded_answer
 from typelattice.rendering import Cell
 
 CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
@@ -30,7 +30,7 @@ def label(o: Operand, codes: str) -> Cell:
     return Cell(f"{short(o.dtype, codes)}{star}{zero_d}{value}", marks, str(o))
 
 
-def cell(p: Promotion, o: Observed | None, codes: str) -> Cell:
+def cell(p: Promotion, o: RecordedAnswer | None, codes: str) -> Cell:
     """Make a cell from an answer, marked by its kind, by weakness and by any loss of a cast.
 
     `o` is the library's recorded answer. If it differs from the rule's, the cell shows it, with a `!`.
@@ -86,7 +86,7 @@ def marks(p: Promotion) -> tuple[str, ...]:
 def describe_cell(p: Promotion) -> str:
     """Describe a cell in a line: the question, the answer, and the reason of a refusal or the loss."""
     lost = dict.fromkeys(cast_words(c) for c in p.casts if c.loss)
-    o = observed(p)
+    o = find_recorded_answer(p)
     did = [f"{o.library} {describe_answer(o)}"] if o and o.departs else []
     return ". ".join((f"{question(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *lost, *did))
 

@@ -17,7 +17,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, Tier, operand_of_dtype
-from typelattice.recorded.observed import asked_of, observed, recording_of
+from typelattice.recorded.observed import asked_library, find_recorded_answer, recording_of
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import SCALARS, TierChoice, check_size, weak_widths
 from typelattice.study.table_labels import DEPARTS, REFUSED, SHOW_SMALL, cell, label, left_out
@@ -89,7 +89,7 @@ class Table(Viewed):
 
     def grid(self, codes: str = "bits") -> Grid:
         """Lay out the table as a grid: dtypes as codes in bits, as NumPy's codes in bytes, or as names."""
-        seen = [[observed(p) for p in row] for row in self.cells]
+        seen = [[find_recorded_answer(p) for p in row] for row in self.cells]
         cells = tuple(
             tuple(cell(p, o, codes) for p, o in zip(*line, strict=True))
             for line in zip(self.cells, seen, strict=True)
@@ -99,11 +99,13 @@ class Table(Viewed):
         notes = [f"{REFUSED} is a refusal: {refused} {of}"] if refused else []
         departing = sum(c.text.endswith(DEPARTS) for row in cells for c in row)
         if departing:
-            did = f"{DEPARTS} is what {asked_of(self.system)} did when asked"
+            did = f"{DEPARTS} is what {asked_library(self.system)} did when asked"
             notes.append(f"{did}, and not what the rule says: {departing} {of}")
         unasked = sum(row.count(None) for row in seen)
         if unasked and recording_of(self.system):
-            notes.append(f"never asked of {asked_of(self.system)}, and by the rule alone: {unasked} {of}")
+            notes.append(
+                f"never asked of {asked_library(self.system)}, and by the rule alone: {unasked} {of}"
+            )
         if "int" in self.columns or any(p.weak for row in self.cells for p in row):
             notes.append("* is weak: it counts by its kind, and gives way to a dtype beside it")
         rows, columns, corner = self.labels(codes)

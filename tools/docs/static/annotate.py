@@ -19,7 +19,7 @@ from typelattice.files.text import UnknownSystemError
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
+from typelattice.recorded.unasked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 
 MOST_LINES = 40
 MOST_CHARACTERS = 4_000
@@ -58,7 +58,7 @@ def annotate(source: str, names: str, systems: str) -> dict[str, Any]:
         "systems": [r.name for r in replays],
         "summary": [*_summary(diverging), *map(_result, replays)],
         "lines": [*_lines(text, p, replays, diverging)],
-        "note": UNASKED_NOTE if any(o.never_asked for made in replays for o in made) else "",
+        "note": NEVER_ASKED_NOTE if any(o.never_asked for made in replays for o in made) else "",
     }
 
 
@@ -147,7 +147,7 @@ def _answer(o: Outcome) -> str:
     """Write the result of a step: what the library was seen to answer where it departs from its rule."""
     if seen := o.recorded_departure:
         return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
-    return f"{o}{UNASKED * o.never_asked}"
+    return f"{o}{NEVER_ASKED_MARK * o.never_asked}"
 
 
 def _line(step: Step) -> int:

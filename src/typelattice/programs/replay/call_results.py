@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.calls.call_signatures import COMPUTED, ITSELF, OF_OPERAND
-from typelattice.calls.multiple_results import dtype_from
+from typelattice.calls.multiple_results import result_dtype_origin
 from typelattice.calls.step import Call
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operate import operation_rules
@@ -34,7 +34,7 @@ def result_of(
             if found
             else (None, f"has no dtype of kind {named['kind']}")
         )
-    source = dtype_from(step.name, named) if named else ITSELF
+    source = result_dtype_origin(step.name, named) if named else ITSELF
     if source == COMPUTED and p.compute is not None:
         return operand_of_dtype(p.compute, p.weak, tier), None
     if source == ITSELF:

@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
 if TYPE_CHECKING:
-    from typelattice.recorded.observed import Observed
+    from typelattice.recorded.observed import RecordedAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,17 @@ class Outcome:
         return self.reason is not None
 
     @property
-    def observed(self) -> Observed | None:
+    def observed(self) -> RecordedAnswer | None:
         """The recorded answer of the library; None if it was never asked, or if no rule decides the step."""
-        from typelattice.recorded.observed import observed  # takes long to load, and few programs ask
+        from typelattice.recorded.observed import (
+            find_recorded_answer,  # takes long to load, and few programs ask
+        )
 
         p = self.promotion
-        return observed(p) if p and self.refused == (p.dtype is None) else None
+        return find_recorded_answer(p) if p and self.refused == (p.dtype is None) else None
 
     @property
-    def recorded_departure(self) -> Observed | None:
+    def recorded_departure(self) -> RecordedAnswer | None:
         """The recorded answer of the library if it contradicts the rule; later steps follow the rule."""
         return seen if (seen := self.observed) and seen.departs else None
 
@@ -69,10 +71,10 @@ class Outcome:
         >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
         [False, True]
         """
-        from typelattice.recorded.unasked import is_unasked
+        from typelattice.recorded.unasked import is_never_asked
 
         p = self.promotion
-        return p is not None and self.refused == (p.dtype is None) and is_unasked(p)
+        return p is not None and self.refused == (p.dtype is None) and is_never_asked(p)
 
     @property
     def marked(self) -> str:
@@ -82,9 +84,9 @@ class Outcome:
         >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].marked)
         float32?
         """
-        from typelattice.recorded.unasked import UNASKED
+        from typelattice.recorded.unasked import NEVER_ASKED_MARK
 
-        return f"{self}{UNASKED}" if self.never_asked else str(self)
+        return f"{self}{NEVER_ASKED_MARK}" if self.never_asked else str(self)
 
     def __str__(self) -> str:
         if self.operand is None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_signatures import meaning, system_of_mode, system_of_module
-from typelattice.calls.multiple_results import STANDS_FOR, arguments
+from typelattice.calls.call_signatures import name_meaning, system_of_mode, system_of_module
+from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.step import (
-    IN_PLACE,
-    KIND_KEPT,
-    WRITES,
+    FUNCTION_OF_IN_PLACE,
+    IN_PLACE_OF_FUNCTION,
+    SAME_KIND_MARK,
     AnyDType,
     Argument,
     Call,
@@ -207,8 +207,10 @@ class _Evaluator:
             if earlier[i].operand is None:
                 return NOT_REACHED
         match step:
-            case Call(rebinds=True, operator=True) if self.system.library.partition(" ")[0] != step.owner:
-                written = replace(step, name=IN_PLACE[step.name], operator=False, rebinds=False)
+            case Call(rebinds=True, is_operator=True) if self.system.library.partition(" ")[0] != step.owner:
+                written = replace(
+                    step, name=IN_PLACE_OF_FUNCTION[step.name], is_operator=False, rebinds=False
+                )
                 return self.outcome(written, earlier)
             case Call(name, _, _, operands):
                 made = tuple([o for i in operands if (o := earlier[i].operand)])
@@ -220,7 +222,7 @@ class _Evaluator:
                     return beside
                 asked = None if step.dtype is None else self.dtype(step.dtype, earlier)
                 number = step.keywords[-1] if step.keywords else step.rebinds
-                key = name, made, step.operator, asked, number, _find_tier(step, made)
+                key = name, made, step.is_operator, asked, number, _find_tier(step, made)
                 known = self.outcomes_of_calls.get(key)
                 if known is None:
                     known = self.outcomes_of_calls[key] = self.outcome_of_call(step, made, asked)
@@ -229,7 +231,7 @@ class _Evaluator:
                 return Outcome(None, reason=why) if why else known
             case Number(value=value):
                 return Outcome(self.system.operand(value))
-            case Input(given=given) | Opaque(given=given):
+            case Input(fixed_result=given) | Opaque(fixed_result=given):
                 return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
             case Index(source=source, lists=lists):
                 o = earlier[source].operand
@@ -268,12 +270,12 @@ class _Evaluator:
         is a product with ones of the first array's dtype, so a bool one is bool. Under symbolic Keras each
         result has the dtype of the last array.
         """
-        if step.name in WRITES or step.operation.form != "separate":
+        if step.name in FUNCTION_OF_IN_PLACE or step.operation.form != "separate":
             return None
         op = operation_rules(self.system, step.name)
         if op.gives != LAST_ARRAY and op.joins is not JoinRule.SAME_DTYPE:
             return None
-        args, _, number = arguments(step)
+        args, _, number = source_arguments(step)
         operands = [o for x in args if isinstance(x, Ref) and (o := earlier[x.step].operand)]
         if (number or 0) >= len(operands):  # in a run each array was observed by itself
             return None
@@ -304,7 +306,7 @@ class _Evaluator:
             is_mask = any(isinstance(x, bool) for each in keys for x in leaves(each))
             forms = (lists, MASK_FORM) if is_mask else (lists,)
             return next((why for form in forms if (why := why_index_refused(self.system, form))), None)
-        instead = meaning("unmasked", "index", self.system.library.partition(" ")[0])
+        instead = name_meaning("unmasked", "index", self.system.library.partition(" ")[0])
         if instead is None:
             return None
         of_keys = (earlier[x.step].operand for x in keys if isinstance(x, Ref))
@@ -402,7 +404,7 @@ class _Evaluator:
 
         `full`, and `asarray` of a lone Python number, keep the weakness of the number.
         """
-        like = earlier[step.like].operand if isinstance(step.like, int) else step.like
+        like = earlier[step.default_from].operand if isinstance(step.default_from, int) else step.default_from
         tier: Tier = "0d" if step.shape == () else "array"
         assert like is not None
         if step.dtype is not None:
@@ -442,32 +444,36 @@ class _Evaluator:
         self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None
     ) -> Outcome:
         """Return the outcome of an operation: Python's for operators of Python numbers, else the system's."""
-        if step.operator and all(o.tier == "scalar" for o in operands):
+        if step.is_operator and all(o.tier == "scalar" for o in operands):
             made = python_result(step.name, operands)
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
         tier = _find_tier(step, operands)
         if (
             step.name == "setitem"
-            and step.operator
+            and step.is_operator
             and operation_rules(self.system, "setitem").gives_into is LeftOperand.COPY_ANY_CAST
         ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
-        if KIND_KEPT in step.keywords and (why := self.out_refusal(*operands)):
+        if SAME_KIND_MARK in step.keywords and (why := self.out_refusal(*operands)):
             return Outcome(None, None, why)
         if asked is not None:
             refused = self.refused_dtype(step, operands)
             return refused or self.cast(replace(operands[0], value=None), asked, tier)
         name = step.name
-        if name in WRITES:
+        if name in FUNCTION_OF_IN_PLACE:
             return self.in_place(name, operands, tier, step.rebinds)
-        asked_of = (step.operation.operator or name) if step.operator else name
-        stands_for = next((str(value) for key, value in step.keywords if key == STANDS_FOR), "")
+        asked_of = (step.operation.operator or name) if step.is_operator else name
+        stands_for = next((str(value) for key, value in step.keywords if key == SAME_DTYPE_AS), "")
         if (
             stands_for in self.system.custom_operations
         ):  # the library's file says what this very function gives
             asked_of = stands_for
-        if step.module and step.own is not None and step.name not in self.system.custom_operations:
+        if (
+            step.module
+            and step.custom_operation is not None
+            and step.name not in self.system.custom_operations
+        ):
             name = step.name.removeprefix(f"{step.module.rpartition('.')[2]}_")
             return Outcome(None, reason=f"{self.system.name} has no rule for {step.module}.{name}")
         try:
@@ -482,7 +488,7 @@ class _Evaluator:
     def refused_dtype(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
         """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
-        takes_dtype = step.name not in WRITES and step.operation.takes_dtype
+        takes_dtype = step.name not in FUNCTION_OF_IN_PLACE and step.operation.takes_dtype
         if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).takes:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
@@ -490,8 +496,10 @@ class _Evaluator:
     def in_place(self, name: str, operands: Sequence[Operand], tier: Tier, computed: bool) -> Outcome:
         """Return the outcome of `x *= y`. A Python number on the left is replaced and not written into."""
         library = self.system.library.partition(" ")[0]
-        rebound = operands[0].tier == "scalar" or (computed and meaning("rebound", "0d", library) is not None)
-        function = WRITES[name]
+        rebound = operands[0].tier == "scalar" or (
+            computed and name_meaning("rebound", "0d", library) is not None
+        )
+        function = FUNCTION_OF_IN_PLACE[name]
         # NumPy's scalars compute with functions. `**` of an array may call another one than np.power.
         instead = OPERATIONS[function].operator if operands[0].tier == "scalar" else function
         asked = instead if rebound else name

@@ -7,10 +7,10 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.creation_and_casts import PYTHONS
-from typelattice.calls.multiple_results import STANDS_FOR, arguments
+from typelattice.calls.creation_and_casts import PYTHON_TYPES
+from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
 from typelattice.calls.step import (
-    WRITES,
+    FUNCTION_OF_IN_PLACE,
     Argument,
     Call,
     Cast,
@@ -71,7 +71,7 @@ class _Runner:
 
     def value(self, step: Step) -> Any:
         match step:
-            case Input(given=given):
+            case Input(fixed_result=given):
                 return self.input(step, given)
             case Number(value=value):
                 return value
@@ -81,7 +81,7 @@ class _Runner:
                 return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
             case Item(source=source):
                 x = self.values[source]
-                return PYTHONS[operand(x).kind.word](x)
+                return PYTHON_TYPES[operand(x).kind.word](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
                 named = {key: self.argument(value) for key, value in keywords}
                 if dtype is not None:
@@ -92,7 +92,7 @@ class _Runner:
             case Opaque(name=name, made_of=parts):
                 if name.partition(".")[0] in LIMITS:
                     return self.limit(name, self.values[parts[0]])
-                function = PYTHONS.get(name) or vars(math).get(name.removeprefix("math."))
+                function = PYTHON_TYPES.get(name) or vars(math).get(name.removeprefix("math."))
                 if function is not None:
                     return function(*(self.values[part] for part in parts))
         raise ProgramError(
@@ -119,8 +119,8 @@ class _Runner:
         raise ProgramError(f"the input {step.text} is not given; give {step.text}=...")
 
     def run_call(self, step: Call) -> Any:
-        taken, keywords, number = arguments(step)
-        if STANDS_FOR in keywords:
+        taken, keywords, number = source_arguments(step)
+        if SAME_DTYPE_AS in keywords:
             what = f"it has the dtype of {step.name}, and its values are not computed here"
             raise ProgramError(f"{step.text!r}: {what}; leave it out")
         args = [self.argument(x) for x in taken]
@@ -129,8 +129,8 @@ class _Runner:
             x = self.xp.asarray(args[0], copy=True)
             x[named["key"]] = args[1]
             return x
-        if step.name in WRITES:
-            plain = OPERATIONS[WRITES[step.name]].method or ""
+        if step.name in FUNCTION_OF_IN_PLACE:
+            plain = OPERATIONS[FUNCTION_OF_IN_PLACE[step.name]].method or ""
             writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
             return writes(self.xp.asarray(args[0], copy=True), args[1])
         op = step.operation
@@ -140,7 +140,7 @@ class _Runner:
             return self.call_own(op, step, args, named)
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
             return self.accumulate(op, args, named, self.dtype(step.dtype))
-        if step.operator and op.method:
+        if step.is_operator and op.method:
             result = getattr(operator, op.method)(*args)
         else:
             if step.dtype is not None and op.takes_dtype:
@@ -212,8 +212,8 @@ class _Runner:
         if isinstance(asked, DTypeOf):
             value = self.values[asked.step]
             return value.dtype if hasattr(value, "dtype") else value
-        if asked.name in PYTHONS and asked.name != "bool":
-            return self.xp.asarray(PYTHONS[asked.name](1)).dtype
+        if asked.name in PYTHON_TYPES and asked.name != "bool":
+            return self.xp.asarray(PYTHON_TYPES[asked.name](1)).dtype
         if isinstance(self.xp, Namespace):
             return self.xp._context.dtype(asked.name)
         return getattr(self.xp, asked.name, asked.name)

@@ -35,7 +35,7 @@ def read(
         raise ProgramError(f"a source of {len(text):,} characters; the longest is {LONGEST_SOURCE:,}")
     clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     clean = clean if "\n" in clean else clean.strip()
-    source = Reader(ProgramBuilder(own=own), clean if not file else text, file, bound)
+    source = Reader(ProgramBuilder(custom_operations=own), clean if not file else text, file, bound)
     lines = _parse_lines(source)
     source.library = library_named(lines)
     scope: Scope = {}
@@ -105,7 +105,7 @@ def _read_input(source: Reader, name: str) -> Argument:
         return None
     if isinstance(given, tuple):
         return given
-    return source.builder.input(Excerpt(name, owner=source.library), given)
+    return source.builder.add_input(Excerpt(name, owner=source.library), given)
 
 
 def _read_script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:

@@ -9,26 +9,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import Any
 
-from typelattice.calls.attributes import ATTRIBUTES, attribute_of
+from typelattice.calls.attributes import ATTRIBUTES, read_attribute
 from typelattice.calls.bind import call_function
 from typelattice.calls.call_signatures import (
     constant,
     dtype_named,
     libraries_with_several_results,
-    meaning,
     module_with_rules,
+    name_meaning,
     names,
 )
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.creation_and_casts import MAKERS, PYTHONS, cast_to
+from typelattice.calls.creation_and_casts import MAKERS, PYTHON_TYPES, cast_to
 from typelattice.calls.methods import METHODS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import names_dtype
 from typelattice.calls.step import (
-    KIND_KEPT,
+    FUNCTION_OF_IN_PLACE,
     MAX_STEP_CHARS,
-    WRITES,
+    SAME_KIND_MARK,
     Argument,
     Call,
     DTypeOf,
@@ -39,7 +39,7 @@ from typelattice.calls.step import (
     Slice,
     SourceLocation,
 )
-from typelattice.calls.ufunc_methods import changes_array, is_ufunc_method, ufunc_method
+from typelattice.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
@@ -159,7 +159,7 @@ class Reader:
             self.used.add(name)
             found: Read = scope[name]
             return found
-        return NamedDType(name) if name in PYTHONS else dtype_named(name, None) or Dotted((name,))
+        return NamedDType(name) if name in PYTHON_TYPES else dtype_named(name, None) or Dotted((name,))
 
     def attribute(self, node: ast.Attribute, x: Read, name: str) -> Read:
         """Return the value of an attribute: of an array, a dtype, a library and others."""
@@ -188,10 +188,10 @@ class Reader:
     def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> Read:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
         if name in ATTRIBUTES:
-            return attribute_of(self.builder, self.excerpt(node), name, x)
+            return read_attribute(self.builder, self.excerpt(node), name, x)
         if name == "dtype":
             return DTypeOf(x.step)
-        if meaning("itself", name, self.builder.steps[x.step].owner):
+        if name_meaning("itself", name, self.builder.steps[x.step].owner):
             return x
         return None if name == "device" else Method(x, name)
 
@@ -219,7 +219,7 @@ class Reader:
     def plain(self, x: Read) -> Any:
         """Return the number that a step gives if it is known, else the step."""
         others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
-        return x if isinstance(x, others) else self.builder.static(x)
+        return x if isinstance(x, others) else self.builder.known_number(x)
 
     def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
         """Return True if a plain value is true. Raises ProgramError for an array."""
@@ -290,7 +290,7 @@ class Reader:
         at: Any = self.plain(key)
         if isinstance(x, MultipleResults) and isinstance(at, (int, Slice)):
             try:
-                return x[at] if isinstance(at, int) else x.part(slice(at.start, at.stop, at.step))
+                return x[at] if isinstance(at, int) else x.take_slice(slice(at.start, at.stop, at.step))
             except (IndexError, TypeError) as e:
                 raise self.excerpt(node).error(f"{e}; give another index") from None
         if isinstance(x, Method) and x.name == "at":
@@ -426,16 +426,16 @@ class Reader:
             return self.read_method(node, function, args, named, scope)
         if isinstance(function, Dotted) and is_ufunc_method(function.path):
             return self.read_ufunc_method(node, function, owner, args, named, scope)
-        if isinstance(function, Dotted) and meaning("generator", function.path[-1], function.owner):
+        if isinstance(function, Dotted) and name_meaning("generator", function.path[-1], function.owner):
             return Dotted(function.path[:-1])
         name, owner, module = self.function_name(node, function, owner)
         if name == APPLYING and len(args) == 3 and not named:
             function, axis, x = args
             name, owner, module = self.function_name(node, function, owner)
             args, named = [x], {"axis": axis}
-        if meaning("column", name, owner) and len(args) == 1 and isinstance(args[0], str):
+        if name_meaning("column", name, owner) and len(args) == 1 and isinstance(args[0], str):
             return self.as_argument(node, self.name(node, args[0], scope))
-        if meaning("columns", name, owner):
+        if name_meaning("columns", name, owner):
             args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
         return self.named_function(node, name, owner, module, args, named)
 
@@ -456,7 +456,7 @@ class Reader:
         """Return the result of a ufunc's method, such as `np.add.reduce`; `np.add.at` changes its array."""
         taken, said = self.arguments(node, "", args, named)
         *_, ufunc, method = function.path
-        made = ufunc_method(
+        made = call_ufunc_method(
             self.builder, self.excerpt(node).of_library(owner), ufunc, method, taken, said
         )
         if changes_array(function.path, said) and isinstance(node.args[0], ast.Name):
@@ -506,7 +506,7 @@ class Reader:
             raise excerpt.error(f"elements are written by set, {', '.join(written)}, of one value")
         if method == "set":
             given = [(k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)]
-            marks = (KIND_KEPT,) if KIND_KEPT in given else ()
+            marks = (SAME_KIND_MARK,) if SAME_KIND_MARK in given else ()
             return self.builder.set_elements(excerpt, to.of, to.key, args[0], marks=marks)
         elements = self.builder.index(excerpt, to.of, to.key)
         made = self.builder.call(excerpt, operation(written[method]), [elements, args[0]])
@@ -573,7 +573,7 @@ class Reader:
                 return found
         if isinstance(node.func, ast.Name):
             of_arrays = self.builder.owner(excerpt, [x.step for x in known if isinstance(x, Ref)])
-            if instead := meaning("lacks", name, of_arrays):
+            if instead := name_meaning("lacks", name, of_arrays):
                 raise excerpt.error(f"arrays of {of_arrays} have no {name}; write {instead}")
         if name in ("filter", "map"):
             raise excerpt.error(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
@@ -620,7 +620,9 @@ class Reader:
         """Return True if argument `i` of a function may name a dtype: of a cast, or of a new array."""
         if name in ("result_type", "promote_types", "dtype"):
             return True
-        return i > 0 and (name in MAKERS or name in METHODS or meaning("function", name, None) is not None)
+        return i > 0 and (
+            name in MAKERS or name in METHODS or name_meaning("function", name, None) is not None
+        )
 
     def expression(self, node: ast.expr, scope: Scope) -> Reading | Read:
         """Return the value of a name or a constant at once, and a reading of any other expression.
@@ -865,11 +867,11 @@ class Reader:
             raise self.excerpt(target).error("a list or a dictionary that changes; write it out at once")
         x = self.as_argument(target, of)
         owner = self.builder.steps[x.step].owner if isinstance(x, Ref) else None
-        if instead := meaning("unchanged", "setitem", owner):
+        if instead := name_meaning("unchanged", "setitem", owner):
             raise self.excerpt(target).error(f"arrays of {owner} do not change; write {instead}")
         key = self.as_argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.as_argument(target, value)
-        made = self.builder.set_elements(self.excerpt(target), x, key, given, operator=True)
+        made = self.builder.set_elements(self.excerpt(target), x, key, given, is_operator=True)
         self.change_array(target.value.id, made, scope)
 
     def share(self, names: Sequence[str]) -> None:
@@ -887,7 +889,7 @@ class Reader:
         before, step = scope.get(name), self.builder.steps[made.step] if isinstance(made, Ref) else None
         scope[name] = made
         library = None if step is None else step.owner or self.library
-        if isinstance(step, Call) and not step.rebinds and meaning("shared", "in-place", library):
+        if isinstance(step, Call) and not step.rebinds and name_meaning("shared", "in-place", library):
             for other in self.shared.get(name, ()):
                 if scope.get(other) == before:
                     scope[other] = made
@@ -898,7 +900,7 @@ class Reader:
             raise self.excerpt(line).error("an attribute that is set; give the value a name")
         x = self.as_argument(line, (yield self.expression(target, scope)))
         y = self.as_argument(line, value)
-        if isinstance(x, tuple) or name not in WRITES.values():
+        if isinstance(x, tuple) or name not in FUNCTION_OF_IN_PLACE.values():
             made = self.apply_operator(line, name, [x, y])
         else:
             made = self.builder.in_place(self.excerpt(line), name, x, y, may_rebind=True)

@@ -90,7 +90,7 @@ class Chooser:
         builder, excerpt = ProgramBuilder(), Excerpt("", owner=self.library)
         try:
             refs = [
-                builder.add(Input(x, text="")) if isinstance(x, Operand) else builder.number(excerpt, x)
+                builder.add(Input(x, text="")) if isinstance(x, Operand) else builder.add_number(excerpt, x)
                 for x in given
             ]
             made = builder.call(excerpt, op, refs)

@@ -115,8 +115,10 @@ def dtypes(steps: Sequence[Step]) -> set[str]:
     found: set[str] = set()
     for step in steps:
         match step:
-            case Input(given=Operand(dtype=d)) | Opaque(given=Operand(dtype=d)) if d is not None:
+            case Input(fixed_result=Operand(dtype=d)) | Opaque(fixed_result=Operand(dtype=d)) if (
+                d is not None
+            ):
                 found.add(d.name)
-            case Step(asked_dtype=NamedDType(name)):
+            case Step(requested_dtype=NamedDType(name)):
                 found.add(name)
     return found

@@ -228,7 +228,7 @@ class Recorder:
                     name = f"{self.name_of(at, key)}{e.under if isinstance(e, LibraryCastError) else ''}"
                     made = self.builder.opaque(excerpt, name, operand, steps, None)
                 else:
-                    made = self.builder.input(excerpt.of_library(None), operand)
+                    made = self.builder.add_input(excerpt.of_library(None), operand)
             note = self.add_notes(made.step, before, operand, kind, result, at.written)
             at.known[key] = note
             return note
@@ -279,7 +279,7 @@ class Recorder:
                     excerpt = self.excerpt(at, kind.library)
                     self.complete()
                     text = self.sources[at.module.file].operand(at.written, position) or excerpt.text
-                    made = self.builder.input(Excerpt(text, excerpt.location), operand)
+                    made = self.builder.add_input(Excerpt(text, excerpt.location), operand)
                     note = Note(StepNumber(made.step), operand, mark)
                     self.notes.append(note)
                     one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(x)

@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import IN_PLACE, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
+from typelattice.calls.step import IN_PLACE_OF_FUNCTION, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.tracing.libraries import own_system
@@ -40,7 +40,7 @@ def operator(builder: ProgramBuilder, name: str) -> Make:
 
 def in_place(builder: ProgramBuilder, name: str, same: bool) -> Make:
     """Build the step of an operator such as `+=`, which gave the `same` array or a new one."""
-    if name not in IN_PLACE:
+    if name not in IN_PLACE_OF_FUNCTION:
         return operator(builder, name)
     if same:
         return lambda excerpt, args: builder.in_place(excerpt, name, *args)

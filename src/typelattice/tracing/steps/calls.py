@@ -14,13 +14,13 @@ from typing import Any
 from typelattice.calls.bind import call_function, may_affect_dtype, operand_count
 from typelattice.calls.call_signatures import (
     FUNCTIONS,
-    meaning,
     module_with_rules,
+    name_meaning,
     names,
     signature,
     system_of_module,
 )
-from typelattice.calls.creation_and_casts import PYTHONS
+from typelattice.calls.creation_and_casts import PYTHON_TYPES
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
@@ -92,10 +92,10 @@ class CallReader:
             return self.step_of_own(replace(excerpt, module=who.module), who, who.own, positional, named)
         positional = [*who.owner, *positional]
         op = FUNCTIONS.get(operation_of(who.name, len(positional), who.library))
-        if op is not None and signature(op, who.library).unless == result.kind.word:
+        if op is not None and signature(op, who.library).not_if_kind == result.kind.word:
             raise UnknownCallError("its values decide of which kind its result is")
         count = operand_count(op)
-        swapped = meaning("after", who.name, None)  # its operand is not the first
+        swapped = name_meaning("after", who.name, None)  # its operand is not the first
         further = count is not None and len(positional) > count and not swapped
         names = who.parameters() if further else ()  # which takes long to find out
         positional, named = by_name(names, count, positional, named)
@@ -173,7 +173,7 @@ class CallReader:
             self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
         ]
         if all(type(x) in PYTHON_KINDS for x in found):
-            return self.builder.array_of(excerpt, list_arguments(found), None)
+            return self.builder.array_of_list(excerpt, list_arguments(found), None)
         found = [self.builder.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
         if any(type(x) in PYTHON_KINDS for x in found):
             common = DTypeOf(self.builder.call(excerpt, FUNCTIONS["result_type"], found).step)
@@ -225,7 +225,7 @@ class CallReader:
         """Convert a dtype that was asked for. Raises UnknownCallError."""
         if isinstance(x, type) and x in PYTHON_KINDS:
             return NamedDType(x.__name__)
-        if isinstance(x, str) and x in PYTHONS:
+        if isinstance(x, str) and x in PYTHON_TYPES:
             return NamedDType(x)
         try:
             found = operand(dtype_text(x)) if isinstance(x, str) else operand(x)

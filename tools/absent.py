@@ -20,7 +20,7 @@ from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import TABLE, find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.recorded.recording_files import open_recording
 
 HEAD = """\

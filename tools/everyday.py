@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 import typelattice as tl
 from typelattice.conformance.compare import compare
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.files.text import systems
-from typelattice.recorded.departures import list_departures
+from typelattice.files.system_text import systems
+from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import load_recording, recording_names
 
 DTYPES = ("bool", "uint8", "int32", "int64", "bfloat16", "float16", "float32", "float64")

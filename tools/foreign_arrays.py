@@ -25,13 +25,13 @@ from typelattice.conformance.library import Library
 from typelattice.conformance.registry import library
 from typelattice.facts.libraries import library_of, recordings
 from typelattice.files.reader import system
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
 from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER, Messages
 from typelattice.recorded.encode_recording import encode_recording, save_recording
+from typelattice.recorded.recorded_calls import Answers
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import FOREIGN, RECORDINGS
-from typelattice.recorded.sections import Answers
 
 OWNER = "numpy"
 NAMES = tuple(name for name in recordings() if name in systems() and OWNER in system(name).foreign)

@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # before anything is installed
 
 from typelattice.facts.libraries import libraries, recordings
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 
 
 def packages(environment: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # before anything is
 
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")

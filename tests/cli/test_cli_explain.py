@@ -17,7 +17,7 @@ import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.system_headings import heading_of, headings
-from typelattice.recorded.observed import find_recorded_answer
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
 def test_explain_takes_the_name_that_a_library_has_for_a_function(capsys: pytest.CaptureFixture[str]) -> None:

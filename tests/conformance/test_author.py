@@ -15,8 +15,8 @@ from typelattice.cli.main import main
 from typelattice.conformance.compare import Mismatch, Report
 from typelattice.conformance.library import CannotAskError
 from typelattice.conformance.pytest import calls, compare_all, is_undefined, library_of, promotion_tests
-from typelattice.recorded.departures import list_departures
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 AUTHOR = Path(__file__).parents[2] / "examples" / "author"
 

@@ -27,7 +27,7 @@ from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.pytest import imitation_tests
 from typelattice.conformance.snippet import snippet
 from typelattice.facts.libraries import libraries
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.recorded_calls import RecordedCall
 
 HERE = Path(__file__).parents[1]
 PLANTED = ["compare", "planted:Planted", "--with", "numpy", "--limit", "1"]

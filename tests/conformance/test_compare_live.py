@@ -25,8 +25,8 @@ from typelattice.conformance.implementation_differences import (
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question
 from typelattice.conformance.snippet import snippet
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import load_recording
-from typelattice.recorded.sections import RecordedCall
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 

@@ -10,8 +10,8 @@ from typelattice.conformance.compare import Mismatch
 from typelattice.conformance.library import NoSuchOperandError, OperandString
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.random_calls import compare_live, shrink_mismatch
-from typelattice.recorded.departures import list_departures
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 
 class Stubborn:

@@ -9,8 +9,8 @@ from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import parse
+from typelattice.recorded.never_asked import is_never_asked
 from typelattice.recorded.recording_files import open_recording
-from typelattice.recorded.unasked import is_never_asked
 
 IMMUTABLE = (
     "tensorflow", "tensorflow-all", "tensorflow-safe", "tensorflow-legacy", "keras", "polars", "triton",

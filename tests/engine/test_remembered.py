@@ -14,8 +14,13 @@ from small_systems import CHAIN, make
 
 import typelattice as tl
 from typelattice.engine.system import MAX_REMEMBERED_CALLS
-from typelattice.operands.objects import PLAIN_ARRAY_CLASSES, READER_FINDERS, ObjectReader, clear_reader_cache
 from typelattice.operands.operand import operand_of_dtype
+from typelattice.operands.read_objects import (
+    PLAIN_ARRAY_CLASSES,
+    READER_FINDERS,
+    ObjectReader,
+    clear_reader_cache,
+)
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ import typelattice as tl
 from typelattice.engine.answer import DecidingLines
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
-from typelattice.files import text as source
+from typelattice.files import system_text as source
 from typelattice.files.reader import build
 from typelattice.files.system_definition import read
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.text import FormatError
+from typelattice.files.system_text import FormatError
 
 FOLDER = Path(source.FOLDER)
 TABLES = ("standard.txt", "operations.txt")  # of ours, which no system states

@@ -14,14 +14,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import typelattice as tl
-from typelattice.explanations.sections import loss_words
+from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.dtypes import DTYPES, DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.range_checks import Value, is_in_range, overflow_result
-from typelattice.files.own_dtypes import read_custom_dtype
+from typelattice.files.custom_dtypes import read_custom_dtype
 from typelattice.files.reader import parse
-from typelattice.files.text import FormatError
-from typelattice.files.vocabulary import Words
+from typelattice.files.system_file_words import Words
+from typelattice.files.system_text import FormatError
 
 
 def check_range(value: Value, d: DType) -> tuple[bool, Value | None]:
@@ -154,12 +154,12 @@ def test_loss_by_all_values(source: Own, target: Own) -> None:
 def test_what_is_lost_is_said_in_words(source: Own, target: Own) -> None:
     if source.dtype is not target.dtype:
         lost = loss(source.dtype, target.dtype)
-        assert bool(loss_words(lost, source.dtype, target.dtype)) == bool(lost)
+        assert bool(describe_loss(lost, source.dtype, target.dtype)) == bool(lost)
 
 
 def test_what_our_dtypes_lose_is_said_in_words() -> None:
     for a, b in product(DTYPES.values(), repeat=2):
-        assert bool(loss_words(loss(a, b), a, b)) == bool(loss(a, b)), (a, b)
+        assert bool(describe_loss(loss(a, b), a, b)) == bool(loss(a, b)), (a, b)
 
 
 @given(OWN)
@@ -256,7 +256,7 @@ def test_unknown_values_never_lose_nothing(name: str, other: DType) -> None:
 def test_an_explanation_says_what_is_unknown() -> None:
     posit, f64 = EXAMPLES["posit16"], tl.dtype("float64")
     said = "rounding is unknown: the facts of posit16 do not list its values"
-    assert loss_words(tl.loss(posit, f64), posit, f64) == [said]
+    assert describe_loss(tl.loss(posit, f64), posit, f64) == [said]
 
 
 def test_of_unknown_values_the_ends_still_tell_what_is_beyond() -> None:

@@ -10,7 +10,7 @@ import typelattice as tl
 from typelattice.facts.dtypes import CODES, weak
 from typelattice.files.reader import parse
 from typelattice.files.system_definition import definition as read_spec
-from typelattice.files.text import FormatError, Text
+from typelattice.files.system_text import FormatError, Text
 
 
 def test_a_file_of_two_keys_is_enough() -> None:

@@ -9,11 +9,11 @@ from samples import one_in
 from small_files import answers
 
 import typelattice as tl
-from typelattice.files import text as source
+from typelattice.files import system_text as source
 from typelattice.files.reader import build, parse
 from typelattice.files.system_definition import KEYS, read
 from typelattice.files.system_definition import definition as read_spec
-from typelattice.files.text import FormatError, Text
+from typelattice.files.system_text import FormatError, Text
 from typelattice.files.writer import write_system_file
 
 FOLDER = Path(source.FOLDER)

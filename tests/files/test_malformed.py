@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from typelattice.facts.dtypes import CODES
-from typelattice.files import text as source
+from typelattice.files import system_text as source
 from typelattice.files.order_entries import MAX_COVERS, MAX_STATEMENTS
 from typelattice.files.reader import build, parse, system
 from typelattice.files.system_definition import MAX_EXTENDED_FILES, definition
-from typelattice.files.text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, UnknownSystemError
-from typelattice.files.vocabulary import MAX_ENTRIES, MAX_NODES, Words
+from typelattice.files.system_file_words import MAX_ENTRIES, MAX_NODES, Words
+from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, UnknownSystemError
 
 FOLDER = Path(source.FOLDER)
 
@@ -208,7 +208,7 @@ def test_a_pipe_or_a_device_is_refused_without_waiting_for_it(tmp_path: Path) ->
         )
         why = "it is a pipe or a device, and no regular file"
         said = f"cannot read {path!r}: {why}; give the path of a .toml file"
-        assert done.stderr.splitlines()[-1] == f"typelattice.files.text.UnknownSystemError: {said}"
+        assert done.stderr.splitlines()[-1] == f"typelattice.files.system_text.UnknownSystemError: {said}"
 
 
 def own_dtypes(n: int) -> str:

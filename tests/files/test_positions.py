@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from typelattice.files import text as source
+from typelattice.files import system_text as source
 from typelattice.files.positions import MAX_KEY_PARTS, MAX_NESTING, Path, Position, find_positions
 
 FOLDER = FilePath(source.FOLDER)

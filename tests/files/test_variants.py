@@ -12,7 +12,7 @@ from small_files import POSITS, answers
 
 import typelattice as tl
 from typelattice.files.reader import parse
-from typelattice.files.text import FormatError
+from typelattice.files.system_text import FormatError
 
 
 def test_a_replaced_key_leaves_the_system_as_it_was() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import said
 
-from typelattice.recorded.departures import list_departures
+from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording import Recording
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))

@@ -12,8 +12,8 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import system_for_version
 from typelattice.operands.notation import parse_operand
 from typelattice.recorded.departure import departure_of
-from typelattice.recorded.departures import list_departures
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 np = pytest.importorskip("numpy")

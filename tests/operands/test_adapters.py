@@ -12,7 +12,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.libraries import file_of, libraries
-from typelattice.operands.objects import clear_reader_cache
+from typelattice.operands.read_objects import clear_reader_cache
 
 ADAPTERS = Path(tl.__file__).parent / "operands" / "adapters"
 # Languages have none in a Python program; Python's own are read as they are.

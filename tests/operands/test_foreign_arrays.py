@@ -10,9 +10,9 @@ from samples import one_in
 import typelattice as tl
 from typelattice.conformance.compare import compare
 from typelattice.files.reader import parse
-from typelattice.files.text import FormatError
+from typelattice.files.system_text import FormatError
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import FOREIGN, RECORDINGS, load_recording
-from typelattice.recorded.sections import RecordedCall
 
 np = pytest.importorskip("numpy")
 

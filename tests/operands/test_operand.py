@@ -14,8 +14,8 @@ from operand_fields import fields
 
 import typelattice as tl
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.objects import _READERS_BY_CLASS, CACHE_KEYS, MAX_CLASSES, clear_reader_cache
 from typelattice.operands.operand import Operand
+from typelattice.operands.read_objects import _READERS_BY_CLASS, CACHE_KEYS, MAX_CLASSES, clear_reader_cache
 
 
 class Flag(enum.IntEnum):

@@ -13,8 +13,8 @@ from typelattice.files.reader import parse
 from typelattice.operands.notation import parse_operand as operand
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.departure_files import FOLDER, DepartureError
-from typelattice.recorded.departures import list_departures
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 ADD = 'ops = "add"\n'
 WHY = 'reason = "why"\nsource = "here"\n'

@@ -10,15 +10,16 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
-from typelattice.explanations.recorded_answer import evidence
+from typelattice.explanations.recorded_answer_in_english import list_evidence
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse_operand
 from typelattice.recorded import recording_files as store
 from typelattice.recorded.answers import answer_of
 from typelattice.recorded.departure import departure_of
-from typelattice.recorded.departures import list_departures
 from typelattice.recorded.encode_recording import encode_recording, save_recording
-from typelattice.recorded.observed import asked_library, find_recorded_answer
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_answer import asked_library, find_recorded_answer
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (
     RECORDINGS,
@@ -26,7 +27,6 @@ from typelattice.recorded.recording_files import (
     open_recording,
     recording_names,
 )
-from typelattice.recorded.sections import RecordedCall
 
 
 def look_up(name: str, op: str, operands: tuple[str, ...]) -> RecordedCall | None:
@@ -88,7 +88,7 @@ def test_an_operator_is_looked_up_as_itself_or_as_its_function_where_it_was_not_
     assert (of_function.dtype, of_operator.dtype) == (None, tl.dtype("uint8"))
     asked = find_recorded_answer(jax.explain("uint8", "300", op="+"))
     assert asked is not None and asked.call.op == "add"
-    assert "asked as add(uint8, 300)" in evidence(jax.explain("uint8", "300", op="+"))[0]
+    assert "asked as add(uint8, 300)" in list_evidence(jax.explain("uint8", "300", op="+"))[0]
     assert find_recorded_answer(jax.explain("uint8", "300", op="+=")) is None
 
 

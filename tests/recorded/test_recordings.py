@@ -11,7 +11,7 @@ from samples import one_in
 import typelattice as tl
 from typelattice.conformance.compare import Report, compare
 from typelattice.facts.releases import VERSION_SIGN
-from typelattice.recorded.departures import list_departures
+from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import RECORDINGS, recording_names
 
 EVERY = 83  # of the calls: all of them are for `make whole`

@@ -8,7 +8,7 @@ from kept import kept
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.recorded.observed import find_recorded_answer
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.study.changed_calls import REFUSED, Changes, changes
 
 

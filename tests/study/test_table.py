@@ -10,7 +10,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.recorded.observed import find_recorded_answer
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering import FORMATS, Grid
 from typelattice.study.study_scope import BeyondReachError
 from typelattice.study.table_labels import CODES, short

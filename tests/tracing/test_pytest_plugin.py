@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 from forked import run_python
 
-from typelattice.calls.step import Input, SourceLocation
+from typelattice.calls.steps import Input, SourceLocation
 from typelattice.tracing.front.baseline import Finding, codes_run
 from typelattice.tracing.front.pytest_session import SessionFindings, verdict
 

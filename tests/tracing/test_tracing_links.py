@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from traced_modules import followed, texts
 
-from typelattice.calls.step import Input
+from typelattice.calls.steps import Input
 from typelattice.tracing.run_data.array_links import MOST_AT_ONE, Links, StepNumber
 from typelattice.tracing.run_data.run import Run
 

@@ -7,7 +7,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.calls.call_signatures import equivalents, names
-from typelattice.calls.step import Opaque
+from typelattice.calls.steps import Opaque
 from typelattice.tracing.run_data.run import Run
 
 pytest.importorskip("scipy")

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.recorded_answer import UNKNOWN_REASON, answer_words
-from typelattice.explanations.sections import answer, cast_words
+from typelattice.explanations.promotion_in_english import answer_text, describe_cast
+from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, result_words
 from typelattice.explorer.answer_pages import (
     ALONE,
     FOLDER,
@@ -34,8 +34,8 @@ from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
 from typelattice.operands.notation import parse_operand
-from typelattice.recorded.observed import RecordedAnswer, find_recorded_answer
-from typelattice.recorded.unasked import is_never_asked, missing_dtype_of
+from typelattice.recorded.never_asked import is_never_asked, missing_dtype_of
+from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
 
 FIRST = 4  # libraries that the sentence at the top names
 ON_CARD = 5  # libraries that a card names
@@ -88,8 +88,10 @@ def _given(question: Question, name: str, release: str, with_rule: bool = False)
     call = "" if o is None else f"{o.library}: {o.call.question}"
     rule = str(p.rule) if with_rule and p.rule and not missing_dtype_of(p) else ""
     lossy = [c for c in p.casts if c.loss] if rule and not (o and o.departs) else []
-    lost = tuple(dict.fromkeys(map(cast_words, lossy)))
-    return Given(release, answer_words(o) if o else answer(p), _status(p, o), call, _why(p, o), rule, lost)
+    lost = tuple(dict.fromkeys(map(describe_cast, lossy)))
+    return Given(
+        release, result_words(o) if o else answer_text(p), _status(p, o), call, _why(p, o), rule, lost
+    )
 
 
 def _status(p: Promotion, o: RecordedAnswer | None) -> str:
@@ -103,7 +105,7 @@ def _why(p: Promotion, o: RecordedAnswer | None) -> str:
     if o is None:
         return p.reason or ""
     if o.departs:
-        return f"its rule says {answer(p)}; {o.reason or UNKNOWN_REASON}"
+        return f"its rule says {answer_text(p)}; {o.reason or UNKNOWN_REASON}"
     return o.error or ""
 
 

@@ -23,9 +23,9 @@ from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import NAMES, OPERATIONS
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED
-from typelattice.recorded.departures import list_departures
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import open_recording
-from typelattice.recorded.sections import RecordedCall
 
 FOLDER = "conformance"
 VERSION = 1  # of the data

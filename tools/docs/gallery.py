@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import typelattice as tl
 from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import heading_of, headings, known_first
-from typelattice.files.text import FOLDER
-from typelattice.recorded.departures import list_departures
+from typelattice.files.system_text import FOLDER
+from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import load_recording, recording_names
 from typelattice.rendering.drawing import Drawing
 from typelattice.study.changed_calls import changes

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import GIVE_SHAPE, size
-from typelattice.calls.step import Argument, Excerpt, Ref
+from typelattice.calls.steps import Argument, Excerpt, Ref
 from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import clip_text
 

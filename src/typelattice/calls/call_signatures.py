@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
-from typelattice.calls.step import Argument, NamedDType
+from typelattice.calls.steps import Argument, NamedDType
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.dtypes import DTYPES, OTHER_NAMES, Kind
 from typelattice.facts.errors import TypelatticeError

@@ -17,7 +17,7 @@ from typelattice.calls.function_call import FunctionCall
 from typelattice.calls.multiple_results import INNER_PART, SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref, leaves
+from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, leaves
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.operands.operand import PYTHON_KINDS, scalar
 

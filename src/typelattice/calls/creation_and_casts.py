@@ -12,12 +12,12 @@ from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder, dtype_deciding_number
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import NO_SHAPE, plain_axes, result_shape
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, Ref
+from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
-from typelattice.operands.objects import operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.read_objects import operand
 
 LINSPACE = ("endpoint", "retstep", "axis")  # arguments that its step keeps
 PYTHON_TYPES = {"float": float, "int": int, "complex": complex, "bool": bool}

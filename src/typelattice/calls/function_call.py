@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.calls.call_signatures import name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.operations import operation
 from typelattice.facts.suggestions import quote_short
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.attributes import read_attribute
-from typelattice.calls.bind import call_function, is_function
+from typelattice.calls.bound_calls import call_function, is_function
 from typelattice.calls.call_signatures import FUNCTIONS, dtype_named, find_equivalents, name_meaning, names
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, add_bitcast, convert_fill_value
@@ -14,7 +14,7 @@ from typelattice.calls.function_call import requested_dtype
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE, size
-from typelattice.calls.step import FUNCTION_OF_IN_PLACE, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape

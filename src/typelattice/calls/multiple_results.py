@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typelattice.calls.call_signatures import ITSELF, fields_of
 from typelattice.calls.program_builder import RESULT_KEYWORD
-from typelattice.calls.step import Argument, Call, Ref
+from typelattice.calls.steps import Argument, Call, Ref
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.shapes import Shape
 

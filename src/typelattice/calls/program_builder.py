@@ -10,7 +10,7 @@ from typelattice.calls.call_signatures import name_meaning
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.shapes import indexed_shape, result_shape
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     MAX_STEP_CHARS,
@@ -43,8 +43,8 @@ from typelattice.facts.range_checks import Value, exceeds_int32
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.notation import parse_operand
-from typelattice.operands.objects import operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.read_objects import operand
 
 YIELDING_LIBRARY = "numpy"  # in `numpy_array + tensor`, the other library decides
 MAX_LIST_LENGTH = 48  # characters of a list, as a step writes it

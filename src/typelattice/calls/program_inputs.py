@@ -10,8 +10,8 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import quote_short
 from typelattice.operands.notation import parse_operand
-from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand, OperandError
+from typelattice.operands.read_objects import operand
 
 SHAPED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\](:weak)?")
 CUSTOM_NAME = re.compile(r"[a-z][a-z0-9_]*\b")  # a name that a system file may give to a dtype

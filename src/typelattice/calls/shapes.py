@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.step import Argument, Ref, Slice
+from typelattice.calls.steps import Argument, Ref, Slice
 from typelattice.facts.operations import Operation
 from typelattice.facts.shapes import Shape, ShapeError, find_broadcast_shape
 

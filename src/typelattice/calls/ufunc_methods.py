@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from typelattice.calls.bind import call_function
+from typelattice.calls.bound_calls import call_function
 from typelattice.calls.call_signatures import FUNCTIONS, name_meaning
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.suggestions import clip_text
 

@@ -12,7 +12,7 @@ BINDING = re.compile(r"([^\W\d]\w*)=(?!=)([^\n]*)\Z")  # an operand has a colon 
 
 def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     """Return the one program among arguments, and the bindings of its names. Raises ProgramError."""
-    from typelattice.calls.step import ProgramError  # most questions bind no names: a faster start
+    from typelattice.calls.steps import ProgramError  # most questions bind no names: a faster start
 
     texts = [x for x in arguments if not BINDING.match(x)]
     option = next((x for x in texts if x.startswith("--")), None)

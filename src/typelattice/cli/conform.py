@@ -27,10 +27,10 @@ from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import installed_release
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.departures import list_departures
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import load_recording
-from typelattice.recorded.sections import RecordedCall
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import progress_bar

@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 import typelattice as tl
-from typelattice.calls.step import Input, ProgramError, Step
+from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
 from typelattice.cli.site_address import program_link
-from typelattice.explanations.recorded_answer import answer_words, recorded_words
-from typelattice.explanations.sections import cast_words, explicit_cast_words, fit_words
+from typelattice.explanations.promotion_in_english import describe_cast, describe_explicit_cast, describe_fit
+from typelattice.explanations.recorded_answer_in_english import recorded_words, result_words
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse_operand
@@ -22,7 +22,7 @@ from typelattice.programs.json.plain_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.recorded.unasked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
+from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
@@ -146,7 +146,7 @@ def _place(step: Step) -> str:
 def _result_text(o: Outcome, name: str) -> tuple[str, str]:
     """Return the result of a step and its system's name; the observed result where the library departs."""
     if seen := o.recorded_departure:
-        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
+        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else result_words(seen)
         return answer, f"{name} (by rule {o})"
     return str(o), f"{name}{NEVER_ASKED_MARK}" if o.never_asked else name
 
@@ -188,20 +188,20 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
     """Explain a step that casts or refuses operands, and name the rule."""
     p = o.promotion
     if o.cast is not None:
-        words = explicit_cast_words(o.cast.source, o.cast.target, o.cast.says)
+        words = describe_explicit_cast(o.cast.source, o.cast.target, o.cast.says)
         return [o.reason or words, f"rule: {o.cast.rule}"]
     if p is None:
         return [o.reason] if o.reason else []
-    casts = [f"casts {cast_words(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
+    casts = [f"casts {describe_cast(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
     refused = (
         [f"{o.reason}: {p.remedy}" if p.remedy and o.reason == p.reason else o.reason] if o.reason else []
     )
     sums = [f"accumulates in {p.accumulator}"] if p.accumulator else []
-    said = [*(refused or casts), *sums, *map(fit_words, p.fits)]
+    said = [*(refused or casts), *sums, *map(describe_fit, p.fits)]
     same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting_operands)
     if said or not same:
         said.append(f"rule: {p.rule}")
-    seen = o.observed
+    seen = o.recorded_answer
     if (seen is None or seen.departs) and (did := recorded_words(p, seen)):
         said.append(f"observed: {'; '.join(did)}")
     return said

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import may_give_python_number
+from typelattice.engine.evaluate_operation import may_give_python_number
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.departure import Departure, departure_of
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.recorded_calls import RecordedCall
 
 REFUSAL = "-"
 """How a system's refusal is written."""

@@ -49,8 +49,8 @@ from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import installed_release
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import UnknownSystemError
-from typelattice.recorded.sections import RecordedCall
+from typelattice.files.system_text import UnknownSystemError
+from typelattice.recorded.recorded_calls import RecordedCall
 
 PATIENCE = 6  # times the limit that a call may take when it is asked again
 DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls

@@ -22,8 +22,8 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline_message
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import load_recording, recording_names
-from typelattice.recorded.sections import RecordedCall
 
 SEVERAL = 200
 """Random calls of three operands and more, of each operation that takes them."""

@@ -41,8 +41,8 @@ from typelattice.facts.operations import NAMES
 from typelattice.files.reader import system as find_system
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.departures import list_departures
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 SEVERAL = 500
 """Random calls of three operands and more, of each operation that takes them."""

@@ -11,7 +11,7 @@ from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
 from typelattice.facts.operations import Operation, operation
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.recorded_calls import RecordedCall
 
 SHRUNK = 200
 """How many mismatches are made small; the further ones are reported as they were found."""

@@ -11,8 +11,8 @@ from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question, planned_calls
 from typelattice.recorded.answers import MISSING_IN_RELEASE, Messages
 from typelattice.recorded.encode_recording import encode_recording
+from typelattice.recorded.recorded_calls import Answers
 from typelattice.recorded.recording import Recording
-from typelattice.recorded.sections import Answers
 
 Progress = Callable[[int, int, str], None]
 """Told how many calls are done, how many are planned, and the operation."""

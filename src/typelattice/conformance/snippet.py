@@ -13,7 +13,7 @@ from typelattice.conformance.implementation_differences import VALUE, Difference
 from typelattice.conformance.library import NotAskedError, OperandString
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, OF_PYTHON
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.recorded_calls import RecordedCall
 
 LETTERS = "xyzuvw"
 MANY_LINES = 10

@@ -6,7 +6,7 @@ from typelattice.designer.clingo_solver import MissingSolverError
 from typelattice.designer.completion import Completion, ConflictError, Design, design
 from typelattice.designer.demands import DEMANDS, Demand
 from typelattice.designer.nodes import MissingNode, MissingNodes, missing_nodes
-from typelattice.designer.plan import Plan, PlanError, plan
+from typelattice.designer.plan import Plan, PlanError, read_plan
 from typelattice.designer.repair import Repair, Repairs, repairs
 from typelattice.study.study_scope import BeyondReachError
 

@@ -23,9 +23,9 @@ class MissingSolverError(TypelatticeError, ImportError):
 class Answer:
     """The best answers found, as atoms. `proven`: none is better; `all`: and there are no others as good."""
 
-    found: tuple[frozenset[Atom], ...]
-    proven: bool
-    all: bool
+    models: tuple[frozenset[Atom], ...]
+    is_proven: bool
+    is_complete: bool
 
 
 def solve(

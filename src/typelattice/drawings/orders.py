@@ -7,7 +7,7 @@ from itertools import combinations
 
 from typelattice.engine.rules import Pair, Rules
 from typelattice.explanations.operation_description import join_words
-from typelattice.explanations.sections import name
+from typelattice.explanations.promotion_in_english import name_node
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
@@ -56,7 +56,7 @@ def node_code(node: Node, codes: str) -> str:
     """Return the name of a node in a drawing."""
     if isinstance(node, DType):
         return short(node, codes)
-    return name(node) if codes == "names" else str(node)
+    return name_node(node) if codes == "names" else str(node)
 
 
 def row(node: Node) -> float:
@@ -93,7 +93,7 @@ def _choose_nodes(system: Rules, small: bool, also: set[Node]) -> tuple[list[Nod
 def _facts(node: Node) -> str:
     """Describe a node, for the title that readers see on demand."""
     if not isinstance(node, DType):
-        return f"{node}: {name(node)}, which counts by its kind and gives way to a dtype beside it"
+        return f"{node}: {name_node(node)}, which counts by its kind and gives way to a dtype beside it"
     said = [f"{node}: {node.kind}"]
     said += [f"{node.bits} bits"] if node.bits else []
     if node.precision:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from typelattice.engine.combine import join_tiers
 from typelattice.engine.decisions import (
     Decision,
     Defaulted,
@@ -20,6 +19,7 @@ from typelattice.engine.decisions import (
     ReplacedInAnswer,
     TiersJoined,
 )  # fmt: skip
+from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.joining import dtype_or_default
 from typelattice.engine.operand_checks import cast_remedy, deciding_entry, resolve_target
 from typelattice.engine.operations import Covers, OperationRules, look_up

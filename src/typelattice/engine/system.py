@@ -10,8 +10,8 @@ from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import field, frozen
 from typelattice.operands.notation import parse_operand
-from typelattice.operands.objects import CACHE_KEYS, PLAIN_ARRAY_CLASSES, mark_foreign, operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, OperandError
+from typelattice.operands.read_objects import CACHE_KEYS, PLAIN_ARRAY_CLASSES, mark_foreign, operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.evaluate_operation import ignores_exponent, operation_rules
 from typelattice.engine.operand_checks import SCALAR_PLACE_TEXTS, dtype_of_pair
-from typelattice.engine.operate import ignores_exponent, operation_rules
 from typelattice.engine.operation_join import counted_dtype, make_arrays
 from typelattice.engine.operations import Domain, OperationRules
 from typelattice.engine.rule_words import JoinRule
@@ -68,13 +68,13 @@ def _describe_join(p: Promotion, rule: OperationRules) -> Iterator[str]:
         yield "it computes in the first of its loops to which every operand casts"
 
 
-def _describe_domain(taken: Domain, concerned: Sequence[DType]) -> str:
+def _describe_domain(domain: Domain, concerned: Sequence[DType]) -> str:
     """List the kinds and dtypes of a domain; name the excluded ones that concern this question."""
-    listed = "every kind" if {*Kind} <= {*taken.listed} else join_words(taken.listed)
-    if not taken.excluded:
+    listed = "every kind" if {*Kind} <= {*domain.listed} else join_words(domain.listed)
+    if not domain.excluded:
         return listed
-    named = [x for x in taken.excluded if len(taken.excluded) <= ALWAYS_NAMED or x in concerned]
-    rest = len(taken.excluded) - len(named)
+    named = [x for x in domain.excluded if len(domain.excluded) <= ALWAYS_NAMED or x in concerned]
+    rest = len(domain.excluded) - len(named)
     others = [f"{rest} {'other ' * bool(named)}dtype{'s' * (rest > 1)}"] if rest else []
     return f"{listed} except {join_words([*named, *others])}"
 

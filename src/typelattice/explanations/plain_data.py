@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typelattice.engine.answer import OperandCast, Promotion
 from typelattice.engine.decisions import Decision
-from typelattice.engine.fit import ValueFit
-from typelattice.recorded.observed import find_recorded_answer
-from typelattice.recorded.unasked import is_never_asked
+from typelattice.engine.scalar_fit import ValueFit
+from typelattice.recorded.never_asked import is_never_asked
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
-def data(p: Promotion) -> dict[str, object]:
+def promotion_data(p: Promotion) -> dict[str, object]:
     """Return a promotion as dictionaries, lists, strings, numbers: what JSON can hold."""
     return {
         "system": p.system.name,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
+from typelattice.engine.evaluate_operation import find_result_rule, operation_rules
 from typelattice.engine.joining import dtype_or_default
-from typelattice.engine.operate import find_result_rule, operation_rules
 from typelattice.engine.operations import ComputedMember
 from typelattice.facts.dtype_members import arguments_of
 from typelattice.facts.dtypes import DType

@@ -10,13 +10,13 @@ from typelattice.engine.decisions import Decision
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.system import System
 from typelattice.explanations.operation_description import describe_operation
-from typelattice.explanations.recorded_answer import answer_words, recorded_words
-from typelattice.explanations.sections import answer, sections
+from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
+from typelattice.explanations.recorded_answer_in_english import recorded_words, result_words
 from typelattice.explorer.rules_of_answers import rules_key
 from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import TIERS, Operand, Tier, operand_of_dtype
-from typelattice.recorded.observed import find_recorded_answer
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.study.table_labels import code, label, marks
 from typelattice.study.tables import is_small
 
@@ -116,7 +116,7 @@ class AnswerEncoder:
         """Return the answer itself."""
         stands_out = marks(p)
         result = -1 if p.dtype is None else self._result(p.dtype, p.weak, _tier(p))
-        told = (code(p), answer(p), stands_out[0], p.weak, "lossy" in stands_out, result)
+        told = (code(p), answer_text(p), stands_out[0], p.weak, "lossy" in stands_out, result)
         return self.pools.answers.number(told)
 
     def _result(self, dtype: DType, weak: bool, tier: Tier) -> int:
@@ -130,7 +130,7 @@ class AnswerEncoder:
         """Return the sections of its explanation, except the one on what the operation does."""
         alike = _alike(p)
         if alike not in self._trails:
-            told = sections(p, with_operation=False)
+            told = explain_in_sections(p, with_operation=False)
             numbers = tuple(self.pools.sections.number((heading, *lines)) for heading, lines in told)
             self._trails[alike] = self.pools.trails.number(numbers)
         return self._trails[alike]
@@ -143,7 +143,7 @@ class AnswerEncoder:
         """Return the number of the entry with the library's own answer."""
         o = find_recorded_answer(p)
         departs = o is not None and o.departs
-        return self.pools.evidence.number((departs, answer_words(o) if o else "", *recorded_words(p, o)))
+        return self.pools.evidence.number((departs, result_words(o) if o else "", *recorded_words(p, o)))
 
     def way(self, p: Promotion) -> int:
         """Return the joined nodes, their join, and the minimal bounds that lost."""

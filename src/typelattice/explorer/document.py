@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from typelattice.drawings.draw import draw
-from typelattice.engine.operate import operation_rules
+from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
 from typelattice.explorer.pool_merging import merge
@@ -25,7 +25,7 @@ from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import heading_of, headings
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.text import FormatError, read_text, systems
+from typelattice.files.system_text import FormatError, read_text, systems
 from typelattice.study.criteria import CRITERIA, criteria
 from typelattice.study.laws import LAWS, laws
 

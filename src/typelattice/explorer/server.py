@@ -30,7 +30,7 @@ from typelattice.explorer.workbench import (
 )
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.errors import TypelatticeError
-from typelattice.files.text import MAX_SYSTEM_FILE_BYTES
+from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES
 
 HOST = "127.0.0.1"
 MOST_BYTES = (

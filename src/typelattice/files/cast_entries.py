@@ -9,7 +9,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import NAMES, Operation
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.vocabulary import (
+from typelattice.files.system_file_words import (
     OrderDependentError,
     UnknownWordError,
     Words,

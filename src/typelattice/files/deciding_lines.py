@@ -37,8 +37,8 @@ from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS
 from typelattice.facts.order import OrderError
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
+from typelattice.files.system_text import Text
 from typelattice.files.system_without_lines import LineRemoval, Lines
-from typelattice.files.text import Text
 from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
 
 TYPE_CHECKING = False

@@ -15,7 +15,7 @@ from typelattice.facts.order import Order
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.formula_reader import FORMULA_FUNCTIONS, read_formula, split_call
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.vocabulary import OrderDependentError, UnknownWordError, Words, items, text
+from typelattice.files.system_file_words import OrderDependentError, UnknownWordError, Words, items, text
 
 MAX_PARAMETERS = 8  # parameters of a dtype
 LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)(?: (digits|decimals))?")

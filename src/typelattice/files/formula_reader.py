@@ -9,7 +9,7 @@ from typing import Any
 from typelattice.engine.formulas import OF_EACH, OF_NUMBERS, OF_OPERANDS, OF_TERMS, SAME, Formula
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.files.vocabulary import UnknownWordError
+from typelattice.files.system_file_words import UnknownWordError
 
 MAX_FORMULA_CHARS = 200  # characters: many times what the formulas of SQL's decimals have
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}

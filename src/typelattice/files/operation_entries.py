@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from typelattice.engine import operations as ops
-from typelattice.engine.fit import CONDITIONS, LEAST_DTYPE, OUTCOMES, OUTCOMES_OF_DTYPE
 from typelattice.engine.rule_words import (
     CountsAs,
     JoinRule,
@@ -15,6 +14,7 @@ from typelattice.engine.rule_words import (
     ScalarTarget,
     WeakResult,
 )
+from typelattice.engine.scalar_fit import CONDITIONS, LEAST_DTYPE, OUTCOMES, OUTCOMES_OF_DTYPE
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
@@ -22,7 +22,7 @@ from typelattice.facts.order import Order, collect, statements
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.order_entries import MAX_STATEMENTS
-from typelattice.files.vocabulary import (
+from typelattice.files.system_file_words import (
     ENTRY_NAMES,
     ConsequentError,
     UnknownWordError,

@@ -9,7 +9,7 @@ from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import quote_short
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.vocabulary import OrderDependentError, Words, phrase, read_distinct
+from typelattice.files.system_file_words import OrderDependentError, Words, phrase, read_distinct
 
 Pair = frozenset[Node]
 

@@ -22,9 +22,7 @@ from typelattice.files.operation_entries import TIERS, OperationEntries, read_cu
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.system_definition import SystemDefinition, definition, of_shipped, read
-from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.text import SHIPPED_FOLDER, Text, UnknownSystemError, systems
-from typelattice.files.vocabulary import (
+from typelattice.files.system_file_words import (
     OrderDependentError,
     UnknownWordError,
     Words,
@@ -34,6 +32,8 @@ from typelattice.files.vocabulary import (
     read_distinct,
     text,
 )
+from typelattice.files.system_origin import SystemOrigin
+from typelattice.files.system_text import SHIPPED_FOLDER, Text, UnknownSystemError, systems
 from typelattice.operands.operand import KIND_BY_NAME
 
 TYPE_CHECKING = False
@@ -280,7 +280,7 @@ def _read_custom_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
     """Read the dtypes that the file defines, by name and by code."""
     found: dict[str, DType] = {}
     for word, facts in reader.table("dtypes"):
-        from typelattice.files.own_dtypes import (
+        from typelattice.files.custom_dtypes import (
             read_custom_dtype,  # most files have none, and load faster without
         )
 

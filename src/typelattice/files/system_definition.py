@@ -9,7 +9,7 @@ from os import PathLike, path
 
 from typelattice.facts.frozen_classes import field, frozen, replace
 from typelattice.facts.suggestions import spelling_hint
-from typelattice.files.text import (
+from typelattice.files.system_text import (
     FOLDER,
     SHIPPED_FOLDER,
     Chain,

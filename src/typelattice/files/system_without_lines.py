@@ -12,7 +12,7 @@ from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
-from typelattice.files.text import FormatError, Line
+from typelattice.files.system_text import FormatError, Line
 
 Lines = tuple[Line, ...]
 

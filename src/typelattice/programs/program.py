@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from typelattice.calls.step import Input, ProgramError, Step
+from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
@@ -28,7 +28,7 @@ from typelattice.programs.replay.replay import replay
 from typelattice.programs.replay.run_on_arrays import run
 
 if TYPE_CHECKING:
-    from typelattice.recorded.observed import RecordedAnswer
+    from typelattice.recorded.recorded_answer import RecordedAnswer
 
 LARGEST_MODEL = 2**31  # bytes: more than a protocol buffer may have
 AnySystem = System | str | os.PathLike[str]
@@ -99,8 +99,8 @@ class Replay(Sequence[Outcome], Viewed):
         return tuple((step, seen) for step, outcome in pairs if (seen := outcome.recorded_departure))
 
     def __str__(self) -> str:
-        from typelattice.explanations.recorded_answer import describe_answer  # takes long to load
-        from typelattice.recorded.unasked import NEVER_ASKED_NOTE
+        from typelattice.explanations.recorded_answer_in_english import describe_answer  # takes long to load
+        from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
 
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from typelattice.calls.creation_and_casts import PYTHON_TYPES
 from typelattice.calls.multiple_results import source_arguments
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     SAME_KIND_MARK,
     Argument,

@@ -9,7 +9,7 @@ from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
 from typelattice.recorded.operand_patterns import OperandPattern, RecordedOperand
-from typelattice.recorded.sections import RecordedCall
+from typelattice.recorded.recorded_calls import RecordedCall
 
 
 @frozen()

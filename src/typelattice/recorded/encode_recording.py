@@ -11,6 +11,7 @@ from typing import Any
 from typelattice.disk.write import write_text
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import MISSING_IN_RELEASE, SEPARATOR, outline_message, split_message
+from typelattice.recorded.recorded_calls import REST, Answers, Operands
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import (
     FORMAT,
@@ -20,7 +21,6 @@ from typelattice.recorded.recording_files import (
     json_line,
     load_recording,
 )
-from typelattice.recorded.sections import REST, Answers, Operands
 
 MAX_NEAREST_OPERATIONS = 3  # operations that are tried as the one that another answers like
 

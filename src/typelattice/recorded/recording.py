@@ -17,7 +17,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.recorded.answers import MISSING_IN_RELEASE, SEPARATOR, answer_of, split_message
-from typelattice.recorded.sections import (
+from typelattice.recorded.recorded_calls import (
     NO_SECTION,
     REST,
     AnswerRow,

@@ -12,6 +12,7 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.recorded.answers import SEPARATOR
+from typelattice.recorded.recorded_calls import Operands, Section
 from typelattice.recorded.recording import (
     Recording,
     RecordingError,
@@ -20,7 +21,6 @@ from typelattice.recorded.recording import (
     refuse_line,
     short_text,
 )
-from typelattice.recorded.sections import Operands, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

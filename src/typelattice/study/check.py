@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explanations.sections import Section
+from typelattice.explanations.promotion_in_english import TitledLines
 from typelattice.facts.dtypes import DType, Kind, Node, Weak, sort_key
 from typelattice.files.reader import system as find_system
 from typelattice.study.criteria import SHOWN, Criteria, criteria
@@ -48,7 +48,7 @@ class Check:
         names = {Kind.UNSIGNED: "uint", Kind.SIGNED: "int"}
         return {names.get(kind, kind.value): d for kind, d in self.system.defaults.items()}
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[TitledLines]:
         """Yield the parts of the check, each a heading and lines."""
         s, dtypes = self.system, self.system.dtypes
         yield "name", [s.name]
@@ -108,7 +108,7 @@ class Check:
             for bounds, winner in self.system.ties.items()
         )
 
-    def _judgement(self) -> Iterator[Section]:
+    def _judgement(self) -> Iterator[TitledLines]:
         """Yield the laws that hold or fail and the criteria that pairs break, in few lines."""
         failing = [f"not {law}: {v.counterexample}" for law, v in self.laws.items() if v.holds is False]
         unknown = [f"{law} {v}" for law, v in self.laws.items() if v.holds is None]

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operations import GROUPS, class_of, merge_entries
 from typelattice.engine.system import System
-from typelattice.explanations.sections import Section
+from typelattice.explanations.promotion_in_english import TitledLines
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, OperandError, operand_of_dtype
-from typelattice.recorded.observed import find_recorded_answer
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.study.study_scope import domain
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Closed:
     def __bool__(self) -> bool:
         return not self.escapes
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[TitledLines]:
         """Yield the verdict, and what else is doubtful."""
         about = f"{self.operations:,} operations with all operands, {self.asked:,} questions"
         if self:

@@ -9,8 +9,8 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, DTypeError, Weak, sort_key
 from typelattice.facts.errors import TypelatticeError
 from typelattice.operands.notation import parse_operand
-from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand, operand_of_dtype
+from typelattice.operands.read_objects import operand
 
 TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
 SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind

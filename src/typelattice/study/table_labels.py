@@ -4,13 +4,13 @@ from __future__ import annotations
 from functools import partial
 
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.recorded_answer import describe_answer
-from typelattice.explanations.sections import answer, cast_words, question
+from typelattice.explanations.promotion_in_english import answer_text, describe_cast, question
+from typelattice.explanations.recorded_answer_in_english import describe_answer
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
 from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import BOOL, Operand
-from typelattice.recorded.observed import RecordedAnswer, find_recorded_answer
+from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
 from typelattice.rendering import Cell
 
 CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
@@ -85,10 +85,12 @@ def marks(p: Promotion) -> tuple[str, ...]:
 
 def describe_cell(p: Promotion) -> str:
     """Describe a cell in a line: the question, the answer, and the reason of a refusal or the loss."""
-    lost = dict.fromkeys(cast_words(c) for c in p.casts if c.loss)
+    lost = dict.fromkeys(describe_cast(c) for c in p.casts if c.loss)
     o = find_recorded_answer(p)
     did = [f"{o.library} {describe_answer(o)}"] if o and o.departs else []
-    return ". ".join((f"{question(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *lost, *did))
+    return ". ".join(
+        (f"{question(p)}: {answer_text(p)}", *([str(p.reason)] if p.reason else []), *lost, *did)
+    )
 
 
 def left_out(dtypes: tuple[DType, ...], advice: str = "") -> list[str]:

@@ -14,10 +14,10 @@ from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, Tier, operand_of_dtype
-from typelattice.recorded.observed import asked_library, find_recorded_answer, recording_of
+from typelattice.recorded.recorded_answer import asked_library, find_recorded_answer, recording_of
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import SCALARS, TierChoice, check_size, weak_widths
 from typelattice.study.table_labels import DEPARTS, REFUSED, SHOW_SMALL, cell, label, left_out

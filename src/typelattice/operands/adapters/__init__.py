@@ -12,8 +12,13 @@ from types import ModuleType
 from typelattice.facts.dtypes import NATIVE_DTYPE_MAKERS, DType, DTypeError, dtype
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import spelling_hint
-from typelattice.operands.objects import NAMESPACE_ATTRIBUTE, READER_FINDERS, ObjectReader, clear_reader_cache
 from typelattice.operands.operand import Operand, operand_of_dtype
+from typelattice.operands.read_objects import (
+    NAMESPACE_ATTRIBUTE,
+    READER_FINDERS,
+    ObjectReader,
+    clear_reader_cache,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

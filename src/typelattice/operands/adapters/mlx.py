@@ -7,8 +7,8 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import attribute, dtype_named, find_module
-from typelattice.operands.objects import PLAIN_ARRAY_CLASSES
 from typelattice.operands.operand import BOOL, Operand, operand_of_dtype
+from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
 
 def read(x: Any) -> Operand | None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named
-from typelattice.operands.objects import PLAIN_ARRAY_CLASSES
 from typelattice.operands.operand import Operand, operand_of_dtype
+from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
 PLAIN_ARRAY_CLASSES.add(np.ndarray)
 OWN_SCALARS = (np.generic,)  # which other libraries may take for Python's numbers

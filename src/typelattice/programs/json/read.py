@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import MAX_AXES, read_input
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     MAX_STEP_CHARS,

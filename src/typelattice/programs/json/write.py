@@ -9,7 +9,7 @@ from functools import cache
 from json import dumps
 from typing import Any
 
-from typelattice.calls.step import Argument, DTypeOf, NamedDType, Ref, Slice, Step
+from typelattice.calls.steps import Argument, DTypeOf, NamedDType, Ref, Slice, Step
 from typelattice.facts.operations import Operation
 from typelattice.operands.operand import Operand
 

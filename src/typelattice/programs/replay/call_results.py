@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from typelattice.calls.call_signatures import COMPUTED, ITSELF, OF_OPERAND
 from typelattice.calls.multiple_results import result_dtype_origin
-from typelattice.calls.step import Call
+from typelattice.calls.steps import Call
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import operation_rules
+from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.operations import NUMBER_OF_ALL
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS
-from typelattice.namespaces.inspection import at_least
+from typelattice.namespaces.inspection import promote_to_kind
 from typelattice.operands.operand import Operand, Tier, operand_of_dtype, scalar
 
 
@@ -28,7 +28,7 @@ def result_of(
     if number and not step.shape and "axis" not in named:
         return scalar(number), None
     if step.name == "result_type" and named:
-        found = at_least(system, p.dtype, named["kind"], system.defaults.get)
+        found = promote_to_kind(system, p.dtype, named["kind"], system.defaults.get)
         return (
             (operand_of_dtype(found, tier=tier), None)
             if found

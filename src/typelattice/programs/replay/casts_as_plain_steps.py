@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.calls.step import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
+from typelattice.calls.steps import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
 from typelattice.facts.cast_rules import CLAMP, DOWN, EVEN, UP, WRAP, ZERO
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.finite_values import FiniteValues, find_finite_values, scale

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from typelattice.calls.program_builder import RESULT_KEYWORD
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     MAX_STEP_CHARS,
     Argument,

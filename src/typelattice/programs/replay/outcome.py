@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
 if TYPE_CHECKING:
-    from typelattice.recorded.observed import RecordedAnswer
+    from typelattice.recorded.recorded_answer import RecordedAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ class Outcome:
         return self.reason is not None
 
     @property
-    def observed(self) -> RecordedAnswer | None:
+    def recorded_answer(self) -> RecordedAnswer | None:
         """The recorded answer of the library; None if it was never asked, or if no rule decides the step."""
-        from typelattice.recorded.observed import (
+        from typelattice.recorded.recorded_answer import (
             find_recorded_answer,  # takes long to load, and few programs ask
         )
 
@@ -61,7 +61,7 @@ class Outcome:
     @property
     def recorded_departure(self) -> RecordedAnswer | None:
         """The recorded answer of the library if it contradicts the rule; later steps follow the rule."""
-        return seen if (seen := self.observed) and seen.departs else None
+        return seen if (seen := self.recorded_answer) and seen.departs else None
 
     @property
     def never_asked(self) -> bool:
@@ -71,7 +71,7 @@ class Outcome:
         >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
         [False, True]
         """
-        from typelattice.recorded.unasked import is_never_asked
+        from typelattice.recorded.never_asked import is_never_asked
 
         p = self.promotion
         return p is not None and self.refused == (p.dtype is None) and is_never_asked(p)
@@ -84,7 +84,7 @@ class Outcome:
         >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].marked)
         float32?
         """
-        from typelattice.recorded.unasked import NEVER_ASKED_MARK
+        from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 
         return f"{self}{NEVER_ASKED_MARK}" if self.never_asked else str(self)
 

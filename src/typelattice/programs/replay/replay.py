@@ -9,7 +9,7 @@ from typelattice.calls.call_signatures import name_meaning, system_of_mode, syst
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     IN_PLACE_OF_FUNCTION,
     SAME_KIND_MARK,
@@ -31,12 +31,12 @@ from typelattice.calls.step import (
 )  # fmt: skip
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
-from typelattice.engine.fit import fit_values
+from typelattice.engine.evaluate_operation import operation_rules, write_into_left
 from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_index_refused
 from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
-from typelattice.engine.operate import operation_rules, write_into_left
 from typelattice.engine.operations import LAST_ARRAY
 from typelattice.engine.rule_words import ForeignCountsAs, JoinRule, LeftOperand
+from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System
 from typelattice.facts.cast_rules import PLAIN
 from typelattice.facts.dtypes import DType, Kind, dtype

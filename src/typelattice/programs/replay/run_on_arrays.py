@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.calls.creation_and_casts import PYTHON_TYPES
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     Argument,
     Call,
@@ -33,8 +33,8 @@ from typelattice.facts.operations import OPERATIONS, SHAPE, Operation
 from typelattice.facts.suggestions import spelling_hint
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
-from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand
+from typelattice.operands.read_objects import operand
 from typelattice.programs.source.dtype_questions import LIMITS
 
 EXTENSIONS = ("linalg", "fft")  # where a namespace has functions, too
@@ -215,7 +215,7 @@ class _Runner:
         if asked.name in PYTHON_TYPES and asked.name != "bool":
             return self.xp.asarray(PYTHON_TYPES[asked.name](1)).dtype
         if isinstance(self.xp, Namespace):
-            return self.xp._context.dtype(asked.name)
+            return self.xp._context.read_dtype(asked.name)
         return getattr(self.xp, asked.name, asked.name)
 
     def lists(self, key: Argument, form: str) -> Any:

@@ -10,7 +10,7 @@ from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.creation_and_casts import PYTHON_TYPES
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE
-from typelattice.calls.step import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
+from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import Operand, scalar

@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.call_signatures import name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
+from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import operation

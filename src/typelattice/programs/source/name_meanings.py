@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from typelattice.calls.call_signatures import name_meaning
 from typelattice.calls.multiple_results import MultipleResults
-from typelattice.calls.step import Argument, Ref
+from typelattice.calls.steps import Argument, Ref
 from typelattice.facts.libraries import library_of
 from typelattice.programs.source.dtype_questions import Limits
 

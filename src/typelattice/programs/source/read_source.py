@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
-from typelattice.calls.step import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
+from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run

@@ -10,7 +10,7 @@ from types import EllipsisType
 from typing import Any
 
 from typelattice.calls.attributes import ATTRIBUTES, read_attribute
-from typelattice.calls.bind import call_function
+from typelattice.calls.bound_calls import call_function
 from typelattice.calls.call_signatures import (
     constant,
     dtype_named,
@@ -25,7 +25,7 @@ from typelattice.calls.methods import METHODS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import names_dtype
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     FUNCTION_OF_IN_PLACE,
     MAX_STEP_CHARS,
     SAME_KIND_MARK,

@@ -8,14 +8,14 @@ from typing import Any, NoReturn
 
 from typelattice.calls.attributes import ATTRIBUTES
 from typelattice.calls.methods import is_method
-from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, ProgramError, Ref, Slice
+from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, ProgramError, Ref, Slice
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range_checks import Value
-from typelattice.operands.objects import operand
 from typelattice.operands.operand import PYTHON_KINDS, OperandError
+from typelattice.operands.read_objects import operand
 from typelattice.programs.symbols.caller_location import here
 
 WHERE = "write where(condition, x, y), or each branch as a function of its own"

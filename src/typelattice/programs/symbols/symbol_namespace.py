@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from typelattice.calls.attributes import read_attribute
-from typelattice.calls.bind import call_function
+from typelattice.calls.bound_calls import call_function
 from typelattice.calls.call_signatures import FUNCTIONS, constant, dtype_named
 from typelattice.calls.creation_and_casts import MAKERS
 from typelattice.calls.methods import call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref
 from typelattice.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.facts.dtypes import dtype
 from typelattice.facts.operations import Operation

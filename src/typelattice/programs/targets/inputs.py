@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typelattice.calls.step import Input, ProgramError
+from typelattice.calls.steps import Input, ProgramError
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.namespaces.recipe import one_line

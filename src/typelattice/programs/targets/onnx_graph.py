@@ -11,7 +11,7 @@ from onnx import numpy_helper
 
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import result_shape
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     MAX_STEP_CHARS,
     Argument,
     Call,

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from typelattice.calls.call_signatures import CAST, FUNCTIONS, graph_names, graph_operation
 from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.step import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
+from typelattice.calls.steps import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
 from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.programs.targets.onnx_graph import Graph, Node
 from typelattice.programs.targets.onnx_operator_readers import READERS

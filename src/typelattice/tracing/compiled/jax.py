@@ -11,7 +11,7 @@ from typing import Any
 from weakref import ref
 
 from typelattice.calls.call_signatures import graph_operands
-from typelattice.calls.step import SourceLocation
+from typelattice.calls.steps import SourceLocation
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
 from typelattice.operands.operand import PYTHON_KINDS

@@ -10,7 +10,7 @@ from typing import Any
 
 from typelattice.calls.call_signatures import CAST, FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     MAX_STEP_CHARS,
     Excerpt,
     Index,

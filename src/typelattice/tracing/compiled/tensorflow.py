@@ -8,7 +8,7 @@ from os.path import dirname
 from typing import Any
 
 from typelattice.calls.call_signatures import graph_operands
-from typelattice.calls.step import SourceLocation
+from typelattice.calls.steps import SourceLocation
 from typelattice.operands.adapters.tensorflow import read
 from typelattice.operands.operand import PYTHON_KINDS
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphReader, Node, Variable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from typelattice.calls.step import FUNCTION_OF_IN_PLACE, Call
+from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Call
 from typelattice.engine.operations import GROUPS, class_of
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, pair_writes, source_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from typelattice.calls.step import Call, Opaque, Step
+from typelattice.calls.steps import Call, Opaque, Step
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import CountedForeign
 from typelattice.facts.dtypes import DType, Kind

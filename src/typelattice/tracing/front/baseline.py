@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from typelattice.calls.step import SourceLocation, Step
+from typelattice.calls.steps import SourceLocation, Step
 from typelattice.disk.read import read_bytes
 from typelattice.disk.write import write_text
 from typelattice.facts.errors import TypelatticeError

@@ -9,10 +9,10 @@ from typing import Any
 
 from typelattice.calls.call_signatures import mode_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
+from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
 from typelattice.facts.errors import TypelatticeError
-from typelattice.operands.objects import operand as read_operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
 from typelattice.tracing.compiled.compiled_calls import CompiledCalls
 from typelattice.tracing.compiled.compilers import (

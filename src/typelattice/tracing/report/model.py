@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 
-from typelattice.calls.step import Opaque, SourceLocation
+from typelattice.calls.steps import Opaque, SourceLocation
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.programs.program import Replay
-from typelattice.recorded.unasked import NEVER_ASKED_MARK
+from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.divergences import COSTS, Divergence
 from typelattice.tracing.findings.findings import Findings

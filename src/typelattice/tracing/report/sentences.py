@@ -5,12 +5,12 @@ from __future__ import annotations
 from ast import BinOp, parse, unparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from typelattice.calls.step import Call, Cast, Created, Input, Opaque, Step
+from typelattice.calls.steps import Call, Cast, Created, Input, Opaque, Step
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.sections import loss_words
+from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
-from typelattice.recorded.unasked import NEVER_ASKED_MARK
+from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.divergences import Divergence
@@ -265,7 +265,7 @@ def divergence_lines(checked: CheckedRun, divergence: Divergence) -> Iterator[st
     else:
         yield f"{said} gives {divergence.outcome.marked}; the run gave {divergence.observed}"
     for source, target in divergence.lost:
-        yield f"{source} to {target}: {'; '.join(loss_words(loss(source, target), source, target))}"
+        yield f"{source} to {target}: {'; '.join(describe_loss(loss(source, target), source, target))}"
     if divergence.later:
         unreached = f", {divergence.unreached:,} of them not reached" if divergence.unreached else ""
         comes = "comes" if divergence.later == 1 else "come"

@@ -14,8 +14,8 @@ from typelattice.calls.call_signatures import name_meaning
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
-from typelattice.operands.objects import NAMESPACE_ATTRIBUTE
 from typelattice.operands.operand import PYTHON_KINDS, Operand
+from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
 from typelattice.tracing.compiled.compilers import compiler
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory

@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import IN_PLACE_OF_FUNCTION, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
+from typelattice.calls.steps import IN_PLACE_OF_FUNCTION, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.tracing.libraries import own_system

@@ -11,7 +11,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from typelattice.calls.bind import call_function, may_affect_dtype, operand_count
+from typelattice.calls.bound_calls import call_function, may_affect_dtype, operand_count
 from typelattice.calls.call_signatures import (
     FUNCTIONS,
     module_with_rules,
@@ -24,15 +24,15 @@ from typelattice.calls.creation_and_casts import PYTHON_TYPES
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
+from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
 from typelattice.calls.ufunc_methods import POSITIONS, REDUCED
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
-from typelattice.operands.objects import operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand
+from typelattice.operands.read_objects import operand
 from typelattice.tracing.libraries import dtype_text, has_rules, own_system
 from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation

@@ -8,8 +8,8 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.files.text import article
-from typelattice.files.vocabulary import Words, check_entry, items, read_distinct, text
+from typelattice.files.system_file_words import Words, check_entry, items, read_distinct, text
+from typelattice.files.system_text import article
 from typelattice.operands.notation import NUMBER, parse_number
 from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, Operations

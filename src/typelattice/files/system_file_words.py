@@ -14,7 +14,7 @@ from typelattice.engine import operations as ops
 from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
 from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS
 from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.files.text import article
+from typelattice.files.system_text import article
 from typelattice.operands.operand import PYTHON_KINDS
 
 TYPE_CHECKING = False

@@ -10,8 +10,7 @@ from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float, 
 from typelattice.facts.finite_values import find_finite_values, significant_bits
 from typelattice.facts.suggestions import quote_short
 from typelattice.files.family_entries import read_parameters
-from typelattice.files.text import article
-from typelattice.files.vocabulary import (
+from typelattice.files.system_file_words import (
     ConsequentError,
     UnknownWordError,
     Words,
@@ -20,6 +19,7 @@ from typelattice.files.vocabulary import (
     text,
     unknown_word_error,
 )
+from typelattice.files.system_text import article
 
 Number = int | float
 Noting = Callable[[str], AbstractContextManager[None]]  # of what is wrong with one fact

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import plain_axes
-from typelattice.calls.step import Argument, Excerpt, Ref
+from typelattice.calls.steps import Argument, Excerpt, Ref
 from typelattice.facts.operations import ACCUMULATOR, SHAPE, Operation
 from typelattice.facts.suggestions import quote_short, spelling_hint
 

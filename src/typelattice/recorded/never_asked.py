@@ -5,7 +5,7 @@ from __future__ import annotations
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import MissingOperation
 from typelattice.facts.dtypes import DType
-from typelattice.recorded.observed import find_recorded_answer
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 NEVER_ASKED_MARK = "?"  # behind an answer, or behind the name of its system
 NEVER_ASKED_NOTE = f"{NEVER_ASKED_MARK} predicted by the rule; the library was never asked"

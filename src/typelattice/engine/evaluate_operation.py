@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from typelattice.engine.combine import join_tiers
 from typelattice.engine.decisions import Decision, DtypeByOperation, OutOfRange, RefusalError
-from typelattice.engine.fit import ValueFit, fit_values
+from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.joining import find_entry_node
-from typelattice.engine.loops import find_casting_dtypes, find_loop
 from typelattice.engine.operand_checks import (
     cast_remedy,
     check_each_operand,
@@ -34,6 +32,8 @@ from typelattice.engine.operations import (
 )
 from typelattice.engine.rule_words import JoinRule, LeftOperand, ScalarTarget, WeakResult
 from typelattice.engine.rules import Rules
+from typelattice.engine.scalar_fit import ValueFit, fit_values
+from typelattice.engine.ufunc_loops import find_casting_dtypes, find_loop
 from typelattice.facts.dtypes import DType, Kind, Node, complex_of, real_part_dtype
 from typelattice.facts.frozen_classes import frozen
 from typelattice.operands.operand import Operand

@@ -14,11 +14,11 @@ from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system
-from typelattice.files.text import systems
-from typelattice.files.vocabulary import Words, items, text
+from typelattice.files.system_file_words import Words, items, text
+from typelattice.files.system_text import systems
 from typelattice.recorded.departure import Departure
+from typelattice.recorded.departure_entries import DepartureEntries
 from typelattice.recorded.departure_files import DepartureError, read_departure_file, read_departure_files
-from typelattice.recorded.read_departures import DepartureEntries
 
 KEYS = ("sets", "departure")
 

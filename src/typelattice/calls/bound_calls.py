@@ -30,6 +30,7 @@ from typelattice.calls.call_signatures import (
 )  # fmt: skip
 from typelattice.calls.compositions import PART_OF_ANOTHER, compose, find_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, cast_to
+from typelattice.calls.custom_operations import call_custom_operation
 from typelattice.calls.function_call import FunctionCall, requested_dtype
 from typelattice.calls.multiple_results import (
     SAME_DTYPE_AS,
@@ -37,14 +38,13 @@ from typelattice.calls.multiple_results import (
     count_results,
     has_multiple_results,
 )
-from typelattice.calls.own_operations import call_custom_operation
 from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder
 from typelattice.calls.shapes import result_shape
-from typelattice.calls.step import SAME_KIND_MARK, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import SAME_KIND_MARK, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
 from typelattice.facts.suggestions import quote_short, spelling_hint
-from typelattice.operands.objects import operand
+from typelattice.operands.read_objects import operand
 
 CLASSES_COMPUTED_IN_DTYPE = (
     "arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo", "matmul",

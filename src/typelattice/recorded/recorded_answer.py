@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import product
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import may_give_python_number
+from typelattice.engine.evaluate_operation import may_give_python_number
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
@@ -17,8 +17,8 @@ from typelattice.operands.notation import parse_operand, read_dtype
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.departure_files import may_vary
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import FOREIGN, open_recording
-from typelattice.recorded.sections import RecordedCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -264,6 +264,6 @@ def _is_ordinary(value: Value, is_power: bool) -> bool:
 
 @lru_cache(32)
 def _list_departures(name: str) -> Sequence[Departure]:
-    from typelattice.recorded.departures import list_departures
+    from typelattice.recorded.list_departures import list_departures
 
     return list_departures(name)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import CountedForeign
-from typelattice.explanations.sections import answer
+from typelattice.explanations.promotion_in_english import answer_text
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
-from typelattice.recorded.observed import (
+from typelattice.recorded.never_asked import is_missing_operation, missing_dtype_of
+from typelattice.recorded.recorded_answer import (
     RecordedAnswer,
     asked_library,
     find_recorded_answer,
     listed_departure,
     recording_of,
 )
-from typelattice.recorded.unasked import is_missing_operation, missing_dtype_of
 
 UNKNOWN_REASON = "no reason is on record"
 
 
-def answer_words(o: RecordedAnswer) -> str:
+def result_words(o: RecordedAnswer) -> str:
     """Return a library's answer in two words, as `english.answer` has a system's.
 
     >>> from typelattice import system
@@ -36,10 +36,10 @@ def describe_answer(o: RecordedAnswer) -> str:
     """Describe the answer of a library: `gives int16`, `raises RuntimeError: …`."""
     if o.call.answer == TAKEN_OVER:
         return f"gives {o.error}"
-    return f"raises {o.error}" if o.error else f"gives {answer_words(o)}"
+    return f"raises {o.error}" if o.error else f"gives {result_words(o)}"
 
 
-def evidence(p: Promotion) -> list[str]:
+def list_evidence(p: Promotion) -> list[str]:
     """Describe the library's answer, or say that it was never asked; nothing if the system has no library.
 
     If the library departs from the rule, or may do so in a call that it was never asked, add the reason and
@@ -70,7 +70,7 @@ def recorded_words(p: Promotion, o: RecordedAnswer | None) -> list[str]:
     lines = [f"{o.library} {describe_answer(o)}{as_asked}"]
     if o.departs:
         of_foreign = p.reason if p.steps and isinstance(p.steps[-1], CountedForeign) else None
-        lines.append(f"the rule says {answer(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")
+        lines.append(f"the rule says {answer_text(p)}; {o.reason or of_foreign or UNKNOWN_REASON}")
     elif caution := o.caution:
         lines.append(f"but not always: {caution}")
     return [*lines, o.source] if o.source else lines

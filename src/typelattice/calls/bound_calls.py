@@ -15,6 +15,7 @@ from typelattice.calls.call_signatures import (
     ANY_NUMBER,
     FUNCTIONS,
     SAME_ARGUMENTS,
+    NameSort,
     ParameterRow,
     Result,
     Signature,
@@ -87,7 +88,7 @@ def is_function(name: str, library: str | None) -> bool:
     """Return True if a library's function of a name is an operation, or a way to make an array."""
     if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or is_identity(name, library):
         return True
-    return name_meaning("function", name, library) is not None
+    return name_meaning(NameSort.CREATION_FUNCTION, name, library) is not None
 
 
 def operand_count(op: Operation | None) -> int | None:
@@ -134,7 +135,7 @@ def _call_named(call: FunctionCall) -> Argument | MultipleResults:
         return cast_to(builder, excerpt, args[0], cast)
     if is_identity(name, library) and args:
         return args[0]
-    function = name_meaning("function", name, library) or name
+    function = name_meaning(NameSort.CREATION_FUNCTION, name, library) or name
     if args and isinstance(args[0], tuple) and _flattens_first(function, args, call.keywords):
         flat = tuple(builder.call(excerpt, FUNCTIONS["reshape"], [x], ((-1,),)) for x in args[0])
         args = [flat, *args[2:]]
@@ -155,7 +156,7 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     alike = find_equivalents(name, library) if call.args else ()
     if alike and (builder.observed or name in FUNCTIONS):
         return _call_equivalents(call, alike)
-    if name in COMPOSED and call.args and name_meaning("composed", name, library):
+    if name in COMPOSED and call.args and name_meaning(NameSort.COMPOSED, name, library):
         plain = {key: value for key, value in call.keywords.items() if value is not False}
         result: Argument | MultipleResults = COMPOSED[name](replace(call, keywords=plain))
         if result is not NotImplemented:
@@ -285,7 +286,7 @@ def _check_same_kind(
     Nor does `np.concatenate`.
     """
     is_ufunc = op.form in ("elementwise", "pair", "list") and name_meaning(
-        "same-kind", "dtype", excerpt.owner
+        NameSort.REFUSES_HIGHER_KINDS, "dtype", excerpt.owner
     )
     to = builder.dtype(requested)
     if to is None or not is_ufunc:

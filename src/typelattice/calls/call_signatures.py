@@ -10,9 +10,10 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar
 
 from typelattice.calls.steps import Argument, NamedDType
 from typelattice.facts.call_forms import FORMS
@@ -31,17 +32,43 @@ CREATORS_WITH_ROWS = (  # functions that are no operations, and have rows
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
 COMMON_PARAMETERS = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
-NameSort = Literal[
-    "cast", "code", "function", "typed", "same", "itself", "constant", "listed", "after", "second",
-    "composed", "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks", "joined",
-    "unchanged", "shared", "module", "alias", "column", "columns", "element", "joining", "mode",
-    "generator", "python",
-]  # fmt: skip
-"""What a name is, by names.txt, which explains each word."""
-NAME_SORTS: tuple[NameSort, ...] = get_args(NameSort)
 KINDS = tuple(kind.word for kind in Kind)
 SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
 ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
+
+
+class NameSort(StrEnum):
+    """What a name is in a library's code; names.txt explains each word, and has a row for each name."""
+
+    CAST = "cast"
+    BYTE_CODE = "code"
+    CREATION_FUNCTION = "function"
+    TYPED_FINFO = "typed"
+    RETURNS_ITS_ARRAY = "same"
+    ATTRIBUTE_ITSELF = "itself"
+    CONSTANT = "constant"
+    TAKES_LIST = "listed"
+    ARRAY_AFTER_CONDITION = "after"
+    ARRAY_IS_SECOND = "second"
+    COMPOSED = "composed"
+    IN_PLACE_REBINDS_SCALARS = "rebound"
+    REFUSES_HIGHER_KINDS = "same-kind"
+    NO_BOOL_INDEX = "unmasked"
+    SWAPS_TWO_AXES = "swaps"
+    COMPUTES_FROM_BOOLS = "computes"
+    MISSING_PYTHON_FUNCTION = "lacks"
+    JOINED_NUMBER_IS_ARRAY = "joined"
+    IMMUTABLE_ARRAYS = "unchanged"
+    IN_PLACE_CHANGES_ALIASES = "shared"
+    MODULE_WITH_RULES = "module"
+    IMPORT_ALIAS = "alias"
+    COLUMN_FUNCTION = "column"
+    TAKES_COLUMN_NAMES = "columns"
+    ELEMENT_METHOD = "element"
+    JOINING_CLASS = "joining"
+    ARRAY_CLASS_WITH_RULES = "mode"
+    RANDOM_GENERATOR = "generator"
+    PYTHON_NUMBER_ELEMENTS = "python"
 
 
 class TableError(TypelatticeError, ValueError):
@@ -196,11 +223,11 @@ def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
 
 @cache
 def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
-    meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NAME_SORTS}
-    meanings["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
+    meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NameSort}
+    meanings[NameSort.CAST] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _StatedKeys("names.txt")
     for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
-        _check_word(is_a, NAME_SORTS, "names.txt", row, 3)
+        _check_word(is_a, tuple(NameSort), "names.txt", row, 3)
         for library in listed.split(","):
             check_library(library, "names.txt", row, 1)
             stated.add(library, name, is_a, row=row)
@@ -211,8 +238,10 @@ def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
 def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
     """Return the meaning of a name in a library's code; None if the name is nothing of that sort.
 
-    >>> name_meaning("function", "as_tensor", "torch"), name_meaning("cast", "half", None)
-    ('asarray', 'float16')
+    >>> name_meaning(NameSort.CREATION_FUNCTION, "as_tensor", "torch")
+    'asarray'
+    >>> name_meaning(NameSort.CAST, "half", None)
+    'float16'
     """
     stated = names(sort)
     return stated.get((library or "*", name), stated.get(("*", name)))
@@ -224,17 +253,17 @@ def is_identity(name: str, library: str | None) -> bool:
     >>> is_identity("clone", "torch"), is_identity("sin", "torch")
     (True, False)
     """
-    return name_meaning("same", name, library) is not None
+    return name_meaning(NameSort.RETURNS_ITS_ARRAY, name, library) is not None
 
 
 def takes_list(name: str, library: str | None) -> bool:
     """Return True for a function that takes its arrays in a list, too."""
-    return name_meaning("listed", name, library) is not None
+    return name_meaning(NameSort.TAKES_LIST, name, library) is not None
 
 
 def follows_condition(name: str) -> bool:
     """Return True for a function whose array stands after a condition, as in `compress(condition, x)`."""
-    return name_meaning("after", name, None) is not None
+    return name_meaning(NameSort.ARRAY_AFTER_CONDITION, name, None) is not None
 
 
 def module_with_rules(path: Sequence[str], library: str | None) -> str:
@@ -243,7 +272,7 @@ def module_with_rules(path: Sequence[str], library: str | None) -> str:
     >>> module_with_rules(("jax", "lax", "add"), "jax"), module_with_rules(("np", "linalg", "inv"), "numpy")
     ('lax', '')
     """
-    return next((each for each in path[:-1] if name_meaning("module", each, library)), "")
+    return next((each for each in path[:-1] if name_meaning(NameSort.MODULE_WITH_RULES, each, library)), "")
 
 
 def system_of_module(module: str, library: str | None, system: str) -> str | None:
@@ -254,7 +283,7 @@ def system_of_module(module: str, library: str | None, system: str) -> str | Non
     >>> system_of_module("lax", "jax", "jax"), system_of_module("lax", "jax", "numpy")
     ('jax-lax', None)
     """
-    stated = name_meaning("module", module, library) or ""
+    stated = name_meaning(NameSort.MODULE_WITH_RULES, module, library) or ""
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
@@ -264,7 +293,7 @@ def mode_with_rules(array_class: str, library: str | None) -> str:
     >>> mode_with_rules("KerasTensor", "keras"), mode_with_rules("Variable", "keras")
     ('KerasTensor', '')
     """
-    return array_class if name_meaning("mode", array_class, library) else ""
+    return array_class if name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) else ""
 
 
 def system_of_mode(array_class: str, library: str | None, system: str) -> str | None:
@@ -273,13 +302,13 @@ def system_of_mode(array_class: str, library: str | None, system: str) -> str | 
     >>> system_of_mode("KerasTensor", "keras", "keras-torch-computed")
     'keras-jax'
     """
-    stated = name_meaning("mode", array_class, library) or ""
+    stated = name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) or ""
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
 def dtype_named(name: str, library: str | None) -> NamedDType | None:
     """Return the dtype of a library's attribute, such as `torch.half`; None if it is no dtype."""
-    found = name_meaning("cast", name, library)
+    found = name_meaning(NameSort.CAST, name, library)
     if found is None and name in DTYPES:
         found = name
     return NamedDType(found) if found else None
@@ -287,7 +316,7 @@ def dtype_named(name: str, library: str | None) -> NamedDType | None:
 
 def constant(name: str) -> float | None:
     """Return the number of a library's attribute, such as `np.pi`; None if it is no number."""
-    found = name_meaning("constant", name, None)
+    found = name_meaning(NameSort.CONSTANT, name, None)
     return None if found is None else float(found)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_signatures import name_meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.function_call import FunctionCall, requested_dtype
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder, dtype_deciding_number
@@ -238,7 +238,7 @@ def _add_transpose(call: FunctionCall) -> Argument:
     apart = len(asked) == 2 or {*call.keywords} == {"dim0", "dim1"}
     library = call.builder.owner(call.excerpt, (x.step,))
     known = library and shape is not None and len(shape) == 2
-    in_order = known and name_meaning("swaps", "transpose", library) is None
+    in_order = known and name_meaning(NameSort.SWAPS_TWO_AXES, "transpose", library) is None
     if apart and not in_order:
         return call.step("swapaxes", [x], axes)
     return call.step("permute_dims", [x], [axes])

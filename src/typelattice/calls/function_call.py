@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.call_signatures import name_meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.operations import operation
@@ -52,7 +52,7 @@ def requested_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
     if x is None or isinstance(x, (NamedDType, DTypeOf)):
         return x
     if isinstance(x, str):
-        return NamedDType(name_meaning("code", x, excerpt.owner) or x)
+        return NamedDType(name_meaning(NameSort.BYTE_CODE, x, excerpt.owner) or x)
     if isinstance(x, Ref):
         return DTypeOf(x.step)  # result_type gives a dtype
     raise excerpt.error(f"{quote_short(str(x))} is no dtype; give one such as float32")

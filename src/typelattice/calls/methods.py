@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from typelattice.calls.attributes import read_attribute
 from typelattice.calls.bound_calls import call_function, is_function
-from typelattice.calls.call_signatures import FUNCTIONS, dtype_named, find_equivalents, name_meaning, names
+from typelattice.calls.call_signatures import (
+    FUNCTIONS,
+    NameSort,
+    dtype_named,
+    find_equivalents,
+    name_meaning,
+    names,
+)
 from typelattice.calls.compositions import is_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, add_bitcast, convert_fill_value
 from typelattice.calls.function_call import requested_dtype
@@ -112,9 +119,11 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
 
 def _order_operands(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequence[Argument]:
     """Return the operands of a method in the order of the function of its name. Raises ProgramError."""
-    if name_meaning("after", name, None):
+    if name_meaning(NameSort.ARRAY_AFTER_CONDITION, name, None):
         return [*operands[1:2], *operands[:1], *operands[2:]]
-    by_library = {library: said for (library, method), said in names("second").items() if method == name}
+    by_library = {
+        library: said for (library, method), said in names(NameSort.ARRAY_IS_SECOND).items() if method == name
+    }
     if not by_library:
         return operands
     if excerpt.owner is None:
@@ -131,7 +140,10 @@ def is_method(name: str) -> bool:
     known = any(name in each for each in (METHODS, FUNCTIONS, MAKERS, COMPOSED))
     if known or is_in_place(name) or find_equivalents(name, "torch"):
         return True
-    return dtype_named(name, "torch") is not None or name_meaning("same", name, None) is not None
+    return (
+        dtype_named(name, "torch") is not None
+        or name_meaning(NameSort.RETURNS_ITS_ARRAY, name, None) is not None
+    )
 
 
 def writes_result(plain: str, library: str | None) -> bool:
@@ -159,7 +171,11 @@ def _is_dtype(x: Argument) -> bool:
 def _call_conj(call: MethodCall) -> Argument | MultipleResults:
     """Add `x.conj()`, which returns bools unchanged unless the library's method calls its function."""
     own, library = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
-    if own is not None and own.kind is Kind.BOOL and name_meaning("computes", "conj", library) is None:
+    if (
+        own is not None
+        and own.kind is Kind.BOOL
+        and name_meaning(NameSort.COMPUTES_FROM_BOOLS, "conj", library) is None
+    ):
         return call.x
     return call_function(call.builder, call.excerpt, "conj", [call.x, *call.args], call.keywords)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_signatures import name_meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.shapes import indexed_shape, result_shape
@@ -371,7 +371,7 @@ class ProgramBuilder:
             return operands  # as nearly always
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(excerpt, [x.step for x in arrays])
-        if name_meaning("joined", "number", library) is not None:
+        if name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", library) is not None:
             return [
                 self.array_of_number(self.operand_excerpt(excerpt, x), x) if self.is_scalar(x) else x
                 for x in operands
@@ -387,7 +387,7 @@ class ProgramBuilder:
         """Add the step of elements of an array; `lists` describes lists in the key, as in an Index."""
         key = self.known_number((key,) if lists == INDEX_FORMS[0] else key)
         owner = self.owner(excerpt, (x.step,))
-        if type(key) is int and name_meaning("python", "index", owner):
+        if type(key) is int and name_meaning(NameSort.PYTHON_NUMBER_ELEMENTS, "index", owner):
             return self.item(excerpt, x)
         arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)]
         kinds = {k: self._index_kind(k) for k in arrays}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.calls.bound_calls import call_function
-from typelattice.calls.call_signatures import FUNCTIONS, name_meaning
+from typelattice.calls.call_signatures import FUNCTIONS, NameSort, name_meaning
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref
@@ -96,7 +96,11 @@ def _call_at(
         raise excerpt.error(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
     elements = builder.index(excerpt, x, key, INDEX_FORMS[0] if isinstance(key, tuple) else "")
-    if values and builder.is_scalar(values[0]) and name_meaning("joined", "number", excerpt.owner):
+    if (
+        values
+        and builder.is_scalar(values[0])
+        and name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", excerpt.owner)
+    ):
         values = [builder.array_of_number(excerpt, values[0])]  # it casts -1 to an unsigned dtype, too
     return builder.set_elements(excerpt, x, key, builder.call(excerpt, FUNCTIONS[name], [elements, *values]))
 

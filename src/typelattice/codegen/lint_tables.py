@@ -87,7 +87,8 @@ class CellDifference:
 
     def __str__(self) -> str:
         s = self.cell
-        said = f"{s.left} with {s.right} is {s.result or REFUSED_WORD}; {self.expected or REFUSED_WORD} by {self.rule}"
+        said = f"{s.left} with {s.right} is {s.result or REFUSED_WORD}"
+        said = f"{said}; {self.expected or REFUSED_WORD} by {self.rule}"
         return f"{said}{f', {self.observed}' if self.observed else ''}"
 
 
@@ -112,8 +113,8 @@ def read_form(path: str) -> TableForm:
             raise LintError(f"{path}: unknown key {quote_short(key)}{near}; keys are {', '.join(FORM_KEYS)}")
     if str(found.get("kind")) not in TABLE_KINDS:
         raise LintError(
-            f"{path}: kind is one of {', '.join(TABLE_KINDS)}{spelling_hint(str(found.get('kind')),
-            TABLE_KINDS)}"
+            f"{path}: kind is one of {', '.join(TABLE_KINDS)}"
+            f"{spelling_hint(str(found.get('kind')), TABLE_KINDS)}"
         )
     for key in ("names", "before"):
         if not isinstance(found.get(key, {}), dict):
@@ -137,8 +138,8 @@ def _check_form(path: str, form: TableForm) -> None:
         raise LintError(f"{path}: every key but symmetric takes strings, or tables of strings")
     if form.comments not in COMMENT_PATTERNS:
         raise LintError(
-            f"{path}: comments is one of {', '.join(COMMENT_PATTERNS)}{spelling_hint(form.comments,
-            COMMENT_PATTERNS)}"
+            f"{path}: comments is one of {', '.join(COMMENT_PATTERNS)}"
+            f"{spelling_hint(form.comments, COMMENT_PATTERNS)}"
         )
     if form.kind == "pairs":
         try:

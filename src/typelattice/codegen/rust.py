@@ -29,10 +29,10 @@ def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["pub enum Scalar {", *kinds, "}", ""]
     for number, table in enumerate(t.tables):
         shape = f"[[Option<DType>; {len(table[0])}]; {len(table)}]"
-        cells = [
-            f"    [{', '.join('None' if i == REFUSED_INDEX else f'Some(DType::{by_index[i]})' for i in
-            row)}]," for row in table
+        words = [
+            ["None" if i == REFUSED_INDEX else f"Some(DType::{by_index[i]})" for i in row] for row in table
         ]
+        cells = [f"    [{', '.join(row)}]," for row in words]
         lines += ["#[rustfmt::skip]", f"const TABLE_{number}: {shape} = [", *cells, "];", ""]
     for f in t.lookups:
         lines += [

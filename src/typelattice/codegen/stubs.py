@@ -249,7 +249,7 @@ def _list_rectangles(
     Scalars are grouped alone and come last, narrow kinds first: an overload for a wide kind takes the narrow
     ones, too, and the first that fits is taken.
 
-    >>> list(_rectangles({("a", "b"): "c", ("d", "b"): "c", ("a", "int"): "e"}))
+    >>> list(_list_rectangles({("a", "b"): "c", ("d", "b"): "c", ("a", "int"): "e"}))
     [(['a', 'd'], ['b'], 'c'), (['a'], ['int'], 'e')]
     """
     for scalar in (None, *STUB_SCALARS):

@@ -276,7 +276,8 @@ def _add_casts(tables: Tables, system: System) -> None:
 
 def _function_name(operation: Operation) -> str:
     """The name of an operation as part of an identifier: `==` is `equal_operator`, `+=` `add_in_place`."""
-    return f"{operation.function}{'_in_place' if operation.in_place else '_operator' if operation.is_operator else ''}"
+    suffix = "_in_place" if operation.in_place else "_operator" if operation.is_operator else ""
+    return f"{operation.function}{suffix}"
 
 
 def _fill_table(

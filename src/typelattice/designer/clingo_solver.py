@@ -21,7 +21,7 @@ class MissingSolverError(TypelatticeError, ImportError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The best answers found, as atoms. `proven`: none is better; `all`: and there are no others as good."""
+    """The best answers found, as atoms. `is_proven`: none is better; `is_complete`: none is as good, either."""
 
     models: tuple[frozenset[Atom], ...]
     is_proven: bool

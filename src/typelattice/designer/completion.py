@@ -56,7 +56,7 @@ class Completion(Viewed):
 
 @dataclass(frozen=True, slots=True)
 class Design(Viewed):
-    """The best completions. `proven`: none is better; `complete`: and there are no others as good."""
+    """The best completions. `is_proven`: none is better; `is_complete`: and there are no others as good."""
 
     system: System
     plan: Plan
@@ -100,8 +100,8 @@ class ConflictError(TypelatticeError, ValueError):
         self.partial, self.rules, self.verb = partial, tuple(rules), verb
         instead = "drop one, or make it a cost" if verb == "completes" else "drop one"
         if DEFAULT_RULE in self.rules:
-            instead += f" (`{DROPPED_RULE}` among the rules drops {DEFAULT_RULE}, which always holds; a tie
-            meets it)"
+            drops = f"`{DROPPED_RULE}` among the rules drops {DEFAULT_RULE}"
+            instead += f" ({drops}, which always holds; a tie meets it)"
         super().__init__(
             f"no order that {verb} {partial.name} keeps {' with '.join(self.rules)}; "
             f"without any one of these there is one: {instead}"
@@ -133,7 +133,7 @@ def design(
 
     >>> import typelattice as tl
     >>> found = tl.design("jep9407-0", costs=["deference", "relations"])
-    >>> found[0].arrows, found.costs, found.complete
+    >>> found[0].arrows, found.costs, found.is_complete
     ('u64 -> f*; i64 -> f*', {'deference': 0, 'relations': 56}, True)
     """
     partial = find_system(order)

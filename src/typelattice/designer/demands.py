@@ -36,9 +36,9 @@ class NodeFacts:
 class Demand:
     """A word for what an order should be. It counts, `weight` each:
 
-    `result(a, b, c)`: pairs a + b with the join c; `relation(a, b)`: relations added; `wanted`: relations
-    that are not there; `unjoined`: pairs without a join; `several`: pairs with several lowest bounds that no
-    tie settles; `uncovered`: covers added.
+    `breaks_result(a, b, c)`: pairs a + b with the join c; `breaks_relation(a, b)`: relations added;
+    `required_relations`: those that are not there; `counts_unjoined`: pairs without a join; `counts_split`:
+    pairs with several lowest bounds that no tie settles; `counts_covers`: covers added.
     """
 
     name: str
@@ -124,9 +124,16 @@ DEMANDS = {d.name: d for d in (
         _cast_demand(lambda a, c: a.category > c.category),
     ),
     Demand("overflow", "results at an integer that wraps", _cast_demand(_wraps_integer)),
-    Demand("magnitude", "results at a float too small for some finite values", _cast_demand(_overflows_float)),
-    Demand("precision", "results that lose precision", _cast_demand(lambda a, c: loss_between(a, c).precision)),
-    Demand("subset", "results at a dtype of the same kind that does not hold all values", _cast_demand(_leaves_subset)),
+    Demand(
+        "magnitude", "results at a float too small for some finite values", _cast_demand(_overflows_float),
+    ),
+    Demand(
+        "precision", "results that lose precision", _cast_demand(lambda a, c: loss_between(a, c).precision),
+    ),
+    Demand(
+        "subset", "results at a dtype of the same kind that does not hold all values",
+        _cast_demand(_leaves_subset),
+    ),
     Demand(
         "kind", "results of a higher kind than both operands'",
         lambda a, b, c: c.category > max(a.category, b.category),
@@ -139,7 +146,10 @@ DEMANDS = {d.name: d for d in (
     Demand("narrow", "results narrower than an operand", _cast_demand(_is_narrower)),
     Demand("weak", "inexact arrays that turn weak beside a weak operand", _turns_weak),
     Demand("deference", "an integer and a float that do not meet at the float", _float_does_not_win),
-    Demand("inexact", "relations added that lose precision", breaks_relation=lambda a, b: loss_between(a, b).precision),
+    Demand(
+        "inexact", "relations added that lose precision",
+        breaks_relation=lambda a, b: loss_between(a, b).precision,
+    ),
     Demand("relations", "relations added", breaks_relation=lambda a, b: True),
     Demand("covers", "covers added", counts_covers=True),
 )}  # fmt: skip
@@ -154,7 +164,7 @@ def count_shortfalls(
 ) -> dict[str, int]:
     """Count how often an order falls short of each demand, multiplied by the demand's weight.
 
-    `given` is the order that it completes, `ties` are the lowest bounds that ties settle.
+    `given_order` is the order that it completes, `ties` are the lowest bounds that ties settle.
     """
     return {
         d.name: d.weight * sum(1 for _ in list_shortfalls(d, order, given_order, facts_of_node, ties))

@@ -19,8 +19,10 @@ MAX_NODES = 200  # of more, to write down what may be added takes as long
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Nodes by number, and bit masks of them: above i lie `given[i]`; `may[i]` can be put there, alone or
-    with others."""
+    """Nodes by number, and bit masks of them.
+
+    Above node i lie those of `above_now[i]`. Those of `addable[i]` can be put there, alone or with others.
+    """
 
     nodes: tuple[NodeFacts, ...]
     above_now: tuple[int, ...]
@@ -50,7 +52,7 @@ class Problem:
     def demand_facts(self, number: int, d: Demand, is_rule: bool = False) -> Iterator[str]:
         """Yield the solver's facts for counting a demand.
 
-        For a rule, these are only the cases that `may` and `bounds` have not ruled out already.
+        For a rule, these are only the cases that `addable` and `bounds` have not ruled out already.
         """
         m = self.nodes
         if d.breaks_result and not is_rule:
@@ -170,7 +172,7 @@ def check_nodes(name: str, nodes: int) -> None:
 def check_constraints(name: str, addable: Sequence[int]) -> None:
     """Raise BeyondReachError for more constraints than can be written down.
 
-    `can` holds, for each node, the nodes that may lie above it.
+    `addable` holds, for each node, the nodes that may lie above it.
     """
     pairs = sum((addable[a] & addable[b]).bit_count() ** 2 for a, b in combinations(range(len(addable)), 2))
     constraints = pairs + sum(

@@ -63,7 +63,9 @@ class Repair(Viewed):
 
 @dataclass(frozen=True, slots=True)
 class Repairs(Viewed):
-    """The smallest repairs, by the answers they change. `proven`: none is smaller; `complete`: these are
+    """The smallest repairs, by the answers they change.
+
+    `is_proven`: none is smaller; `is_complete`: these are
     all."""
 
     system: System

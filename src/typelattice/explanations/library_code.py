@@ -71,7 +71,7 @@ def write_code(
 
     >>> from typelattice import operand, system
     >>> a, b = operand("int8"), operand("uint8")
-    >>> as_code(system("numpy"), ((a, b),))
+    >>> write_code(system("numpy"), ((a, b),))
     ('import numpy as np', ("np.ones(1, 'int8') + np.ones(1, 'uint8')",))
     """
     known = find_form(system.name, system.library)

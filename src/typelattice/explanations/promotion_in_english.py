@@ -263,7 +263,7 @@ def describe_explicit_cast(source: DType, target: DType, cast_rule: CastRule) ->
     """Describe what a system says of a cast that the source writes.
 
     >>> from typelattice import dtype
-    >>> explicit_cast_words(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
+    >>> describe_explicit_cast(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
     'float32 to int8: rounds to nearest, ties to even; values beyond the range become the nearest value'
     """
     said = [
@@ -289,7 +289,7 @@ def describe_loss(loss: Loss, source: DType, target: DType) -> list[str]:
 
     >>> from typelattice import dtype, loss
     >>> a, b = dtype("int64"), dtype("float64")
-    >>> loss_words(loss(a, b), a, b)
+    >>> describe_loss(loss(a, b), a, b)
     ['integers above 2**53 are no longer exact']
     """
     lost = [*_describe_range_loss(loss, source, target), *_describe_rounding(loss, source, target)]

@@ -121,8 +121,8 @@ def make_inspection_functions(context: NamespaceContext) -> dict[str, Callable[.
     def result_type(*arrays_and_dtypes: Any, kind: str | None = None) -> DType:
         """Return the dtype to which arrays, dtypes and Python scalars promote under the system.
 
-        `kind`, `"float"` or `"complex"`: raise the result at least to that kind, as `at_least` does. Raises
-        PromotionError if the system refuses the operands.
+        `kind`, `"float"` or `"complex"`: raise the result at least to that kind, as `promote_to_kind` does.
+        Raises PromotionError if the system refuses the operands.
         """
         d = context.system.promote(*map(operand, arrays_and_dtypes)).result
         return promote_to_kind(context.system, d, kind, context.default_dtype) or d

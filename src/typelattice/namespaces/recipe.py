@@ -44,9 +44,9 @@ class Recipe:
 
     - `promotion`: the system's answer behind the recipe.
     - `compute`: the function of the library's arrays that gives the library's result.
-    - `finish`: the cast of that result, None if it needs none.
+    - `cast_result`: the cast of that result, None if it needs none.
     - `low`, `high`: the least and greatest value of a Python scalar for which the recipe holds.
-    - `to`: the native dtype to which operands are cast first; None if the library is given them as they are.
+    - `native_dtype`: the one to which operands are cast first; None if the library is given them as they are.
     - `array_type`: the type of the result, known once the recipe has been carried out.
     """
 

@@ -168,8 +168,8 @@ class ComputingLibrary:
     ) -> None:
         """Register the class of a namespace's arrays with the library.
 
-        `apart(x)` returns (the library's array, a tuple of facts); `together(array, *facts)` rebuilds the
-        array.
+        `flatten_array(x)` returns (the library's array, a tuple of facts); `unflatten_array(array, *facts)`
+        rebuilds the array.
         """
 
     # -- functions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_signatures import name_meaning, system_of_mode, system_of_module
+from typelattice.calls.call_signatures import NameSort, name_meaning, system_of_mode, system_of_module
 from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
@@ -306,7 +306,7 @@ class _Evaluator:
             is_mask = any(isinstance(x, bool) for each in keys for x in leaves(each))
             forms = (lists, MASK_FORM) if is_mask else (lists,)
             return next((why for form in forms if (why := why_index_refused(self.system, form))), None)
-        instead = name_meaning("unmasked", "index", self.system.library.partition(" ")[0])
+        instead = name_meaning(NameSort.NO_BOOL_INDEX, "index", self.system.library.partition(" ")[0])
         if instead is None:
             return None
         of_keys = (earlier[x.step].operand for x in keys if isinstance(x, Ref))
@@ -497,7 +497,7 @@ class _Evaluator:
         """Return the outcome of `x *= y`. A Python number on the left is replaced and not written into."""
         library = self.system.library.partition(" ")[0]
         rebound = operands[0].tier == "scalar" or (
-            computed and name_meaning("rebound", "0d", library) is not None
+            computed and name_meaning(NameSort.IN_PLACE_REBINDS_SCALARS, "0d", library) is not None
         )
         function = FUNCTION_OF_IN_PLACE[name]
         # NumPy's scalars compute with functions. `**` of an array may call another one than np.power.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.call_signatures import name_meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind
@@ -114,7 +114,7 @@ def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
     of = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
     if not isinstance(of, (NamedDType, DTypeOf)):
         raise excerpt.error(f"{name} takes a dtype; give one such as float32")
-    return Limits(name, of, name_meaning("typed", name, excerpt.owner) is not None)
+    return Limits(name, of, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None)
 
 
 def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str) -> Argument:

@@ -12,6 +12,7 @@ from typing import Any
 from typelattice.calls.attributes import ATTRIBUTES, read_attribute
 from typelattice.calls.bound_calls import call_function
 from typelattice.calls.call_signatures import (
+    NameSort,
     constant,
     dtype_named,
     libraries_with_several_results,
@@ -191,7 +192,7 @@ class Reader:
             return read_attribute(self.builder, self.excerpt(node), name, x)
         if name == "dtype":
             return DTypeOf(x.step)
-        if name_meaning("itself", name, self.builder.steps[x.step].owner):
+        if name_meaning(NameSort.ATTRIBUTE_ITSELF, name, self.builder.steps[x.step].owner):
             return x
         return None if name == "device" else Method(x, name)
 
@@ -426,16 +427,22 @@ class Reader:
             return self.read_method(node, function, args, named, scope)
         if isinstance(function, Dotted) and is_ufunc_method(function.path):
             return self.read_ufunc_method(node, function, owner, args, named, scope)
-        if isinstance(function, Dotted) and name_meaning("generator", function.path[-1], function.owner):
+        if isinstance(function, Dotted) and name_meaning(
+            NameSort.RANDOM_GENERATOR, function.path[-1], function.owner
+        ):
             return Dotted(function.path[:-1])
         name, owner, module = self.function_name(node, function, owner)
         if name == APPLYING and len(args) == 3 and not named:
             function, axis, x = args
             name, owner, module = self.function_name(node, function, owner)
             args, named = [x], {"axis": axis}
-        if name_meaning("column", name, owner) and len(args) == 1 and isinstance(args[0], str):
+        if (
+            name_meaning(NameSort.COLUMN_FUNCTION, name, owner)
+            and len(args) == 1
+            and isinstance(args[0], str)
+        ):
             return self.as_argument(node, self.name(node, args[0], scope))
-        if name_meaning("columns", name, owner):
+        if name_meaning(NameSort.TAKES_COLUMN_NAMES, name, owner):
             args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
         return self.named_function(node, name, owner, module, args, named)
 
@@ -499,7 +506,10 @@ class Reader:
 
         `casting="same_kind"` is our own: a program writes it where the source has `out=`.
         """
-        excerpt, written = self.excerpt(node), {name: op for (_, name), op in names("element").items()}
+        excerpt, written = (
+            self.excerpt(node),
+            {name: op for (_, name), op in names(NameSort.ELEMENT_METHOD).items()},
+        )
         if method == "get" and not args:
             return self.builder.index(excerpt, to.of, to.key)
         if method not in ("set", *written) or len(args) != 1:
@@ -573,7 +583,7 @@ class Reader:
                 return found
         if isinstance(node.func, ast.Name):
             of_arrays = self.builder.owner(excerpt, [x.step for x in known if isinstance(x, Ref)])
-            if instead := name_meaning("lacks", name, of_arrays):
+            if instead := name_meaning(NameSort.MISSING_PYTHON_FUNCTION, name, of_arrays):
                 raise excerpt.error(f"arrays of {of_arrays} have no {name}; write {instead}")
         if name in ("filter", "map"):
             raise excerpt.error(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
@@ -621,7 +631,9 @@ class Reader:
         if name in ("result_type", "promote_types", "dtype"):
             return True
         return i > 0 and (
-            name in MAKERS or name in METHODS or name_meaning("function", name, None) is not None
+            name in MAKERS
+            or name in METHODS
+            or name_meaning(NameSort.CREATION_FUNCTION, name, None) is not None
         )
 
     def expression(self, node: ast.expr, scope: Scope) -> Reading | Read:
@@ -867,7 +879,7 @@ class Reader:
             raise self.excerpt(target).error("a list or a dictionary that changes; write it out at once")
         x = self.as_argument(target, of)
         owner = self.builder.steps[x.step].owner if isinstance(x, Ref) else None
-        if instead := name_meaning("unchanged", "setitem", owner):
+        if instead := name_meaning(NameSort.IMMUTABLE_ARRAYS, "setitem", owner):
             raise self.excerpt(target).error(f"arrays of {owner} do not change; write {instead}")
         key = self.as_argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.as_argument(target, value)
@@ -889,7 +901,11 @@ class Reader:
         before, step = scope.get(name), self.builder.steps[made.step] if isinstance(made, Ref) else None
         scope[name] = made
         library = None if step is None else step.owner or self.library
-        if isinstance(step, Call) and not step.rebinds and name_meaning("shared", "in-place", library):
+        if (
+            isinstance(step, Call)
+            and not step.rebinds
+            and name_meaning(NameSort.IN_PLACE_CHANGES_ALIASES, "in-place", library)
+        ):
             for other in self.shared.get(name, ()):
                 if scope.get(other) == before:
                     scope[other] = made

@@ -10,7 +10,7 @@ from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
 from typing import Any, TypeVar
 
-from typelattice.calls.call_signatures import name_meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
@@ -230,7 +230,7 @@ def is_dtype(cls: type) -> bool:
 
 def joining(cls: type) -> str:
     """Return the operation of a class whose objects join the entries of their index, as `np.r_`; else ""."""
-    return name_meaning("joining", cls.__name__, library_of(_find_root(cls))) or ""
+    return name_meaning(NameSort.JOINING_CLASS, cls.__name__, library_of(_find_root(cls))) or ""
 
 
 def is_many(cls: type) -> bool:

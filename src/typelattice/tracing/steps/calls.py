@@ -14,6 +14,7 @@ from typing import Any
 from typelattice.calls.bound_calls import call_function, may_affect_dtype, operand_count
 from typelattice.calls.call_signatures import (
     FUNCTIONS,
+    NameSort,
     module_with_rules,
     name_meaning,
     names,
@@ -95,7 +96,7 @@ class CallReader:
         if op is not None and signature(op, who.library).not_if_kind == result.kind.word:
             raise UnknownCallError("its values decide of which kind its result is")
         count = operand_count(op)
-        swapped = name_meaning("after", who.name, None)  # its operand is not the first
+        swapped = name_meaning(NameSort.ARRAY_AFTER_CONDITION, who.name, None)  # its operand is not the first
         further = count is not None and len(positional) > count and not swapped
         names = who.parameters() if further else ()  # which takes long to find out
         positional, named = by_name(names, count, positional, named)
@@ -272,7 +273,7 @@ def identify_function(function: Any) -> CalledFunction:
 
 def _of_another_package(function: Any, name: str) -> CalledFunction | None:
     """Identify a function of another package that takes a library's arrays, as those of SciPy do."""
-    for library, module in names("module"):
+    for library, module in names(NameSort.MODULE_WITH_RULES):
         found = sys.modules.get(module) if "." in module else None
         if found is not None and getattr(found, name, None) is function:
             plain = own_system(library, ()).partition(VERSION_SIGN)[0]

@@ -8,6 +8,7 @@ from math import inf
 from typelattice.calls.call_signatures import (
     FUNCTIONS,
     SAME_ARGUMENTS,
+    NameSort,
     dtype_named,
     find_equivalents,
     name_meaning,
@@ -49,7 +50,7 @@ def casts_from(name: str) -> float:
     >>> casts_from("asarray"), casts_from("astype"), casts_from("float"), casts_from("sqrt")
     (2, 1, 0, inf)
     """
-    function = name_meaning("function", name, None) or name
+    function = name_meaning(NameSort.CREATION_FUNCTION, name, None) or name
     if function == "asarray":
         return 2
     if function == "astype" or name in CAST_METHODS:

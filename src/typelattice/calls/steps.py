@@ -255,7 +255,7 @@ class Created(Step):
     `default_from`, a Python scalar.
     """
 
-    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("like",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("default_from",)
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("args", "keywords", "dtype")
     DTYPE_FIELD: ClassVar[str] = "dtype"
 

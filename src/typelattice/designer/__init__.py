@@ -15,5 +15,5 @@ ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, Timeou
 __all__ = [
     "DEMANDS", "ERRORS", "BeyondReachError", "Completion", "ConflictError", "Demand", "Design",
     "MissingNode", "MissingNodes", "MissingSolverError", "Plan", "PlanError", "Repair", "Repairs", "design",
-    "missing_nodes", "plan", "repairs",
+    "missing_nodes", "read_plan", "repairs",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ class MissingSolverError(TypelatticeError, ImportError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The best answers found, as atoms. `is_proven`: none is better; `is_complete`: none is as good, either."""
+    """The best answers found, as atoms. `is_proven`: none is better; `is_complete`: no other is as good."""
 
     models: tuple[frozenset[Atom], ...]
     is_proven: bool

@@ -65,8 +65,8 @@ class Repair(Viewed):
 class Repairs(Viewed):
     """The smallest repairs, by the answers they change.
 
-    `is_proven`: none is smaller; `is_complete`: these are
-    all."""
+    `is_proven`: none is smaller; `is_complete`: these are all.
+    """
 
     system: System
     repairs: tuple[Repair, ...]

@@ -137,7 +137,7 @@ class _Runner:
         if op.like:
             named.pop(SHAPE, None)
         if op.like and isinstance(self.xp, Namespace):
-            return self.call_own(op, step, args, named)
+            return self.call_custom(op, step, args, named)
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
             return self.accumulate(op, args, named, self.dtype(step.dtype))
         if step.is_operator and op.method:
@@ -156,7 +156,7 @@ class _Runner:
         to = self.dtype(step.dtype)
         return result if not getattr(result, "weak", False) and result.dtype == to else self.cast(result, to)
 
-    def call_own(self, op: Operation, step: Call, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    def call_custom(self, op: Operation, step: Call, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """Return a call in a graph of an operation that the system defines. Raises ProgramError."""
         if step.dtype is None or step.shape is None or None in step.shape:
             how = f"state it in the call: {op.name}(..., {SHAPE}=(3, 4))"
@@ -166,7 +166,7 @@ class _Runner:
             if not (is_list or isinstance(x, (bool, int, float, str, Array, DType))):
                 takes = "an array, a number, a text, or a list of ints"
                 raise ProgramError(f"{step.text!r}: {key} is {x!r}; give {takes}")
-        return self.xp._context.call_own(op, self.dtype(step.dtype), step.shape, args, named)
+        return self.xp._context.call_custom(op, self.dtype(step.dtype), step.shape, args, named)
 
     def has_accumulator(self, op: Operation, step: Call) -> bool:
         """Return True if the dtype that a step states is that of its sums, and its operands have others."""

@@ -107,7 +107,7 @@ class Symbol:
     def __setitem__(self, key: Any, value: Any) -> None:
         builder = self._xp.builder
         given = argument(self._xp, key), argument(self._xp, value)
-        self._ref = builder.set_elements(here(), self._ref, *given, operator=True)
+        self._ref = builder.set_elements(here(), self._ref, *given, is_operator=True)
 
     # -- NumPy's own functions
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from timing import Row, absent, compared
 
 import typelattice as tl
-from typelattice.codegen.emit import emit
+from typelattice.codegen.emit import emit_files
 
 BOTH = (  # an emitted name, and c10's
     "Bool Bool, Uint8 Byte, Int8 Char, Int16 Short, Int32 Int, Int64 Long, Float16 Half, Float32 Float, "
@@ -79,7 +79,7 @@ def lookups() -> list[Row]:
     if absent("torch") or shutil.which("g++") is None:
         return [Row("promote", "in C++", "absent: no torch, or no g++")]
     root = Path(str(import_module("torch").__file__)).parent
-    files = emit(tl.system("torch"), "cpp17", tiers=["array"])
+    files = emit_files(tl.system("torch"), "cpp17", tiers=["array"])
     pairs = (f"{{DType::k{ours}, ScalarType::{theirs}}}" for ours, theirs in map(str.split, BOTH.split(", ")))
     with TemporaryDirectory() as folder:
         for name, text in {**files, "a.cpp": PROGRAM.format(pairs=", ".join(pairs))}.items():

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 import typelattice as tl
-from typelattice.engine.answer import Cast
+from typelattice.engine.answer import OperandCast
 
 ARRAYS: dict[object, np.ndarray[Any, Any]] = {
     "b": np.ones(3, np.bool_), "u8": np.ones(3, np.uint8), "u64": np.ones(3, np.uint64),
@@ -141,7 +141,7 @@ def costs(p: tl.Promotion) -> Iterator[str]:
             yield f"{fit.value} becomes {np.array(fit.value).astype(np.dtype(fit.target))} in {fit.target}"
 
 
-def became(cast: Cast, value: object) -> str:
+def became(cast: OperandCast, value: object) -> str:
     with np.errstate(over="ignore"):
         after = np.array(value, np.dtype(cast.source)).astype(np.dtype(cast.target))
     return f"{value:,} becomes {float(after):,.0f} in {cast.target}"

@@ -7,9 +7,9 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 import typelattice as tl
-from typelattice.engine.fit import DEFAULT, OUTCOMES
 from typelattice.engine.operations import GROUPS, KINDS, STANDARD
 from typelattice.engine.rule_words import ScalarPlaces, WeakResult
+from typelattice.engine.scalar_fit import OUTCOMES, RAISE_BEYOND_DEFAULT
 from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import COMBINE, parse
@@ -63,7 +63,10 @@ def drawn_file(dice: random.Random) -> str:
         "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
         "before": lambda: {dice.choice(["u32", "u64", "bf16"]): dice.choice(dtypes)},
         "after": lambda: {dice.choice(nodes): dice.choice(dtypes)},
-        "fit": lambda: {"int": dice.choice(OUTCOMES) + dice.choice(["", f", {DEFAULT}"]), "float": outcome()},
+        "fit": lambda: {
+            "int": dice.choice(OUTCOMES) + dice.choice(["", f", {RAISE_BEYOND_DEFAULT}"]),
+            "float": outcome(),
+        },
         "ops": lambda: {_entry(dice): _departure(dice, some, dtypes)},
         "first-is-array": lambda: True,
         "both-ways": lambda: [some(2)],  # of use beside loops, as the next one is

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording, recording_names
-from typelattice.recorded.sections import Call
 
 
 @cache  # a recording does not change, and one of an older release reads that of the newest, too
@@ -24,7 +24,7 @@ def some(name: str, operations: Iterable[str], every: int) -> list[str]:
     return found[recording_names().index(name) % every :: every] or found
 
 
-def calls_of(name: str, operations: Iterable[str], every: int) -> Iterator[Call]:
+def calls_of(name: str, operations: Iterable[str], every: int) -> Iterator[RecordedCall]:
     """One of so many calls of each operation."""
     for op in operations:
         yield from kept(name).calls_of(op, every)

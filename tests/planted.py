@@ -28,7 +28,7 @@ class Faithful:
 
     def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
         page = open_recording("numpy")
-        call = page and page.call(operation, tuple(operands))
+        call = page and page.find_call(operation, tuple(operands))
         assert call
         if call.answer.startswith(EXCEPTION):
             raise TypeError(f"no {operation} here")

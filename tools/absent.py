@@ -17,10 +17,10 @@ from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.registry import library
 from typelattice.facts.libraries import recordings
-from typelattice.facts.missing_operations import TABLE, absent
+from typelattice.facts.missing_operations import TABLE, find_missing_operations
 from typelattice.facts.operations import OPERATIONS
-from typelattice.facts.releases import SIGN
-from typelattice.files.text import systems
+from typelattice.facts.releases import VERSION_SIGN
+from typelattice.files.system_text import systems
 from typelattice.recorded.recording_files import open_recording
 
 HEAD = """\
@@ -47,10 +47,10 @@ def of_releases(known: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[s
     """What older releases lack: as the newest, and what their recordings say; less what these were asked."""
     found = {}
     for name in recordings():
-        plain, sign, _ = name.partition(SIGN)
+        plain, sign, _ = name.partition(VERSION_SIGN)
         page = open_recording(name) if sign else None
         if page and plain in known:
-            lacks, _ = page.lacks
+            lacks, _ = page.missing_in_release
             asked = {op for op in page.operations if op not in lacks and any(page.answers(op))}
             found[name] = frozenset(without_names(({*OPERATIONS} - known[plain] - lacks) | asked))
     return found
@@ -66,6 +66,6 @@ def write(known: Mapping[str, frozenset[str]]) -> None:
 
 
 if __name__ == "__main__":
-    known = {name: absent(name) for name in recordings()}
+    known = {name: find_missing_operations(name) for name in recordings()}
     asked = sys.argv[1:]
     write(known | (of_releases(known) if asked == ["--releases"] else looked_up(asked or recordings())))

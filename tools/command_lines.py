@@ -13,7 +13,7 @@ from pathlib import Path
 
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.rendering import FORMATS
 
 _MARKED = r"(?: +\d+ \| .*\n +\| +\^+\n)?"  # the line of a file, and a caret below its wrong word

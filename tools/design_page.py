@@ -10,7 +10,7 @@ from scatter_svg import Mark, Steps, plot
 
 import typelattice as tl
 from typelattice.designer import DEMANDS, Completion, ConflictError, Design, design, repairs
-from typelattice.designer.pareto_front import AXES, Placement, front, place
+from typelattice.designer.pareto_front import AXES, Placement, place_on_front, walk_front
 from typelattice.engine.system import System
 from typelattice.files.writer import code
 
@@ -58,7 +58,7 @@ def option(given: dict[str, object]) -> str:
     said = said if same else f"beaten by {arrows(found.completions)}"
     rules = ", ".join(w for w in given["rules"] if w not in KEPT) or "none more"
     scalars = "as their defaults" if given["scalars"] else "nothing"
-    proven = said if found.proven and found.complete else "not proven"
+    proven = said if found.is_proven and found.is_complete else "not proven"
     return row(given["name"], given["idea"], scalars, rules, costs(found), proven)
 
 
@@ -126,7 +126,7 @@ def bfloat16() -> Iterator[str]:
 
 
 def verdict(p: Placement) -> str:
-    if p.on:
+    if p.is_on_front:
         return "on the front"
     if p.better:
         counts = ", ".join(str(p.better.counts[word]) for word in AXES)
@@ -149,7 +149,7 @@ def fronts(order: str | Path, most: dict[str, int] = {}) -> Iterator[str]:
     yield from head(
         "lose precision", "wider", "64-bit", "lose magnitude", "higher kind", "add to the partial lattice"
     )
-    for c in front(order, at_most=most):
+    for c in walk_front(order, at_most=most):
         yield row(
             *(c.counts[w] for w in ("precision", "width", "width64", "magnitude", "kind")), f"`{c.arrows}`"
         )
@@ -172,7 +172,7 @@ def picture(found: Sequence[Placement]) -> str:
         "the best that keep integers from complex": {"kind": FEWEST},
     }
     lines = [
-        Steps([(c.counts["precision"], c.counts["width"]) for c in front(START, at_most=most)], text)
+        Steps([(c.counts["precision"], c.counts["width"]) for c in walk_front(START, at_most=most)], text)
         for text, most in caps.items()
     ]
     return plot(
@@ -188,16 +188,16 @@ def page() -> tuple[str, str]:
     """The page and its picture."""
     with (DOCS / "design.toml").open("rb") as file:
         data = tomllib.load(file)
-    found = [place(name, START) for name in tl.systems()]
+    found = [place_on_front(name, START) for name in tl.systems()]
     with_bf16 = [
-        place(name, WITH_BF16)
+        place_on_front(name, WITH_BF16)
         for name in tl.systems()
         if tl.system(name).explain("bfloat16", "bfloat16").dtype
     ]
     beyond = next(p for p in found if p.system.name == "numpy").counts
     fixed = repairs("numpy")
     sections = {
-        "WORDS": [f"- *{d.name}*: {d.counts}" for d in DEMANDS.values()],
+        "WORDS": [f"- *{d.name}*: {d.description}" for d in DEMANDS.values()],
         "OPTIONS": options(data), "WITHOUT": without(data),
         "CONFLICTS": conflicts(data), "BFLOAT16": bfloat16(),
         "FRONT": fronts(START),

@@ -16,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
-from typelattice.facts.releases import SIGN
-from typelattice.files.text import systems
-from typelattice.recorded.departures import departures
+from typelattice.facts.releases import VERSION_SIGN
+from typelattice.files.system_text import systems
+from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import load_recording, recording_names
 
 DTYPES = ("bool", "uint8", "int32", "int64", "bfloat16", "float16", "float32", "float64")
@@ -29,7 +29,7 @@ EVERYDAY = frozenset([*SCALARS, *(dtype + tier for dtype in DTYPES for tier in (
 def counts(name: str) -> tuple[int, int, int]:
     """The everyday calls of a recording: all, those the rule gets right, those that are right or told."""
     calls = (call for call in load_recording(name).calls() if EVERYDAY.issuperset(call.operands))
-    report = compare(tl.system(name), calls, departures(name))
+    report = compare(tl.system(name), calls, list_departures(name))
     listed = sum(map(len, report.listed.values()))
     told = report.compared - len(report.mismatches)
     return report.compared + report.broken, told - listed, told
@@ -41,11 +41,11 @@ def row(name: str, calls: int, right: int, told: int) -> str:
 
 
 def main(names: list[str]) -> int:
-    known = [name for name in recording_names() if name.partition(SIGN)[0] in systems()]
+    known = [name for name in recording_names() if name.partition(VERSION_SIGN)[0] in systems()]
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"there is no recording {unknown[0]!r}; there are {', '.join(known)}")
     every = [0, 0, 0]
-    for name in names or [name for name in known if SIGN not in name]:
+    for name in names or [name for name in known if VERSION_SIGN not in name]:
         found = counts(name)
         every = [a + b for a, b in zip(every, found, strict=True)]
         if found[0]:

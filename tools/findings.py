@@ -8,7 +8,7 @@ from pathlib import Path
 from generated import write_pages
 
 from typelattice.engine.system import System
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import load_recording
@@ -68,7 +68,7 @@ def _rows(name: str, calls: list[str], recordings: dict[str, Recording]) -> list
     rows = []
     for call in calls:
         op, operands = _taken_apart(call)
-        answer = recording.answer(op, *operands)
+        answer = recording.require_answer(op, *operands)
         rows.append(f"| {version} | `{call}` | {_given(answer)} |")
     return rows
 
@@ -86,7 +86,7 @@ def _said(name: str, calls: list[str]) -> list[str]:
     rows = []
     for call in calls:
         op, operands = _taken_apart(call)
-        p = found.explain(*(parse(o) for o in operands), op=op if op != "result_type" else None)
+        p = found.explain(*(parse_operand(o) for o in operands), op=op if op != "result_type" else None)
         rows.append(f"| {found.title} | `{call}` | {p.dtype or 'refused'} |")
     return rows
 

@@ -25,13 +25,13 @@ from typelattice.conformance.library import Library
 from typelattice.conformance.registry import library
 from typelattice.facts.libraries import library_of, recordings
 from typelattice.files.reader import system
-from typelattice.files.text import systems
-from typelattice.operands.operand import SCALAR
+from typelattice.files.system_text import systems
+from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
 from typelattice.recorded.answers import NOT_ASKED, TAKEN_OVER, Messages
 from typelattice.recorded.encode_recording import encode_recording, save_recording
+from typelattice.recorded.recorded_calls import Answers
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import FOREIGN, RECORDINGS
-from typelattice.recorded.sections import Answers
 
 OWNER = "numpy"
 NAMES = tuple(name for name in recordings() if name in systems() and OWNER in system(name).foreign)
@@ -57,7 +57,7 @@ class Host:
         of_library, _, mark = operand.rpartition(":")
         if mark == self.foreign.name:
             return self.foreign.make(of_library)
-        if mark == self.foreign.name + SCALAR:
+        if mark == self.foreign.name + FOREIGN_SCALAR_SUFFIX:
             return self.foreign.make(f"{of_library}:scalar")
         return self.library.make(operand)
 
@@ -79,7 +79,7 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
     host = Host(library, foreign)
     asker = InProcessLibrary(host)
     own = [d for d in library.dtypes() if CHOSEN.fullmatch(d)]
-    marks = (f":{foreign.name}", f":0d:{foreign.name}", f":{foreign.name}{SCALAR}")
+    marks = (f":{foreign.name}", f":0d:{foreign.name}", f":{foreign.name}{FOREIGN_SCALAR_SUFFIX}")
     foreign_arrays = [d + mark for mark in marks for d in foreign.dtypes() if CHOSEN.fullmatch(d)]
     operands = tuple(filter(asker.has, (*own, *foreign_arrays)))
     messages = Messages()
@@ -88,7 +88,7 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
         found[op] = dict.fromkeys(product(operands, operands), NOT_ASKED)
         for a, b in found[op]:
             if (a in own) is not (b in own):
-                found[op][a, b] = messages.name(*asker.ask(op, (a, b)))
+                found[op][a, b] = messages.name_answer(*asker.ask(op, (a, b)))
     head = {
         "library": host.name,
         "versions": dict(host.versions),
@@ -98,7 +98,7 @@ def record_foreign_arrays(library: Library, foreign: Library) -> Recording:
         "operands": list(operands),
         "seed": 0,
     }
-    return encode_recording(head, messages.errors, found)
+    return encode_recording(head, messages.texts, found)
 
 
 def record(name: str) -> None:

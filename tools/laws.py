@@ -9,7 +9,7 @@ from pathlib import Path
 from generated import write_pages
 
 import typelattice as tl
-from typelattice.explanations.library_code import plain
+from typelattice.explanations.library_code import term_text
 from typelattice.rendering import Grid
 from typelattice.study.criteria import CRITERIA
 from typelattice.study.laws import LAWS
@@ -45,7 +45,7 @@ def broken() -> str:
         for law, v in [*tl.laws(name).items()][:7]:
             if c := v.counterexample:
                 answers = " or ".join(str(d or "refused") for d, _ in c.answers)
-                terms = " or ".join(f"`{plain(t)}`" for t in c.terms)
+                terms = " or ".join(f"`{term_text(t)}`" for t in c.terms)
                 gives = f"{answers}{f'; {c.note}' if c.note else ''}"
                 rows.append(f"| {name} | {law} | {v.failing} of {v.asked} | {terms} | {gives} |")
     return "\n".join(["| system | breaks | cases | smallest | gives |", "|---|---|---|---|---|", *rows])

@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # before anything is installed
 
 from typelattice.facts.libraries import libraries, recordings
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 
 
 def packages(environment: str) -> Iterator[str]:
@@ -25,7 +25,7 @@ def asked(environment: str) -> Iterator[str]:
     """The recordings of an environment that are of a system; others can be made, and compared by hand."""
     for name, entry in recordings().items():
         if entry.environment == environment and name in systems(versions=True, functions=True):
-            yield name if entry.most_calls is None else f"{name} {entry.most_calls}"
+            yield name if entry.max_calls is None else f"{name} {entry.max_calls}"
 
 
 ANSWERS = {"packages": packages, "recordings": asked}

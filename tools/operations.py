@@ -12,10 +12,10 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 
 if TYPE_CHECKING:
-    from typelattice.engine.operations import Given
+    from typelattice.engine.operations import ResultRule
 
 PAGE = Path(__file__).parents[1] / "docs" / "operations.md"
-GIVES: dict[Given, str] = {
+GIVES: dict[ResultRule, str] = {
     None: "the dtype computed in", Kind.BOOL: "bool", Kind.SIGNED: "the default integer",
     "real": "the real dtype", "complex": "the complex dtype", "left": "the left operand's",
 }  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 from generated import write_pages
 
 from typelattice.disk.parsed_toml import TABLE, row_of
-from typelattice.files.text import SHIPPED
+from typelattice.files.system_text import SHIPPED_FOLDER
 from typelattice.recorded.departure_files import FOLDER
 
 
@@ -18,4 +18,4 @@ def table(folder: Path) -> str:
 
 
 if __name__ == "__main__":
-    write_pages({Path(folder) / TABLE: table(Path(folder)) for folder in (SHIPPED, FOLDER)})
+    write_pages({Path(folder) / TABLE: table(Path(folder)) for folder in (SHIPPED_FOLDER, FOLDER)})

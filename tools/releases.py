@@ -21,8 +21,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))  # before anything is installed
 
 from typelattice.facts.libraries import libraries, recordings
-from typelattice.facts.releases import SIGN
-from typelattice.files.text import systems
+from typelattice.facts.releases import VERSION_SIGN
+from typelattice.files.system_text import systems
 
 ROOT = Path(__file__).parents[1]
 PYTHONS = ("3.11", "3.12", "3.13")
@@ -39,7 +39,7 @@ def recorded_in(environment: str) -> list[str]:
     return [
         name
         for name, entry in recordings().items()
-        if entry.environment == environment and name.partition(SIGN)[0] in systems()
+        if entry.environment == environment and name.partition(VERSION_SIGN)[0] in systems()
     ]
 
 
@@ -93,7 +93,7 @@ def main() -> int:
         else:
             ready[environment] = python
     names = [(name, environment) for environment in ready for name in recorded_in(environment)]
-    for name, environment in sorted(names, key=lambda pair: SIGN in pair[0]):
+    for name, environment in sorted(names, key=lambda pair: VERSION_SIGN in pair[0]):
         why = run(
             ready[environment],
             "-W",

@@ -12,7 +12,7 @@ TYPE_CHECKING = (
     False  # type checkers treat this name as true; importing `typing` costs more than this file
 )
 if TYPE_CHECKING:
-    from typelattice.calls.step import ProgramError
+    from typelattice.calls.steps import ProgramError
     from typelattice.designer import ConflictError, MissingSolverError, PlanError, design
     from typelattice.drawings.draw import draw
     from typelattice.drawings.heat_maps import heatmap
@@ -26,19 +26,20 @@ if TYPE_CHECKING:
     from typelattice.facts.operations import OpError
     from typelattice.facts.order import Order, OrderError
     from typelattice.files.reader import system
-    from typelattice.files.text import FormatError, UnknownSystemError, systems
+    from typelattice.files.system_text import FormatError, UnknownSystemError, systems
     from typelattice.fixing.patch import Patch
     from typelattice.fixing.patch_search import fix
     from typelattice.fixing.source import FixError
     from typelattice.namespaces import Array, Namespace, NamespaceError, namespace
     from typelattice.operands.adapters import native
-    from typelattice.operands.objects import operand
     from typelattice.operands.operand import Operand, OperandError
+    from typelattice.operands.read_objects import operand
     from typelattice.programs.common_dtype_casts import implicit_cast, implicit_cast_type
     from typelattice.programs.make_program import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.symbols.symbol_namespace import Symbols
-    from typelattice.recorded.observed import Observed, observed
+    from typelattice.recorded.recorded_answer import RecordedAnswer as Observed
+    from typelattice.recorded.recorded_answer import find_recorded_answer as observed
     from typelattice.rendering import render
     from typelattice.rendering.diagram import DrawingError
     from typelattice.rendering.drawing import Drawing
@@ -70,20 +71,20 @@ _LATER = {
         "facts.operations": ("OpError",),
         "facts.order": ("Order", "OrderError"),
         "files.reader": ("system",),
-        "files.text": ("FormatError", "UnknownSystemError", "systems"),
+        "files.system_text": ("FormatError", "UnknownSystemError", "systems"),
         "fixing.patch": ("Patch",),
         "fixing.patch_search": ("fix",),
         "fixing.source": ("FixError",),
         "namespaces": ("Array", "Namespace", "NamespaceError", "namespace"),
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
-        "operands.objects": ("operand",),
+        "operands.read_objects": ("operand",),
         "programs.common_dtype_casts": ("implicit_cast", "implicit_cast_type"),
         "programs.make_program": ("program",),
         "programs.program": ("Program", "Replay"),
-        "calls.step": ("ProgramError",),
+        "calls.steps": ("ProgramError",),
         "programs.symbols.symbol_namespace": ("Symbols",),
-        "recorded.observed": ("Observed", "observed"),
+        "recorded.recorded_answer": ("Observed", "observed"),
         "rendering": ("render",),
         "rendering.diagram": ("DrawingError",),
         "rendering.drawing": ("Drawing",),
@@ -101,6 +102,8 @@ _LATER = {
     for name in names
 }
 
+_NAMES_INSIDE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answer"}  # where they differ
+
 # The engine makes a Promotion. What shows it is loaded when it is first shown.
 HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation").explanation
 HOOKS["html"] = lambda: import_module("typelattice.drawings.notebook_views").html
@@ -112,7 +115,7 @@ def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module 'typelattice' has no attribute {name!r}")
     import_module("typelattice.operands")  # registers the adapters, by which a DType is NumPy's dtype too
-    found: object = getattr(import_module(f"typelattice.{_LATER[name]}"), name)
+    found: object = getattr(import_module(f"typelattice.{_LATER[name]}"), _NAMES_INSIDE.get(name, name))
     globals()[name] = found
     return found
 

@@ -15,9 +15,9 @@ from command_line import MINE, own_file, said
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.facts.missing_operations import absent
+from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.system_headings import heading_of, headings
-from typelattice.recorded.observed import observed
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
 def test_explain_takes_the_name_that_a_library_has_for_a_function(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,7 +40,7 @@ def test_explain_groups_all_systems_by_what_libraries_do_under_their_headings(
         answers = []
         for name in names:
             p = tl.system(name).explain("int64", "float16", op="matmul")
-            o = observed(p)
+            o = find_recorded_answer(p)
             answers.append(str((o.dtype if o else p.dtype) or "refused"))
             mark = rf" \(by rule {p.dtype or 'refused'}\)" if o and o.departs else r"\??"
             assert re.search(rf"[ ,]{name}{mark}[,\n]", text), name
@@ -54,8 +54,8 @@ def test_explain_marks_what_no_library_was_asked(capsys: pytest.CaptureFixture[s
     shown = said(capsys, "explain", "int8", "int8", "--op", "hypot")
     for name in (name for name in tl.systems() if tl.system(name).library):
         p = tl.system(name).explain("int8", "int8", op="hypot")
-        unasked = observed(p) is None and (p.dtype or tl.dtype("int8") in tl.system(name).dtypes)
-        unasked = unasked and "hypot" not in absent(name)
+        unasked = find_recorded_answer(p) is None and (p.dtype or tl.dtype("int8") in tl.system(name).dtypes)
+        unasked = unasked and "hypot" not in find_missing_operations(name)
         assert bool(re.search(rf"[ ,]{name}\?[,\n]", shown)) is bool(unasked), name
 
 
@@ -139,7 +139,7 @@ def test_explain_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         p = tl.system(a["system"]).explain("bool", float("inf"), "uint8", op="where")
         assert (a["dtype"], a["reason"]) == (p.dtype and p.dtype.name, p.reason)
         assert a["rule"]["lines"] == list(p.rule.lines)
-        o = observed(p)
+        o = find_recorded_answer(p)
         assert (a["observed"] is None) == (o is None)
         assert o is None or a["observed"]["asked"] == o.call.question
 

@@ -19,8 +19,8 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.codegen.emit import LANGUAGES, PROBES, emit
-from typelattice.codegen.hand_kept_tables import lint, read_form
+from typelattice.codegen.emit import LANGUAGES, PROBES, emit_files
+from typelattice.codegen.lint_tables import lint_table, read_form
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.files.reader import parse
 
@@ -102,14 +102,14 @@ def test_emitted_code_compiles_and_its_own_test_passes(tmp_path: Path, lang: str
     skip_without(lang)
     ops = {"chip": OPS, "npu": ("matmul", "scaled_matmul", "quantize")}.get(name, ())
     tiers = None if name == "chip" else ("array", "scalar") if name != "npu" else ("array",)
-    write(tmp_path, emit(systems()[name], lang, ops=ops, tiers=tiers, casts=bool(ops)))
+    write(tmp_path, emit_files(systems()[name], lang, ops=ops, tiers=tiers, casts=bool(ops)))
     assert run_test(tmp_path, lang, name) == 0
 
 
 @pytest.mark.parametrize("lang", COMPILERS)
 def test_the_emitted_test_finds_a_wrong_cell(tmp_path: Path, lang: str) -> None:
     skip_without(lang)
-    files = emit(systems()["chip"], lang)
+    files = emit_files(systems()["chip"], lang)
     (code,) = [name for name in files if name.startswith("chip") and not name.endswith(("json", "test.ts"))]
     text = files[code]
     start = text.index("= ", text.lower().index("table_0"))
@@ -128,7 +128,7 @@ def test_formatters_leave_what_is_emitted(tmp_path: Path, lang: str) -> None:
         pytest.skip(f"{program} is not installed")
     name = "matmul_of_two_scaled_operands"
     system = parse(NPU.replace("scaled_matmul", name))
-    write(tmp_path, emit(system, lang, ops=["add", name, "quantize"]))
+    write(tmp_path, emit_files(system, lang, ops=["add", name, "quantize"]))
     written = sorted(str(path) for path in tmp_path.iterdir() if path.suffix != ".json")
     run = subprocess.run([found, *options, *written], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stdout[:2000] + run.stderr[:2000]
@@ -178,17 +178,17 @@ ENDINGS = {"c11": "c", "cpp17": "cpp", "rust": "rs", "python": "py", "typescript
 def test_lint_reads_what_a_probe_prints(tmp_path: Path, lang: str) -> None:
     skip_without(lang)
     system, (commands, asked) = systems()["chip"], PROBED[lang]
-    write(tmp_path, emit(system, lang, tiers=["array"], probe=True))
+    write(tmp_path, emit_files(system, lang, tiers=["array"], probe=True))
     (tmp_path / f"ask.{ENDINGS[lang]}").write_text(asked, encoding="utf-8")
     for command in commands:
         run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
         assert run.returncode == 0, run.stdout + run.stderr
     (tmp_path / "answers.csv").write_text(run.stdout, encoding="utf-8")
     form = read_form(str(tmp_path / "probe_chip_dtypes.form.toml"))
-    found = lint(str(tmp_path / "answers.csv"), form, system)
-    assert (found.compared, found.unread) == (len(system.dtypes) ** 2, [])
+    found = lint_table(str(tmp_path / "answers.csv"), form, system)
+    assert (found.compared, found.unread_cells) == (len(system.dtypes) ** 2, [])
     right = {str(d) for d in system.dtypes if system.explain("int4", d).dtype is not None}
-    assert {(x.stated.left, x.stated.right) for x in found.differences} == {("int4", d) for d in right}
+    assert {(x.cell.left, x.cell.right) for x in found.differences} == {("int4", d) for d in right}
 
 
 def module(files: dict[str, str]) -> ModuleType:
@@ -207,7 +207,7 @@ def answered(generated: ModuleType, function: str, *operands: str) -> str | None
 @pytest.mark.parametrize("op", ["add", "divide", "matmul", "equal"])
 def test_python_code_of_operations_answers_as_the_engine(op: str) -> None:
     system = tl.system("jax")
-    generated = module(emit(system, "python", ops=[op], tiers=["array"]))
+    generated = module(emit_files(system, "python", ops=[op], tiers=["array"]))
     for a, b in product(system.dtypes, repeat=2):
         p = system.explain(a, b, op=op)
         assert answered(generated, f"{op}_result", str(a), str(b)) == (p.dtype and str(p.dtype))
@@ -217,12 +217,12 @@ def test_python_code_of_operations_answers_as_the_engine(op: str) -> None:
 
 def test_tables_of_accumulators_and_casts_answer_as_the_engine() -> None:
     system = parse(NPU)
-    files = emit(system, "python", ops=["matmul", "scaled_matmul", "add"], tiers=["array"], casts=True)
+    files = emit_files(system, "python", ops=["matmul", "scaled_matmul", "add"], tiers=["array"], casts=True)
     generated = module(files)
     for a, b in product(system.dtypes, repeat=2):
         for op in ("matmul", "scaled_matmul"):
             p = system.explain(a, b, op=op)
-            parts = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic}
+            parts = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic_dtype}
             for part, d in parts.items():
                 assert answered(generated, f"{op}_{part}", str(a), str(b)) == (d and str(d)), (op, part, a, b)
         allowed = None if system.cast_rule(a, b).obstacle else str(b)
@@ -237,7 +237,7 @@ def test_tables_of_accumulators_and_casts_answer_as_the_engine() -> None:
 @pytest.mark.parametrize("lang", COMPILERS)
 def test_the_emitted_test_finds_a_wrong_fold_of_casts(tmp_path: Path, lang: str) -> None:
     skip_without(lang)
-    files = emit(systems()["chip"], lang, casts=True)
+    files = emit_files(systems()["chip"], lang, casts=True)
     (code,) = [name for name in files if name.startswith("chip") and not name.endswith(("json", "test.ts"))]
     text = files[code]
     start = text.index("= ", text.lower().index("table_casts"))
@@ -250,18 +250,18 @@ def test_the_emitted_test_finds_a_wrong_fold_of_casts(tmp_path: Path, lang: str)
 
 def test_emitted_code_folds_the_casts_that_are_exact() -> None:
     system = tl.system("numpy")
-    generated = module(emit(system, "python", tiers=["array"], casts=True))
+    generated = module(emit_files(system, "python", tiers=["array"], casts=True))
     names = {d: getattr(generated.DType, str(d).upper()) for d in system.dtypes}
     for a, b, c in product(system.dtypes, repeat=3):
         assert generated.cast_folds(names[a], names[b], names[c]) == bool(tl.cast_chain(a, b, c))
 
 
 def test_several_operands_are_folded_only_where_that_is_exact() -> None:
-    assert "torch_promote_all" in emit(tl.system("torch"), "c11")["torch_dtypes.h"]
-    numpy = emit(tl.system("numpy"), "c11")["numpy_dtypes.h"]
+    assert "torch_promote_all" in emit_files(tl.system("torch"), "c11")["torch_dtypes.h"]
+    numpy = emit_files(tl.system("numpy"), "c11")["numpy_dtypes.h"]
     assert "numpy_promote_all" not in numpy
     assert "// No function promotes several operands: the file has ties" in numpy
-    jax = emit(tl.system("jax"), "c11")["jax_dtypes.h"]
+    jax = emit_files(tl.system("jax"), "c11")["jax_dtypes.h"]
     assert "jax_promote_all" not in jax and " meet at f*, which becomes float64 only if " in jax
 
 
@@ -278,11 +278,11 @@ def test_where_operands_are_folded_three_at_once_give_the_same(name: str) -> Non
 
 
 def test_indices_never_change_and_new_dtypes_come_last() -> None:
-    first = emit(parse('name = "mine"\norder = "u8 -> i16 -> i32"'), "json")
+    first = emit_files(parse('name = "mine"\norder = "u8 -> i16 -> i32"'), "json")
     indices = json.loads(first["mine_dtypes.indices.json"])
     assert indices == {"uint8": 0, "int16": 1, "int32": 2}
     later = parse('name = "mine"\norder = "u8, i8 -> i32"')
-    second = emit(later, "json", indices=indices)
+    second = emit_files(later, "json", indices=indices)
     assert json.loads(second["mine_dtypes.indices.json"]) == {**indices, "int8": 3}
     assert json.loads(second["mine_dtypes.json"])["dtypes"] == {"uint8": 0, "int32": 2, "int8": 3}
 
@@ -300,7 +300,7 @@ def test_indices_never_change_and_new_dtypes_come_last() -> None:
 )
 def test_names_that_a_language_forbids_are_refused(lang: str, names: dict[str, str], why: str) -> None:
     with pytest.raises(EmitError) as e:
-        emit(tl.system("jax"), lang, names)
+        emit_files(tl.system("jax"), lang, names)
     assert why in str(e.value)
 
 
@@ -308,8 +308,8 @@ def test_names_that_a_language_forbids_are_refused(lang: str, names: dict[str, s
 def test_scalars_that_count_by_value_are_refused_and_arrays_are_not(name: str) -> None:
     system = tl.system(name)
     with pytest.raises(EmitError, match=r"depend on the values of scalars.*; emit its arrays alone"):
-        emit(system, "c11")
-    generated = module(emit(system, "python", tiers=["array"]))
+        emit_files(system, "c11")
+    generated = module(emit_files(system, "python", tiers=["array"]))
     for a, b in product(system.dtypes, repeat=2):
         p = system.explain(a, b)
         assert answered(generated, "promote", str(a), str(b)) == (p.dtype and str(p.dtype))
@@ -317,7 +317,7 @@ def test_scalars_that_count_by_value_are_refused_and_arrays_are_not(name: str) -
 
 def test_operations_of_three_operands_are_refused() -> None:
     with pytest.raises(EmitError, match="lerp takes 3 operands, and tables are made for one or two"):
-        emit(tl.system("jax"), "c11", ops=["lerp"])
+        emit_files(tl.system("jax"), "c11", ops=["lerp"])
 
 
 def test_the_command_writes_files_and_checks_that_they_are_fresh(
@@ -367,7 +367,7 @@ def test_a_file_chooses_names_and_indices(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_the_enumeration_of_mlir_is_that_of_the_header_and_constraints_are_those_of_its_tables() -> None:
-    files = emit(systems()["npu"], "mlir", {"int8": "S8"}, ["quantize"], ["array"], {"float32": 9})
+    files = emit_files(systems()["npu"], "mlir", {"int8": "S8"}, ["quantize"], ["array"], {"float32": 9})
     constraints, header = files["npu_dtypes.td"], files["npu_dtypes.hpp"]
     members = dict(re.findall(r'EnumAttrCase<"(\w+)", (\d+)', constraints))
     assert members == dict(re.findall(r"^  (\w+) = (\d+),", header.partition("kRefused")[0], re.MULTILINE))
@@ -380,7 +380,7 @@ def test_mlir_tblgen_reads_the_constraints(tmp_path: Path) -> None:
     if (program := shutil.which("mlir-tblgen")) is None:
         pytest.skip("mlir-tblgen is not installed")
     include = Path(program).resolve().parent.parent / "include"
-    files = emit(systems()["npu"], "mlir", ops=("matmul", "scaled_matmul", "quantize"), casts=True)
+    files = emit_files(systems()["npu"], "mlir", ops=("matmul", "scaled_matmul", "quantize"), casts=True)
 
     def read(how: str) -> subprocess.CompletedProcess[str]:
         command = [program, how, "-I", str(include), "-I", ".", "test_npu_dtypes.td"]

@@ -21,11 +21,11 @@ from random_systems import OPS, random_system
 from test_emit import STRICT, skip_without, write
 
 import typelattice as tl
-from typelattice.codegen.emit import emit
+from typelattice.codegen.emit import emit_files
 from typelattice.codegen.names import STYLES
 from typelattice.codegen.tables import EmitError, build_tables
 from typelattice.codegen.typescript import function_name
-from typelattice.engine.operate import operation_rules
+from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.facts.operations import OpError
 
 REFUSED = 255
@@ -327,7 +327,7 @@ def test_code_of_random_systems_answers_as_the_engine(
         cases: list[tuple[Case, bool]] = []
         want: list[str] = []
         for case in map(build_case, range(first, min(first + BATCH, total))):
-            files = emit(case.system, language.name, ops=case.ops)
+            files = emit_files(case.system, language.name, ops=case.ops)
             write(tmp_path, files)
             offered = any(re.search(r"promote_?all\(", text, re.IGNORECASE) for text in files.values())
             cases.append((case, offered))

@@ -11,7 +11,7 @@ from command_line import refused
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.codegen.emit import emit
+from typelattice.codegen.emit import emit_files
 
 NAMES = '[names]\nu1 = "uint8"\ni1 = "int8"\ni2 = "int16"\nf2 = "float16"\n'
 GRID = "kind = 'grid'\nafter = 'lookup ='\naxis = 'u1 i1 i2 f2'\n" + NAMES
@@ -165,7 +165,7 @@ def test_the_tables_that_we_print_are_read_back(
 
 
 def test_emitted_code_lints_clean(lint: Lint) -> None:
-    files = emit(tl.system("torch"), "c11", tiers=["array"])
+    files = emit_files(tl.system("torch"), "c11", tiers=["array"])
     system = tl.system("torch")
     axis = [str(d) for d in system.dtypes]
     names = "".join(f'"{i}" = "{name}"\n' for i, name in enumerate(axis))

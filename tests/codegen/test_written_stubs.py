@@ -42,10 +42,10 @@ def test_expressions_expect_what_the_system_says(stubs: StubFile, file: Path) ->
 
 
 def test_the_file_says_what_types_cannot(stubs: StubFile) -> None:
-    assert all(f"# {note}" in stubs.text for note in stubs.left_out)
-    assert any("value of a Python number" in note for note in stubs.left_out)
+    assert all(f"# {note}" in stubs.text for note in stubs.omitted_names)
+    assert any("value of a Python number" in note for note in stubs.omitted_names)
     jax = stub_file(tl.system("jax"), ["add"])
-    assert any("a result is weak" in note for note in jax.left_out)
+    assert any("a result is weak" in note for note in jax.omitted_names)
 
 
 def test_overloads_are_joined_where_operands_answer_alike(stubs: StubFile) -> None:

@@ -15,8 +15,8 @@ from typelattice.cli.main import main
 from typelattice.conformance.compare import Mismatch, Report
 from typelattice.conformance.library import CannotAskError
 from typelattice.conformance.pytest import calls, compare_all, is_undefined, library_of, promotion_tests
-from typelattice.recorded.departures import departures
-from typelattice.recorded.sections import Call
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 AUTHOR = Path(__file__).parents[2] / "examples" / "author"
 
@@ -39,7 +39,7 @@ def test_the_planted_mistake_is_found() -> None:
 def test_the_baseline_holds_it_and_must_not_grow(tmp_path: Path) -> None:
     from little import Little
 
-    listed = departures("little", AUTHOR / "known.toml")
+    listed = list_departures("little", AUTHOR / "known.toml")
     assert not compare_all(Little(), "array-api", listed).mismatches
     promotion_tests(Little, "array-api", baseline="known.toml")("add")
     smaller = tmp_path / "known.toml"
@@ -129,8 +129,8 @@ def test_answers_that_are_let_pass_are_counted(capsys: pytest.CaptureFixture[str
 def test_what_the_standard_states_of_every_result_holds_where_it_leaves_operands_undefined(
     op: str, answer: str, passes: bool
 ) -> None:
-    assert is_undefined(Mismatch(Call(op, ("int8", "float32"), answer), "-")) is passes
-    assert not is_undefined(Mismatch(Call(op, ("int8", "float32"), answer), "float32"))
+    assert is_undefined(Mismatch(RecordedCall(op, ("int8", "float32"), answer), "-")) is passes
+    assert not is_undefined(Mismatch(RecordedCall(op, ("int8", "float32"), answer), "float32"))
 
 
 def test_examples_of_one_cause_differ_in_more_than_numbers_and_the_order_of_operands() -> None:
@@ -143,7 +143,7 @@ def test_examples_of_one_cause_differ_in_more_than_numbers_and_the_order_of_oper
 
 def test_calls_with_their_operands_swapped_come_last() -> None:
     swapped = [("int8", "uint8"), ("uint8", "int8"), ("int16", "uint16"), ("float32", "int8")]
-    found = tuple(Mismatch(Call("add", operands, "int8"), "int16") for operands in swapped)
+    found = tuple(Mismatch(RecordedCall("add", operands, "int8"), "int16") for operands in swapped)
     (shown,) = Report(4, 0, found, {}).groups().values()
     assert [m.call.operands for m in shown] == [swapped[0], swapped[3], swapped[2], swapped[1]]
 

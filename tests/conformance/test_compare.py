@@ -29,7 +29,7 @@ from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.pytest import imitation_tests
 from typelattice.conformance.snippet import snippet
 from typelattice.facts.libraries import libraries
-from typelattice.recorded.sections import Call
+from typelattice.recorded.recorded_calls import RecordedCall
 
 HERE = Path(__file__).parents[1]
 PLANTED = ["compare", "planted:Planted", "--with", "numpy", "--limit", "1"]
@@ -268,20 +268,24 @@ def test_a_system_without_a_recording_answers_by_its_rules(tmp_path: Path) -> No
     file = tmp_path / "mine.toml"
     file.write_text('name = "mine"\norder = "i8 -> f16"\n')
     calls = calls_of_system(tl.system(file), SOME)
-    assert Call("add", ("int8", "float16:0d"), "float16") in calls
+    assert RecordedCall("add", ("int8", "float16:0d"), "float16") in calls
 
 
 def test_a_cause_is_named_without_dtypes_and_operations() -> None:
     def refused(op: str, dtype: str) -> Difference:
         message = f'"{op}_cpu" not implemented for \'{dtype}\''
-        return Difference(Call(op, (dtype,), dtype), Call(op, (dtype,), "!NotImplementedError", message))
+        return Difference(
+            RecordedCall(op, (dtype,), dtype), RecordedCall(op, (dtype,), "!NotImplementedError", message)
+        )
 
     (cause,) = causes([refused("exp", "float16"), refused("sin", "int8"), refused("sin", "float16")])
     assert cause.name == f"{REFUSES}: NotImplementedError: … not implemented for …"
     assert str(cause.differences[0].found) == "sin(int8) = !NotImplementedError"
-    other = Difference(Call("add", ("int8", "int"), "int8"), Call("add", ("int8", "int"), "float32"))
+    other = Difference(
+        RecordedCall("add", ("int8", "int"), "int8"), RecordedCall("add", ("int8", "int"), "float32")
+    )
     assert (other.sort, other.cause) == (OTHER, "arithmetic with Python numbers: float for signed")
-    taken = Difference(Call("add", ("int8",), "-"), Call("add", ("int8",), "int8"))
+    taken = Difference(RecordedCall("add", ("int8",), "-"), RecordedCall("add", ("int8",), "int8"))
     assert (taken.sort, taken.cause) == (ACCEPTS, "by rule: arithmetic")
 
 
@@ -296,7 +300,7 @@ def test_an_implementation_has_a_library_a_system_and_a_snippet(name: str) -> No
     assert other is None or other in implementations() or tl.system(other)
 
     def written(op: str, *operands: str) -> str:
-        difference = Difference(Call(op, operands, "int8"), Call(op, operands, "float32"))
+        difference = Difference(RecordedCall(op, operands, "int8"), RecordedCall(op, operands, "float32"))
         return snippet(entry, difference, FUNCTIONS)
 
     for op in ("+", "add", "concat"):
@@ -310,7 +314,9 @@ def test_an_implementation_has_a_library_a_system_and_a_snippet(name: str) -> No
 
 
 def test_a_snippet_prints_the_values() -> None:
-    expected, found = (Call("+", ("int8=100", "int8=-7"), "int8", values) for values in ("93 93", "0 0"))
+    expected, found = (
+        RecordedCall("+", ("int8=100", "int8=-7"), "int8", values) for values in ("93 93", "0 0")
+    )
     written = snippet(implementations()["tf-xla"], Difference(expected, found), {})
     assert written.splitlines()[1:4] == [
         "x = tensorflow.constant(100, 'int8', (2,))",
@@ -322,7 +328,7 @@ def test_a_snippet_prints_the_values() -> None:
 
 def test_a_snippet_ends_with_the_refusal() -> None:
     operands = ("int8", "float32")
-    refused = Difference(Call("+", operands, "!TypeError"), Call("+", operands, "float32"))
+    refused = Difference(RecordedCall("+", operands, "!TypeError"), RecordedCall("+", operands, "float32"))
     *_, first, last = snippet(implementations()["torch-meta"], refused, {}).splitlines()
     assert first == "print((x.to('meta') + y.to('meta')).dtype)  # float32, found"
     assert last == "print((x + y).dtype)  # TypeError, expected"

@@ -25,8 +25,8 @@ from typelattice.conformance.implementation_differences import (
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.questions import Question
 from typelattice.conformance.snippet import snippet
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import load_recording
-from typelattice.recorded.sections import Call
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 
@@ -73,12 +73,12 @@ def test_known_differences_are_found(name: str) -> None:
     check([snippet(implementations()[name], each, spellings) for each in found if each])
 
 
-def answers(other: str, questions: list[Question]) -> list[Call]:
+def answers(other: str, questions: list[Question]) -> list[RecordedCall]:
     if other in implementations():
         with LibraryProcess(partial(implementation, other), 60) as asked:
             return [*calls_of_implementation(asked, questions)]
     recording = load_recording(other)
-    return [recording.call(*question) or Call(*question, "float32") for question in questions]
+    return [recording.find_call(*question) or RecordedCall(*question, "float32") for question in questions]
 
 
 APART = ("openvino", "tvm")

@@ -10,8 +10,8 @@ from typelattice.conformance.compare import Mismatch
 from typelattice.conformance.library import NoSuchOperandError, OperandString
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.random_calls import compare_live, shrink_mismatch
-from typelattice.recorded.departures import departures
-from typelattice.recorded.sections import Call
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 
 class Stubborn:
@@ -50,7 +50,7 @@ def answer(*operands: str) -> str:
 
 def test_a_mismatch_is_not_shrunk_to_a_listed_one(tmp_path: Path) -> None:
     system = tl.system("numpy")
-    found = Mismatch(Call("result_type", ("int8:0d", "int16", "int8:0d"), "int64"), "int16")
+    found = Mismatch(RecordedCall("result_type", ("int8:0d", "int16", "int8:0d"), "int64"), "int16")
     with LibraryProcess(Stubborn) as asked:
         assert str(shrink_mismatch(asked, system, found).call) == "result_type(int16, int8) = int64"
         (tmp_path / "list.toml").write_text(
@@ -61,7 +61,7 @@ def test_a_mismatch_is_not_shrunk_to_a_listed_one(tmp_path: Path) -> None:
             source = "here"
             """
         )
-        left = shrink_mismatch(asked, system, found, departures("stubborn", tmp_path / "list.toml"))
+        left = shrink_mismatch(asked, system, found, list_departures("stubborn", tmp_path / "list.toml"))
         assert str(left.call) == "result_type(int8:0d, int16, int8) = int64"
 
 

@@ -45,7 +45,7 @@ def test_a_call_that_raises_hangs_or_crashes_is_an_answer_and_the_next_is_asked(
         ("int16", "int8"): "!hang",
         ("float32", "int8"): "!crash",
     }
-    assert tiny.answer("pow", "float32", "int16") == "float32"
+    assert tiny.require_answer("pow", "float32", "int16") == "float32"
 
 
 def test_the_message_of_an_exception_is_kept_on_one_line_and_cut(tiny: Recording) -> None:
@@ -56,19 +56,19 @@ def test_the_message_of_an_exception_is_kept_on_one_line_and_cut(tiny: Recording
 
 def test_messages_that_differ_in_dtypes_and_numbers_alone_are_kept_once() -> None:
     messages = Messages()
-    first = messages.name("!OverflowError", "Python integer 300 out of bounds for uint8")
-    assert first == messages.name("!OverflowError", "Python integer -129 out of bounds for int8")
-    other = messages.name("!OverflowError", "Python int too large to convert to C long")
-    assert messages.name("int8", "") == "int8"
+    first = messages.name_answer("!OverflowError", "Python integer 300 out of bounds for uint8")
+    assert first == messages.name_answer("!OverflowError", "Python integer -129 out of bounds for int8")
+    other = messages.name_answer("!OverflowError", "Python int too large to convert to C long")
+    assert messages.name_answer("int8", "") == "int8"
     assert [answer_of(kept) for kept in (first, other)] == ["!OverflowError"] * 2 and first != other
-    assert split_message(first, messages.errors) == ("!OverflowError", "Python integer … out of bounds for …")
+    assert split_message(first, messages.texts) == ("!OverflowError", "Python integer … out of bounds for …")
 
 
 def test_past_the_limit_the_class_of_an_exception_is_kept_alone() -> None:
     messages = Messages()
-    kept = [messages.name("!TypeError", "x" * n) for n in range(1, MAX_MESSAGES + 2)]
+    kept = [messages.name_answer("!TypeError", "x" * n) for n in range(1, MAX_MESSAGES + 2)]
     assert len({*kept}) == MAX_MESSAGES + 1 and kept[-1] == "!TypeError"
-    assert split_message("!TypeError", messages.errors) == ("!TypeError", "")
+    assert split_message("!TypeError", messages.texts) == ("!TypeError", "")
 
 
 class IntoArrays(Tiny):
@@ -83,8 +83,8 @@ class IntoArrays(Tiny):
 
 def test_a_call_that_says_nothing_of_a_library_is_recorded_as_not_asked_and_left_out() -> None:
     recording = record(IntoArrays, limit=5.0)
-    assert recording.answer("+=", "int", "int8") == "!NotAsked"
-    assert [*recording.errors.values()] == ["the first operand is no array"]
+    assert recording.require_answer("+=", "int", "int8") == "!NotAsked"
+    assert [*recording.messages.values()] == ["the first operand is no array"]
     assert compare(tl.system("numpy"), recording.calls()).compared == len(DTYPES) * (len(DTYPES) + 1)
 
 

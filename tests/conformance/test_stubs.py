@@ -20,7 +20,7 @@ from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 from typelattice.conformance.stubs import Stubs
 from typelattice.conformance.type_checkers import EXPRESSIONS, Inferred, infer
-from typelattice.facts.operations import own_operation
+from typelattice.facts.operations import make_custom_operation
 
 OF_MYPY = f"""\
 {EXPRESSIONS}:2: note: Revealed type is "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]"
@@ -129,7 +129,7 @@ class Library:
             "add": "numpy.add", "inv": "numpy.linalg.inv", "sum": "numpy.sum",
             "reduceat_add": "numpy.add.reduceat({}, [0])",
         },
-        {"reduceat_add": own_operation("reduceat_add", "sum")},
+        {"reduceat_add": make_custom_operation("reduceat_add", "sum")},
     )  # fmt: skip
 
 

@@ -119,7 +119,7 @@ def test_the_proposed_recording_takes_the_place_of_the_old_one(
     assert f"proposed recording: {proposed.relative_to(tmp_path)}\n" in capsys.readouterr().out
     recording = load_recording(proposed)
     assert recording.versions == {"fake": "2.0.0"}
-    assert recording.answer("maximum", "int8", "float32") == "float32"
+    assert recording.require_answer("maximum", "int8", "float32") == "float32"
     assert main(["watch", "fake:Fake", "--recording", str(proposed)]) == 0
 
 

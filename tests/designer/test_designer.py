@@ -12,7 +12,7 @@ from small_orders import DESIGNS, partial, split
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.designer import design, repairs
-from typelattice.designer.pareto_front import place
+from typelattice.designer.pareto_front import place_on_front
 from typelattice.study.criteria import criteria
 
 
@@ -49,7 +49,7 @@ def test_counts_are_the_criteria_of_the_system() -> None:
 def test_order_and_system_count_alike() -> None:
     """A completion, asked for its answers as any system is, counts what the designer says."""
     for c in design("jep9407-0", costs=["width", "covers"], limit=3):
-        counts = place(c.system, "jep9407-0").counts
+        counts = place_on_front(c.system, "jep9407-0").counts
         assert {"lattice", "precision", "width"} <= counts.keys()
         assert counts == {word: c.counts[word] for word in counts}
 

@@ -10,13 +10,13 @@ from small_orders import DESIGNS, KEPT, split
 
 import typelattice as tl
 from typelattice.designer import Completion, design
-from typelattice.designer.pareto_front import front, place
+from typelattice.designer.pareto_front import place_on_front, walk_front
 
 
 def the_one(found: object) -> str:
     assert isinstance(found, tl.designer.Design)
-    assert found.proven
-    assert found.complete
+    assert found.is_proven
+    assert found.is_complete
     assert len(found) == 1
     first: Completion = found[0]
     return first.arrows
@@ -60,15 +60,15 @@ def test_bfloat16_splits_no_option() -> None:
 
 
 def test_front_has_no_point_better_than_another() -> None:
-    points = [(c.counts["precision"], c.counts["width"]) for c in front("jep9407-0")]
+    points = [(c.counts["precision"], c.counts["width"]) for c in walk_front("jep9407-0")]
     assert len(points) > 1
     assert points == sorted(points, reverse=True)
     assert [w for _, w in points] == sorted({w for _, w in points})
-    assert place("jax", "jep9407-0").on
-    assert (better := place("keras", "jep9407-0").better)
-    assert better.counts["precision"] < place("keras", "jep9407-0").counts["precision"]
-    numpy = place("numpy", "jep9407-0")
-    assert not numpy.on
+    assert place_on_front("jax", "jep9407-0").is_on_front
+    assert (better := place_on_front("keras", "jep9407-0").better)
+    assert better.counts["precision"] < place_on_front("keras", "jep9407-0").counts["precision"]
+    numpy = place_on_front("numpy", "jep9407-0")
+    assert not numpy.is_on_front
     assert numpy.better is None
 
 

@@ -9,7 +9,7 @@ from samples import one_in
 from small_orders import KEPT, SMALL, partial
 
 from typelattice.designer import DEMANDS, ConflictError, Demand, design
-from typelattice.designer.demands import Member, members, tally
+from typelattice.designer.demands import NodeFacts, count_shortfalls, list_node_facts
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.files.writer import reduce_order
@@ -38,16 +38,20 @@ def relations(order: Order[Node]) -> Relations:
     return frozenset((a, b) for a in order.nodes for b in order.bounds(a))
 
 
-def keeps(order: Order[Node], given: Order[Node], rules: list[Demand], of: dict[Node, Member]) -> bool:
+def keeps(order: Order[Node], given: Order[Node], rules: list[Demand], of: dict[Node, NodeFacts]) -> bool:
     """Whether what an order adds keeps the rules, and no pair has several lowest bounds."""
     for a, b in combinations(order.nodes, 2):
         bounds = order.minimal_bounds(a, b)
-        if len(bounds) > 1 or (not bounds and any(d.unjoined for d in rules)):
+        if len(bounds) > 1 or (not bounds and any(d.counts_unjoined for d in rules)):
             return False
         before = (
             given.le(a, b) or given.le(b, a) or (bounds and given.le(a, bounds[0]) and given.le(b, bounds[0]))
         )
-        if bounds and not before and any(d.result and d.result(of[a], of[b], of[bounds[0]]) for d in rules):
+        if (
+            bounds
+            and not before
+            and any(d.breaks_result and d.breaks_result(of[a], of[b], of[bounds[0]]) for d in rules)
+        ):
             return False
     return True
 
@@ -66,10 +70,11 @@ AIMS = [
 )
 def test_optima_are_those_of_brute_force(order: str, rules: list[str], costs: list[str]) -> None:
     system = partial(order)
-    of = {m.node: m for m in members(system)}
+    of = {m.node: m for m in list_node_facts(system)}
     kept = [o for o in completions(system.order) if keeps(o, system.order, [DEMANDS[r] for r in rules], of)]
     counted = [
-        (tuple(tally([DEMANDS[c] for c in costs], o, system.order, of).values()), relations(o)) for o in kept
+        (tuple(count_shortfalls([DEMANDS[c] for c in costs], o, system.order, of).values()), relations(o))
+        for o in kept
     ]
     if not counted:
         with pytest.raises(ConflictError):
@@ -78,8 +83,8 @@ def test_optima_are_those_of_brute_force(order: str, rules: list[str], costs: li
     least = min(cost for cost, _ in counted)
     best = {order for cost, order in counted if cost == least}
     found = design(system, rules, costs, limit=10_000)
-    assert found.proven
-    assert found.complete
+    assert found.is_proven
+    assert found.is_complete
     assert tuple(found.costs.values()) == least
     assert len(found) == len(best)
     assert {relations(c.system.order) for c in found} == best

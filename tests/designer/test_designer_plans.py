@@ -10,8 +10,8 @@ import pytest
 from small_orders import DESIGNS, KEPT, partial
 
 import typelattice as tl
-from typelattice.designer import BeyondReachError, ConflictError, PlanError, design, plan
-from typelattice.designer.plan import FIELDS, KEYS
+from typelattice.designer import BeyondReachError, ConflictError, PlanError, design, read_plan
+from typelattice.designer.plan import DEMAND_KEYS, PLAN_KEYS
 from typelattice.designer.problem import build_problem
 from typelattice.files.reader import parse
 
@@ -33,7 +33,7 @@ def test_conflicts_are_minimal_cores() -> None:
 
 def test_demands_of_a_plan() -> None:
     found = design("jep9407-0", plan_file=DESIGNS / "no-halves.toml")
-    assert found.proven
+    assert found.is_proven
     order = found[0].system.order
     i32, f16, u8 = (tl.dtype(name) for name in ("int32", "float16", "uint8"))
     assert not order.le(i32, f16)
@@ -72,9 +72,13 @@ def test_a_hundred_nodes_are_within_reach_if_most_are_fixed() -> None:
     wide = parse(f'name = "wide"\norder = "{order}"\n[dtypes]\n{facts}\n')
     rules = {"rules": ["single"]}
     with pytest.raises(BeyondReachError, match=r"100 nodes .* fix regions of the order by a plan"):
-        build_problem(wide, plan(file=rules, dtypes=wide.own_dtypes))
+        build_problem(wide, read_plan(file=rules, dtypes=wide.custom_dtypes))
     few = {**rules, "regions": [", ".join(names[:90])]}
-    assert 0 < build_problem(wide, plan(file=few, dtypes=wide.own_dtypes)).free <= 2 * 10 * 90 + 90
+    assert (
+        0
+        < build_problem(wide, read_plan(file=few, dtypes=wide.custom_dtypes)).addable_count
+        <= 2 * 10 * 90 + 90
+    )
 
 
 def test_a_plan_demands_refusals() -> None:
@@ -94,7 +98,9 @@ def test_a_plan_demands_refusals() -> None:
         design("jep9407-0", plan_file={**given, "rules": ["lattice", "mine"]})
 
 
-@pytest.mark.parametrize(("heading", "keys"), [("Keys of a plan", KEYS), ("Keys of a demand", FIELDS)])
+@pytest.mark.parametrize(
+    ("heading", "keys"), [("Keys of a plan", PLAN_KEYS), ("Keys of a demand", DEMAND_KEYS)]
+)
 def test_the_page_on_plans_lists_exactly_what_is_read(heading: str, keys: Collection[str]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "plans.md").read_text(encoding="utf-8")
     rows = page.partition(f"## {heading}\n")[2].partition("\n#")[0]
@@ -131,7 +137,7 @@ def test_caps_are_whole_numbers_of_cases(most: int) -> None:
 )
 def test_bad_plans_say_what_is_wrong(given: dict[str, object], said: str) -> None:
     with pytest.raises(PlanError, match=said):
-        plan(file=given)
+        read_plan(file=given)
 
 
 @pytest.mark.parametrize(("text", "why"), [
@@ -142,4 +148,4 @@ def test_bad_plans_say_what_is_wrong(given: dict[str, object], said: str) -> Non
 def test_a_hostile_plan_is_refused_at_once(tmp_path: Path, text: bytes, why: str) -> None:
     (tmp_path / "plan.toml").write_bytes(text)
     with pytest.raises(PlanError, match=f"^plan.toml(: |, ){why}"):
-        plan(file=tmp_path / "plan.toml")
+        read_plan(file=tmp_path / "plan.toml")

@@ -7,7 +7,7 @@ import pytest
 from small_orders import DESIGNS, partial, split
 
 from typelattice.cli.main import main
-from typelattice.designer import BeyondReachError, MissingSolverError, design, plan
+from typelattice.designer import BeyondReachError, MissingSolverError, design, read_plan
 from typelattice.designer.clingo_solver import solve
 from typelattice.designer.problem import build_problem
 from typelattice.facts.dtypes import DTYPES
@@ -25,13 +25,13 @@ def test_an_order_beyond_reach_is_refused_with_an_estimate() -> None:
     with pytest.raises(BeyondReachError, match="300 nodes with about 1,012,500,000 constraints"):
         design(wide)
     every = partial("; ".join(d.code for d in DTYPES.values() if d.bits))
-    assert build_problem(every, plan(["lattice"])).bounds, "every dtype that we know is within reach"
+    assert build_problem(every, read_plan(["lattice"])).bounds, "every dtype that we know is within reach"
 
 
 def test_the_nodes_of_jax_are_within_reach() -> None:
     found = design(DESIGNS / "jax-nodes.toml", limit=3)
     assert len(found[0].system.order.nodes) == 35
-    assert found.proven
+    assert found.is_proven
     assert found.costs["deference"] == 0
     assert all(arrow in found[0].arrows for arrow in ("u64 -> f*", "i64 -> f*"))
 
@@ -48,7 +48,7 @@ def test_an_interrupt_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch) ->
 
     found = design(partial(LOOSE), *HARD, progress=stop)
     assert calls[-1]
-    assert not found.proven
+    assert not found.is_proven
     assert len(found) == 1
     assert not split(found[0].system.order)
 
@@ -64,7 +64,7 @@ def test_time_that_is_up_leaves_the_best_so_far(monkeypatch: pytest.MonkeyPatch)
 
     found = design(partial(LOOSE), *HARD, seconds=1.0, progress=pass_time)
     assert now == [2.0]
-    assert not found.proven
+    assert not found.is_proven
     assert len(found) == 1
     assert not split(found[0].system.order)
 
@@ -77,7 +77,7 @@ def test_no_time_at_all_leaves_what_there_is_or_says_to_give_more(monkeypatch: p
     except TimeoutError as e:
         assert "give it more" in str(e)
     else:
-        assert not found.proven
+        assert not found.is_proven
 
 
 def test_a_missing_solver_is_one_line(

@@ -7,7 +7,7 @@ import pytest
 from small_orders import KEPT, SMALL, partial, split
 
 from typelattice.designer import DEMANDS, ConflictError, Demand, repairs
-from typelattice.designer.demands import members
+from typelattice.designer.demands import list_node_facts
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
 from typelattice.files.writer import reduce_order
@@ -31,7 +31,7 @@ def closed(edges: set[tuple[Node, Node]]) -> set[tuple[Node, Node]]:
 
 def smallest_repairs(system: System, every: bool, rules: list[Demand]) -> set[frozenset[tuple[Node, Node]]]:
     """By trying every set of covers to drop and relations to add, reversals too, the smallest sets first."""
-    given, of = system.order, {m.node: m for m in members(system)}
+    given, of = system.order, {m.node: m for m in list_node_facts(system)}
     covers = {(a, b) for a in given.nodes for b in given.covers(a)}
 
     def works(changed: tuple[tuple[Node, Node], ...]) -> bool:
@@ -40,7 +40,10 @@ def smallest_repairs(system: System, every: bool, rules: list[Demand]) -> set[fr
             return False
         repaired = reduce_order(given.nodes, found)
         if any(
-            d.relation and d.relation(of[a], of[b]) for d in rules for a, b in found if not given.le(a, b)
+            d.breaks_relation and d.breaks_relation(of[a], of[b])
+            for d in rules
+            for a, b in found
+            if not given.le(a, b)
         ):
             return False
         for a, b in combinations(repaired.nodes, 2):
@@ -49,7 +52,9 @@ def smallest_repairs(system: System, every: bool, rules: list[Demand]) -> set[fr
                 return False
             before = bounds and given.le(a, bounds[0]) and given.le(b, bounds[0])
             is_new = bounds and not before
-            if is_new and any(d.result and d.result(of[a], of[b], of[bounds[0]]) for d in rules):
+            if is_new and any(
+                d.breaks_result and d.breaks_result(of[a], of[b], of[bounds[0]]) for d in rules
+            ):
                 return False
         return True
 
@@ -79,8 +84,8 @@ def test_repairs_are_the_smallest_of_brute_force(order: str, every: bool, rules:
     assert {frozenset((*r.add, *r.drop)) for r in found} == smallest_repairs(
         system, every, [DEMANDS[r] for r in rules]
     )
-    assert found.proven
-    assert found.complete
+    assert found.is_proven
+    assert found.is_complete
 
 
 def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
@@ -95,9 +100,11 @@ def test_a_repair_adds_no_result_that_a_rule_forbids() -> None:
             before = partial(order).order
             for a, b, _, now in repair.changed:
                 if now and not (before.le(a, now) and before.le(b, now)):
-                    of = {m.node: m for m in members(repair.system)}
+                    of = {m.node: m for m in list_node_facts(repair.system)}
                     assert not any(
-                        d.result and d.result(of[a], of[b], of[now]) for d in map(DEMANDS.get, KEPT) if d
+                        d.breaks_result and d.breaks_result(of[a], of[b], of[now])
+                        for d in map(DEMANDS.get, KEPT)
+                        if d
                     )
 
 
@@ -108,8 +115,8 @@ def test_repairs_drop_only_where_no_cover_may_be_added() -> None:
 @pytest.mark.parametrize("name", ["numpy", "tinygrad"])
 def test_repairs_of_libraries_are_of_one_size_and_leave_no_pair_with_several_lowest_bounds(name: str) -> None:
     found = repairs(name, limit=100)
-    assert found.proven
-    assert split(found.broken.order)
+    assert found.is_proven
+    assert split(found.system.order)
     assert len({len(r.add) + len(r.drop) for r in found}) == 1
     for r in found:
         assert not split(r.system.order)

@@ -42,7 +42,7 @@ def test_dropped_it_leaves_pairs_with_several_bounds_and_every_join_is_the_least
 
 def test_as_a_cost_it_counts_those_pairs() -> None:
     found = design(parse(TEXT), RULES, ["single", "relations"])
-    assert found.proven
+    assert found.is_proven
     assert found.costs["single"] == len(several(found[0].system.order)) == 1
 
 

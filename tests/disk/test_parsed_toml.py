@@ -8,11 +8,11 @@ import pytest
 
 from typelattice.disk import parsed_toml
 from typelattice.disk.parsed_toml import TABLE, parse_toml, row_of
-from typelattice.files.text import SHIPPED
+from typelattice.files.system_text import SHIPPED_FOLDER
 from typelattice.recorded.departure_files import FOLDER
 
 
-@pytest.mark.parametrize("folder", [SHIPPED, FOLDER], ids=lambda folder: Path(folder).name)
+@pytest.mark.parametrize("folder", [SHIPPED_FOLDER, FOLDER], ids=lambda folder: Path(folder).name)
 def test_every_row_is_what_the_file_says_now(folder: str) -> None:
     """`make pages` writes them."""
     texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(Path(folder).glob("*.toml"))}
@@ -20,7 +20,7 @@ def test_every_row_is_what_the_file_says_now(folder: str) -> None:
     assert rows == [row_of(name, text, tomllib.loads(text)) for name, text in texts.items()]
 
 
-@pytest.mark.parametrize("folder", [SHIPPED, FOLDER], ids=lambda folder: Path(folder).name)
+@pytest.mark.parametrize("folder", [SHIPPED_FOLDER, FOLDER], ids=lambda folder: Path(folder).name)
 def test_json_keeps_what_toml_says(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     stated = {str(path): path.read_text(encoding="utf-8") for path in Path(folder).resolve().glob("*.toml")}
     expected = {path: repr(tomllib.loads(text)) for path, text in stated.items()}
@@ -29,7 +29,7 @@ def test_json_keeps_what_toml_says(folder: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_text_that_has_changed_is_parsed_anew() -> None:
-    path = Path(SHIPPED) / "jax.toml"
+    path = Path(SHIPPED_FOLDER) / "jax.toml"
     text = path.read_text(encoding="utf-8") + "\n# changed\n[new]\n"
     assert parse_toml(str(path), text)["new"] == {}
 
@@ -50,7 +50,7 @@ def test_a_folder_of_the_package_may_have_no_rows() -> None:
 
 def test_values_are_as_fresh_as_those_of_tomllib() -> None:
     """A caller may change what it was given."""
-    path = Path(SHIPPED) / "jax.toml"
+    path = Path(SHIPPED_FOLDER) / "jax.toml"
     text = path.read_text(encoding="utf-8")
     parse_toml(str(path), text).clear()
     assert parse_toml(str(path), text)["name"] == "jax"

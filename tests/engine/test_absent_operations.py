@@ -6,11 +6,11 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.libraries import recordings
-from typelattice.facts.missing_operations import absent
+from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.files.reader import parse
+from typelattice.recorded.never_asked import is_never_asked
 from typelattice.recorded.recording_files import open_recording
-from typelattice.recorded.unasked import is_unasked
 
 IMMUTABLE = (
     "tensorflow", "tensorflow-all", "tensorflow-safe", "tensorflow-legacy", "keras", "polars", "triton",
@@ -45,7 +45,7 @@ def test_what_was_looked_up_in_vain_is_refused_everywhere(system: str, op: str) 
 def test_what_a_language_was_not_asked_is_not_missing() -> None:
     for system, op in (("octave", "reshape"), ("fortran", "matmul"), ("c", "sqrt")):
         p = tl.system(system).explain(*["float32"] * OPERATIONS[op].least, op=op)
-        assert str(p.dtype) == "float32" and is_unasked(p)
+        assert str(p.dtype) == "float32" and is_never_asked(p)
 
 
 def test_a_namespace_refuses_what_its_library_lacks() -> None:
@@ -60,8 +60,10 @@ def test_no_listed_operation_was_asked() -> None:
     for name in recordings():
         page = open_recording(name)
         if page:
-            lacks, _ = page.lacks
-            assert not [op for op in absent(name) if op not in lacks and any(page.answers(op))], name
+            lacks, _ = page.missing_in_release
+            assert not [
+                op for op in find_missing_operations(name) if op not in lacks and any(page.answers(op))
+            ], name
 
 
 def test_a_variant_of_ones_own_has_what_it_describes() -> None:

@@ -42,7 +42,7 @@ def test_operands_choose_the_accumulator_and_the_result(
         p = parse(CHIP).explain(*operands, op=op)
         assert [d and str(d) for d in (p.compute, p.accumulator, p.dtype)] == [compute, accumulator, result]
         assert {str(c.target) for c in p.casts} <= {compute}
-        assert p.arithmetic is tl.dtype(accumulator or compute or "")
+        assert p.arithmetic_dtype is tl.dtype(accumulator or compute or "")
 
 
 def test_an_explanation_names_the_accumulator_and_the_line() -> None:

@@ -7,8 +7,8 @@ import pytest
 from small_systems import CHAIN, DIAMOND, JAXLIKE, VALUES, make
 
 import typelattice as tl
-from typelattice.engine.answer import Rule
-from typelattice.engine.decisions import Joined, Operated
+from typelattice.engine.answer import DecidingLines
+from typelattice.engine.decisions import DtypeByOperation, Joined
 from typelattice.facts.dtypes import Kind
 
 
@@ -49,9 +49,9 @@ def test_an_answer_shows_what_was_asked_and_what_came_of_it() -> None:
     weak = make(JAXLIKE, defaults={"int": "i32", "float": "f32"})
     assert repr(weak.explain("int8", 2.5)) == "<float32*: int8 with 2.5 under mine>"
     assert str(s.explain("int8", "uint8")).startswith("int8 with uint8 under mine: int16\n")
-    assert str(Rule("a.toml", "order", (3,))) == "a.toml, line 3"
-    assert str(Rule("a.toml", "order", (3, 5))) == "a.toml, lines 3, 5"
-    assert str(Rule("a.toml", "order", ())) == "a.toml, order"
+    assert str(DecidingLines("a.toml", "order", (3,))) == "a.toml, line 3"
+    assert str(DecidingLines("a.toml", "order", (3, 5))) == "a.toml, lines 3, 5"
+    assert str(DecidingLines("a.toml", "order", ())) == "a.toml, order"
 
 
 def test_the_result_of_a_refusal_is_an_error_that_holds_it() -> None:
@@ -67,11 +67,15 @@ def test_the_decision_is_the_last_step_that_had_something_to_decide() -> None:
     s = make(CHAIN, **VALUES)
     assert s.explain("int8").decision == Joined((tl.dtype("int8"),), tl.dtype("int8"))
     p = s.explain("uint8", "int8", op="divide")  # a refusal is a step of one node
-    assert (type(p.decision), p.decision.nodes, p.decision.node) == (Operated, (tl.dtype("int16"),), None)
+    assert (type(p.decision), p.decision.nodes, p.decision.node) == (
+        DtypeByOperation,
+        (tl.dtype("int16"),),
+        None,
+    )
     p = s.explain("uint8", "int8", op="equal")  # that the result is bool decides nothing
-    assert (p.decision, type(p.steps[-1])) == (p.steps[0], Operated)
+    assert (p.decision, type(p.steps[-1])) == (p.steps[0], DtypeByOperation)
     p = make(CHAIN, ops={"positive": {"takes": "all", "gives": "f32"}}).explain("int8", op="positive")
-    assert p.decision == p.steps[-1] == Operated((tl.dtype("int8"),), tl.dtype("float32"), "positive")
+    assert p.decision == p.steps[-1] == DtypeByOperation((tl.dtype("int8"),), tl.dtype("float32"), "positive")
 
 
 def test_the_bounds_are_of_the_nodes_that_the_order_has() -> None:

@@ -6,8 +6,8 @@ import pytest
 from small_systems import CHAIN, JAXLIKE, NUMPYLIKE, make, said
 
 import typelattice as tl
-from typelattice.explanations.sections import sections
-from typelattice.recorded.observed import observed
+from typelattice.explanations.promotion_in_english import explain_in_sections
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
 def test_an_exponent_may_have_to_lie_within_a_dtype() -> None:
@@ -50,7 +50,9 @@ def test_integers_of_one_tier_may_be_ignored_beside_some_dtypes_alone() -> None:
     assert said(s, "int8", "int32", op="pow") == "int32"
     assert said(s, "int8", "int32:0d", op="pow") == "int8"
     for other, ignored in (("int32:0d", True), ("int32", False)):
-        told = [line for _, lines in sections(s.explain("int8", other, op="pow")) for line in lines]
+        told = [
+            line for _, lines in explain_in_sections(s.explain("int8", other, op="pow")) for line in lines
+        ]
         assert (f"the integer {other} on the right is ignored" in told) == ignored
 
 
@@ -107,7 +109,7 @@ def test_a_square_is_another_function_than_a_power(
 ) -> None:
     """NumPy calls np.square for `x ** 2`; the recordings were asked of 2 itself."""
     asked = tl.system(system).explain(*operands, op="**")
-    found = observed(asked)
+    found = find_recorded_answer(asked)
     assert str(asked.dtype) == expected
     assert found is not None
     assert not found.departs

@@ -115,7 +115,7 @@ def test_members_that_cannot_be(text: str, reason: str) -> None:
 
 def test_members_are_values() -> None:
     a, b = DECIMALS.result_type("decimal(10,2)"), DECIMALS.operand("decimal(10, 2)").dtype
-    assert a is b and a.family is DECIMALS.own_dtypes["decimal"] and a.arguments == (10, 2)
+    assert a is b and a.family is DECIMALS.custom_dtypes["decimal"] and a.arguments == (10, 2)
     assert pickle.loads(pickle.dumps(a)) is a
 
 

@@ -5,7 +5,7 @@ import pytest
 from small_systems import CHAIN, DIAMOND, make, said, steps
 
 import typelattice as tl
-from typelattice.engine.decisions import Incomparable, Joined, Rejected
+from typelattice.engine.decisions import Incomparable, Joined, RefusedPair
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_refusal_gives_its_reason() -> None:
     s = make(CHAIN, refusals={"u8 + i8": "not these", "i32, f32, c64": "too much"})
     p = s.explain("uint8", "int8")
     assert (p.reason, p.remedy) == ("not these", "cast one operand, e.g. to int8")
-    assert p.decision == Rejected((tl.dtype("uint8"), tl.dtype("int8")), None, "u8 + i8")
+    assert p.decision == RefusedPair((tl.dtype("uint8"), tl.dtype("int8")), None, "u8 + i8")
     assert said(s, "complex64", "int32") == "- too much"
     assert said(s, "uint8", "int16") == "int16"
     assert said(s, "bool", "uint8", "int16", "int8") == "- not these"  # of a set, every two

@@ -13,9 +13,14 @@ import pytest
 from small_systems import CHAIN, make
 
 import typelattice as tl
-from typelattice.engine.system import MOST_REMEMBERED
-from typelattice.operands.objects import FINDERS, PLAIN, ObjectReader, forget
-from typelattice.operands.operand import operand_of
+from typelattice.engine.system import MAX_REMEMBERED_CALLS
+from typelattice.operands.operand import operand_of_dtype
+from typelattice.operands.read_objects import (
+    PLAIN_ARRAY_CLASSES,
+    READER_FINDERS,
+    ObjectReader,
+    clear_reader_cache,
+)
 
 
 @dataclass(frozen=True)
@@ -29,19 +34,19 @@ class Plain:
 @contextmanager
 def plain_arrays() -> Iterator[None]:
     module = Plain.__module__.partition(".")[0]
-    PLAIN.add(Plain)
+    PLAIN_ARRAY_CLASSES.add(Plain)
     reader = ObjectReader(
-        lambda x: operand_of(x.dtype, tier="array" if x.ndim else "0d"),
+        lambda x: operand_of_dtype(x.dtype, tier="array" if x.ndim else "0d"),
         lambda cls: attrgetter("dtype", "ndim"),
     )
-    FINDERS.append(lambda root: reader if root == module else None)
-    forget()
+    READER_FINDERS.append(lambda root: reader if root == module else None)
+    clear_reader_cache()
     try:
         yield
     finally:
-        PLAIN.discard(Plain)
-        FINDERS.pop()
-        forget()
+        PLAIN_ARRAY_CLASSES.discard(Plain)
+        READER_FINDERS.pop()
+        clear_reader_cache()
 
 
 def test_result_type_is_remembered_by_dtypes_and_by_plain_arrays() -> None:
@@ -123,10 +128,10 @@ def test_result_type_of_a_refusal_is_not_remembered() -> None:
 def test_no_more_answers_are_remembered_than_promised() -> None:
     s, sizes = make("i8", tiers=["array", "scalar"]), []
     tl.operand("int8")  # from here on strings are known to be their own marks
-    for i in range(MOST_REMEMBERED + 3):
+    for i in range(MAX_REMEMBERED_CALLS + 3):
         assert s.result_type("int8", str(i)) is tl.dtype("int8")
         sizes.append(len(s._remembered))
-    assert max(sizes) == MOST_REMEMBERED
+    assert max(sizes) == MAX_REMEMBERED_CALLS
     assert sizes[-1] == 3
 
 

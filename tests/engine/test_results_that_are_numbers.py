@@ -7,8 +7,8 @@ from small_systems import CHAIN, NUMPYLIKE, make
 
 import typelattice as tl
 from typelattice.conformance.compare import answer_text as written
-from typelattice.explanations.sections import answer
-from typelattice.recorded.observed import observed
+from typelattice.explanations.promotion_in_english import answer_text
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,13 @@ def test_a_result_may_be_a_python_number(gives: str, expected: list[str]) -> Non
     s = make(CHAIN, **NUMPYLIKE, ops={"sum": {"takes": "all", "gives": gives}})
     found = [s.explain(dtype, op="sum") for dtype in ("bool", "uint8", "float32")]
     assert [written(p) for p in found] == expected
-    assert answer(found[1]).startswith("Python")
+    assert answer_text(found[1]).startswith("Python")
     assert repr(found[1]).startswith("<Python")
 
 
 def test_polars_gives_the_number_that_its_rule_says() -> None:
     p = tl.system("polars-series").explain("int8", op="sum")
-    found = observed(p)
+    found = find_recorded_answer(p)
     assert found is not None
     assert (found.call.answer, found.departs) == ("py:int", False)
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 
 import typelattice as tl
-from typelattice.engine.numpy1 import UNKNOWN
-from typelattice.explanations.results_by_value import intervals
-from typelattice.explanations.sections import sections
+from typelattice.engine.numpy1 import ASSUMED_VALUE
+from typelattice.explanations.promotion_in_english import explain_in_sections
+from typelattice.explanations.results_by_value import list_intervals
 
 NUMPY1 = tl.system("numpy1")
 INTEGERS = [d for d in NUMPY1.order.nodes if isinstance(d, tl.DType) and d.kind.category == 1]
@@ -38,23 +38,23 @@ def test_an_operation_searches_its_loops_by_value() -> None:
 @pytest.mark.parametrize("array", ["bool", *map(str, INTEGERS), "float16", "complex64"])
 @pytest.mark.parametrize("other", ["int", *(f"{d}:0d" for d in INTEGERS)])
 def test_intervals_cover_every_value_once(array: str, other: str) -> None:
-    found = intervals(NUMPY1.explain(array, other))
+    found = list_intervals(NUMPY1.explain(array, other))
     assert all(before[1] + 1 == after[0] and before[2] is not after[2] for before, after in pairwise(found))
     for low, high, d in found:
         for v in {low, high, (low + high) // 2}:
             assert NUMPY1.explain(array, v if other == "int" else f"{other}={v}").dtype is d
-    unknown = next(d for low, high, d in found if low <= UNKNOWN <= high)
+    unknown = next(d for low, high, d in found if low <= ASSUMED_VALUE <= high)
     assert NUMPY1.explain(array, other).dtype is unknown
 
 
 def test_an_unknown_value_is_said_to_be_so() -> None:
-    told = dict(sections(NUMPY1.explain("int8", "int")))
+    told = dict(explain_in_sections(NUMPY1.explain("int8", "int")))
     assert told["on entry"] == ["a Python int counts as uint8, as its value is unknown and taken to be 1"]
     assert "-128 to 127: int8" in told["by value"]
 
 
 def test_intervals_are_of_one_operand() -> None:
-    assert intervals(NUMPY1.explain("int8", "int", "int")) == []
+    assert list_intervals(NUMPY1.explain("int8", "int", "int")) == []
 
 
 def test_beyond_uint64_is_an_object() -> None:
@@ -63,10 +63,12 @@ def test_beyond_uint64_is_an_object() -> None:
 
 
 def test_a_further_default_is_told_as_such() -> None:
-    told = dict(sections(tl.system("c").explain("int32", 2**40)))
+    told = dict(explain_in_sections(tl.system("c").explain("int32", 2**40)))
     said = "a Python int counts as int64, its first default dtype that holds its value"
     assert told["on entry"] == [said]
-    assert dict(sections(tl.system("c").explain("int8", 3)))["on entry"][0] == "int8 counts as int32"
+    assert (
+        dict(explain_in_sections(tl.system("c").explain("int8", 3)))["on entry"][0] == "int8 counts as int32"
+    )
 
 
 NAN, INF = float("nan"), float("inf")

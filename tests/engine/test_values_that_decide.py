@@ -4,7 +4,7 @@ from __future__ import annotations
 from small_systems import make, said, steps
 
 import typelattice as tl
-from typelattice.explanations.sections import sections
+from typelattice.explanations.promotion_in_english import explain_in_sections
 
 
 def test_of_values_a_float_is_as_wide_as_numpy_1_counted_it() -> None:
@@ -82,7 +82,7 @@ def test_series_of_polars_go_by_other_rules_than_expressions() -> None:
 
 def test_an_unsigned_dtype_counts_as_a_signed_one_beside_a_negative_int() -> None:
     polars = tl.system("polars")
-    told = [line for _, lines in sections(polars.explain("uint8", -1)) for line in lines]
+    told = [line for _, lines in explain_in_sections(polars.explain("uint8", -1)) for line in lines]
     assert "uint8 counts as int16, beside a negative int" in told
     assert polars.explain("uint32", -(2**40)).rule.key == "fit"
 

@@ -17,14 +17,14 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.engine.answer import Rule
+from typelattice.engine.answer import DecidingLines
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
-from typelattice.files import text as source
+from typelattice.files import system_text as source
 from typelattice.files.reader import build
 from typelattice.files.system_definition import read
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.text import FormatError
+from typelattice.files.system_text import FormatError
 
 FOLDER = Path(source.FOLDER)
 TABLES = ("standard.txt", "operations.txt")  # of ours, which no system states
@@ -74,20 +74,20 @@ def texts(name: str) -> dict[str, list[str]]:
 
 
 @cache
-def without(name: str, rule: Rule) -> tl.System | None:
+def without(name: str, rule: DecidingLines) -> tl.System | None:
     """The system that is left without the lines of a rule; None where none is."""
     with TemporaryDirectory() as folder:
         for file, lines in texts(name).items():
             kept = [line for n, line in enumerate(lines, 1) if file != rule.file or n not in rule.lines]
             (Path(folder) / file).write_text("\n".join(kept), encoding="utf-8")
         try:  # What has no effect any more is no mistake.
-            return build(replace(read(Path(folder) / f"{name}.toml"), whole=False))
+            return build(replace(read(Path(folder) / f"{name}.toml"), is_whole=False))
         except FormatError:
             return None
 
 
 @cache
-def without_covers(name: str, rule: Rule) -> tl.System | None:
+def without_covers(name: str, rule: DecidingLines) -> tl.System | None:
     """The system with all its dtypes, but without what the lines of a rule say of one above another."""
     system, kept = tl.system(name), dict[Node, list[Node]]()
     assert isinstance(system.origin, SystemOrigin)
@@ -121,13 +121,15 @@ def with_others(name: str, key: str) -> tuple[tl.System, ...]:
     return ()
 
 
-def single(name: str) -> list[Rule]:
+def single(name: str) -> list[DecidingLines]:
     """Each line of a system's files."""
-    return [Rule(file, "", (n,)) for file, lines in texts(name).items() for n in range(1, len(lines) + 1)]
+    return [
+        DecidingLines(file, "", (n,)) for file, lines in texts(name).items() for n in range(1, len(lines) + 1)
+    ]
 
 
 def changes(
-    rule: Rule, name: str, op: str | None, operands: tuple[str, ...], said: tuple[object, ...]
+    rule: DecidingLines, name: str, op: str | None, operands: tuple[str, ...], said: tuple[object, ...]
 ) -> bool:
     """Whether a system without what those lines say, or with another default, answers differently."""
     rest = (without_covers(name, rule) or without(name, rule), *with_others(name, rule.key))
@@ -136,10 +138,10 @@ def changes(
 
 def stays(p: tl.Promotion) -> bool:
     """Whether all operands are of one dtype: no line decides where they meet."""
-    return len({o.dtype for o in p.promoting}) == 1 and p.promoting[0].dtype is not None
+    return len({o.dtype for o in p.promoting_operands}) == 1 and p.promoting_operands[0].dtype is not None
 
 
-def named(rule: Rule, p: tl.Promotion) -> bool:
+def named(rule: DecidingLines, p: tl.Promotion) -> bool:
     """Whether lines of the order name a dtype that decided; nothing does of one that the system lacks."""
     assert isinstance(p.system, tl.System) and isinstance(p.system.origin, SystemOrigin)
     covers = p.system.origin.covers

@@ -16,9 +16,9 @@ from samples import one_in
 import typelattice as tl
 import typelattice.explorer.built_document as kept_document
 from typelattice.cli.main import main
-from typelattice.engine.answer import Rule
-from typelattice.explanations.recorded_answer import evidence
-from typelattice.explanations.sections import answer, sections
+from typelattice.engine.answer import DecidingLines
+from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
+from typelattice.explanations.recorded_answer_in_english import list_evidence
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS
 from typelattice.explorer.built_document import built_document
 from typelattice.explorer.document import Document, document
@@ -54,14 +54,14 @@ def test_every_part_of_a_cell_is_what_the_engine_says(shown: dict) -> None:
     for p, cell in cells(shown, every=7):
         seen += 1
         _, words, kind, weak, _, result = pools["answers"][cell["answer"]]
-        assert words == answer(p) and weak == p.weak, p
+        assert words == answer_text(p) and weak == p.weak, p
         assert kind == (p.dtype.kind.value if p.dtype else "refused")
         assert (result == -1) == (p.dtype is None)
-        told = [[heading, *lines] for heading, lines in sections(p)]
+        told = [[heading, *lines] for heading, lines in explain_in_sections(p)]
         trail = [pools["sections"][n] for n in pools["trails"][cell["trail"]]]
         operation = [pools["sections"][cell["operation"]]] if p.op else []
         assert sorted([*trail, *operation]) == sorted(told), p
-        assert pools["evidence"][cell["evidence"]][2:] == evidence(p), p
+        assert pools["evidence"][cell["evidence"]][2:] == list_evidence(p), p
     assert seen > 500
 
 
@@ -111,7 +111,7 @@ def test_the_reasons_for_answers_that_two_releases_share_are_found_once(
     found: list[tl.Promotion] = []
     find = SystemOrigin.rule
 
-    def counted(self: SystemOrigin, p: tl.Promotion) -> Rule:
+    def counted(self: SystemOrigin, p: tl.Promotion) -> DecidingLines:
         found.append(p)
         return find(self, p)
 

@@ -13,9 +13,9 @@ from samples import one_in
 from typelattice.facts import cast_chains
 from typelattice.facts.cast_chains import cast_chain
 from typelattice.facts.cast_rules import AWAY, BEYOND, CLAMP, DOWN, EVEN, ROUND, UP, WRAP, ZERO, CastRule
-from typelattice.facts.cast_values import Value, caster
+from typelattice.facts.cast_values import Value, make_caster
 from typelattice.facts.dtypes import DTYPES, DType, Kind
-from typelattice.facts.finite_values import SCALE, values
+from typelattice.facts.finite_values import SCALE, find_finite_values
 
 SMALL = [
     DTYPES[name]
@@ -27,9 +27,9 @@ rules = st.builds(CastRule, st.sampled_from(["", EVEN, AWAY, ZERO, UP, DOWN]), s
 
 
 def numbers(d: DType) -> list[int]:
-    its = values(d)
+    its = find_finite_values(d)
     assert its is not None
-    return sorted(cast_chains._all(its))
+    return sorted(cast_chains._list_all_values(its))
 
 
 def by_definition(value: int, target: DType, rounding: str, clamps: bool) -> Value | None:
@@ -53,9 +53,9 @@ def by_definition(value: int, target: DType, rounding: str, clamps: bool) -> Val
     ("target", "rounding"), one_in(4, [*product(SMALL, (EVEN, AWAY, ZERO, UP, DOWN))]), ids=str
 )
 def test_values_of_float16_round_as_a_walk_through_the_target_does(target: DType, rounding: str) -> None:
-    its = values(target)
+    its = find_finite_values(target)
     assert its is not None
-    cast = caster(DTYPES["float16"], target, its, CastRule(rounding, CLAMP))
+    cast = make_caster(DTYPES["float16"], target, its, CastRule(rounding, CLAMP))
     for value in numbers(DTYPES["float16"])[::61]:
         expected = by_definition(value, target, rounding, clamps=True)
         found = cast(value)
@@ -64,32 +64,32 @@ def test_values_of_float16_round_as_a_walk_through_the_target_does(target: DType
 
 def test_infinities_and_nan_are_clamped() -> None:
     for name, high in (("float8_e5m2", 57344), ("int8", 127)):
-        its = values(DTYPES[name])
+        its = find_finite_values(DTYPES[name])
         assert its is not None
-        cast = caster(DTYPES["float32"], DTYPES[name], its, CastRule("", CLAMP))
+        cast = make_caster(DTYPES["float32"], DTYPES[name], its, CastRule("", CLAMP))
         assert cast("inf") == high * SCALE
         assert cast("nan") == ("nan" if name == "float8_e5m2" else 0)
         assert cast("-inf") == its.low
 
 
 def test_a_value_rounded_toward_the_range_stays_finite() -> None:
-    its = values(DTYPES["float16"])
+    its = find_finite_values(DTYPES["float16"])
     assert its is not None
     beyond = 10**6 * SCALE
-    results = {r: caster(DTYPES["float32"], DTYPES["float16"], its, CastRule(r))(beyond) for r in ROUND}
+    results = {r: make_caster(DTYPES["float32"], DTYPES["float16"], its, CastRule(r))(beyond) for r in ROUND}
     assert results == {EVEN: "inf", AWAY: "inf", ZERO: its.high, UP: "inf", DOWN: its.high}
 
 
 def test_a_float_may_wrap_and_then_nothing_is_proved() -> None:
-    its = values(DTYPES["int8"])
+    its = find_finite_values(DTYPES["int8"])
     assert its is not None
-    cast = caster(DTYPES["float32"], DTYPES["int8"], its, CastRule("", WRAP))
+    cast = make_caster(DTYPES["float32"], DTYPES["int8"], its, CastRule("", WRAP))
     assert cast(300 * SCALE + SCALE // 2) == 44 * SCALE
     wraps = CastRule("", WRAP)
     chain = cast_chain(DTYPES["float32"], DTYPES["int16"], DTYPES["int8"], (wraps, CastRule(), wraps))
     assert chain.exact is None and not chain
     assert str(chain).endswith("wrap of float32 to int16 is not compared for all values")
-    refused = CastRule(refused="no instruction")
+    refused = CastRule(refusal_reason="no instruction")
     direct = cast_chain(DTYPES["float32"], DTYPES["int16"], DTYPES["int8"], (CastRule(), CastRule(), refused))
     assert str(direct) == "float32 -> int16 -> int8: no instruction" and direct.exact is False
 

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import typelattice as tl
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.finite_values import SCALE, values
+from typelattice.facts.finite_values import SCALE, find_finite_values
 from typelattice.files.reader import parse
 
 SYSTEM = parse("""
@@ -38,7 +38,7 @@ def every_value(d: DType) -> list[Fraction]:
     if d.family is not None:
         p, s = map(int, d.arguments)
         return [Fraction(i, 10**s) for i in range(1 - 10**p, 10**p)]
-    its = values(d)
+    its = find_finite_values(d)
     assert its is not None
     steps = range(its.low // its.unit, its.high // its.unit + 1)
     return [Fraction(i * its.unit, SCALE) for i in steps if its.holds(i * its.unit)]

@@ -9,7 +9,7 @@ import pytest
 from dtypes_of_numpy import FOUND, ML, as_numpy, np_numbers
 
 import typelattice as tl
-from typelattice.facts.dtypes import DTYPES, DType, Kind, part_of
+from typelattice.facts.dtypes import DTYPES, DType, Kind, real_part_dtype
 
 SMALL = [d for d in FOUND if d.bits is not None and d.bits <= 16]
 FLOATS = [d for d in FOUND if d.kind in (Kind.FLOAT, Kind.COMPLEX)]
@@ -107,7 +107,7 @@ def test_index_and_address_have_no_width_of_their_own() -> None:
 
 @pytest.mark.parametrize("d", [d for d in DTYPES.values() if d.kind is Kind.COMPLEX], ids=repr)
 def test_a_complex_dtype_has_the_facts_of_its_parts(d: DType) -> None:
-    part = part_of(d)
+    part = real_part_dtype(d)
     assert part.kind is Kind.FLOAT
     assert d.bits is not None and part.bits == d.bits // 2
     assert all(
@@ -119,7 +119,7 @@ def test_a_complex_dtype_has_the_facts_of_its_parts(d: DType) -> None:
 
 
 def test_the_part_of_a_real_dtype_is_itself() -> None:
-    assert all(part_of(d) is d for d in DTYPES.values() if d.kind is not Kind.COMPLEX)
+    assert all(real_part_dtype(d) is d for d in DTYPES.values() if d.kind is not Kind.COMPLEX)
 
 
 def test_ranks_compare_kinds_as_numpy_and_python_do() -> None:

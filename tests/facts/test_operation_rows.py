@@ -7,7 +7,7 @@ import pytest
 
 from typelattice.engine import operations as engine
 from typelattice.facts import operations
-from typelattice.facts.lazy_tables import Later
+from typelattice.facts.lazy_tables import LazyTable
 
 GOOD = "add arithmetic elementwise 2 + __add__\n"
 
@@ -30,7 +30,7 @@ def test_a_bad_row_is_named(
     table.write_text(GOOD + rows)
     monkeypatch.setattr(operations, "TABLE", str(table))
     with pytest.raises(operations.OpError) as caught:
-        [*Later(operations._rows(), operations._operation).values()]
+        [*LazyTable(operations._rows(), operations._operation).values()]
     assert str(caught.value).startswith(f"operations.txt, {message}")
 
 

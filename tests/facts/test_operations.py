@@ -135,7 +135,7 @@ def test_where_chooses_by_a_condition_that_does_not_promote() -> None:
         whole = system.explain(condition, "int8", "int16", op="where")
         alone = system.explain("int8", "int16", op="where")
         assert (whole.dtype, whole.weak, whole.reason) == (alone.dtype, alone.weak, alone.reason)
-        assert whole.promoting == alone.operands
+        assert whole.promoting_operands == alone.operands
     p = NUMPY.explain("bool", "int8", "float16", op="where")
     assert (len(p.operands), [str(c.operand) for c in p.casts], p.dtype) == (3, ["int8"], tl.dtype("float16"))
 

@@ -14,14 +14,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import typelattice as tl
-from typelattice.explanations.sections import loss_words
+from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.dtypes import DTYPES, DType, Kind
 from typelattice.facts.loss import Loss, loss
-from typelattice.facts.range_checks import represent
-from typelattice.files.own_dtypes import own_dtype
+from typelattice.facts.range_checks import Value, is_in_range, overflow_result
+from typelattice.files.custom_dtypes import read_custom_dtype
 from typelattice.files.reader import parse
-from typelattice.files.text import FormatError
-from typelattice.files.vocabulary import Words
+from typelattice.files.system_file_words import Words
+from typelattice.files.system_text import FormatError
+
+
+def check_range(value: Value, d: DType) -> tuple[bool, Value | None]:
+    return is_in_range(value, d), overflow_result(value, d)
 
 Rounding = Literal["cut off", "float", "grid", "none"]
 
@@ -59,7 +63,7 @@ class Own:
 
 
 def own(**facts: object) -> DType:
-    return own_dtype(Words(), "own", facts, lambda key: nullcontext())
+    return read_custom_dtype(Words(), "own", facts, lambda key: nullcontext())
 
 
 @st.composite
@@ -150,12 +154,12 @@ def test_loss_by_all_values(source: Own, target: Own) -> None:
 def test_what_is_lost_is_said_in_words(source: Own, target: Own) -> None:
     if source.dtype is not target.dtype:
         lost = loss(source.dtype, target.dtype)
-        assert bool(loss_words(lost, source.dtype, target.dtype)) == bool(lost)
+        assert bool(describe_loss(lost, source.dtype, target.dtype)) == bool(lost)
 
 
 def test_what_our_dtypes_lose_is_said_in_words() -> None:
     for a, b in product(DTYPES.values(), repeat=2):
-        assert bool(loss_words(loss(a, b), a, b)) == bool(loss(a, b)), (a, b)
+        assert bool(describe_loss(loss(a, b), a, b)) == bool(loss(a, b)), (a, b)
 
 
 @given(OWN)
@@ -174,18 +178,18 @@ def test_the_ends_and_the_smallest_follow_from_the_values(own: Own) -> None:
 def test_a_value_is_held_where_it_is_kept(own: Own, v: float) -> None:
     d, exact = own.dtype, Fraction(v)
     signed = "s" in d.specials or own.rounding == "cut off"
-    assert represent(v, d)[0] == (v == 0 or ((v > 0 or signed) and own.keeps(exact)))
+    assert is_in_range(v, d) == (v == 0 or ((v > 0 or signed) and own.keeps(exact)))
 
 
 def test_a_float_is_cut_off_into_an_integer() -> None:
     """As NumPy, C and PyTorch cast: 7.5 is 7, and so within int4."""
     f6, i4 = tl.dtype("float6_e2m3fn"), tl.dtype("int4")
     assert tl.loss(f6, i4) == Loss(precision=True, special=("-0",))
-    assert represent(7.5, i4) == (True, None)
-    assert represent(8.0, i4) == (False, None)
-    assert represent(-8.9, i4) == (True, None)
-    assert represent(-0.5, tl.dtype("uint8")) == (True, None)
-    assert [represent(v, i4)[0] for v in (math.inf, -math.inf, math.nan)] == [False] * 3
+    assert check_range(7.5, i4) == (True, None)
+    assert check_range(8.0, i4) == (False, None)
+    assert check_range(-8.9, i4) == (True, None)
+    assert check_range(-0.5, tl.dtype("uint8")) == (True, None)
+    assert [is_in_range(v, i4) for v in (math.inf, -math.inf, math.nan)] == [False] * 3
 
 
 # -- what the facts can say
@@ -204,7 +208,7 @@ nf4     = { kind = "float", bits = 4, values = [
     -0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725,
     0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941,
     0.7229568362236023, 1.0] }
-""").own_dtypes
+""").custom_dtypes
 
 
 def test_fixed_point_is_exact_where_a_float_has_its_bits() -> None:
@@ -214,9 +218,9 @@ def test_fixed_point_is_exact_where_a_float_has_its_bits() -> None:
     assert tl.loss(tl.dtype("int8"), q) == Loss()
     assert tl.loss(tl.dtype("uint8"), q) == Loss(magnitude=True)
     assert tl.loss(tl.dtype("float16"), q).underflow
-    assert represent(127.997, q) == (True, None)
-    assert represent(128.0, q) == (False, 127.99609375)
-    assert represent(-129, q) == (False, -128.0)
+    assert check_range(127.997, q) == (True, None)
+    assert check_range(128.0, q) == (False, 127.99609375)
+    assert check_range(-129, q) == (False, -128.0)
 
 
 def test_a_list_of_values_is_compared_value_by_value() -> None:
@@ -252,7 +256,7 @@ def test_unknown_values_never_lose_nothing(name: str, other: DType) -> None:
 def test_an_explanation_says_what_is_unknown() -> None:
     posit, f64 = EXAMPLES["posit16"], tl.dtype("float64")
     said = "rounding is unknown: the facts of posit16 do not list its values"
-    assert loss_words(tl.loss(posit, f64), posit, f64) == [said]
+    assert describe_loss(tl.loss(posit, f64), posit, f64) == [said]
 
 
 def test_of_unknown_values_the_ends_still_tell_what_is_beyond() -> None:
@@ -261,16 +265,16 @@ def test_of_unknown_values_the_ends_still_tell_what_is_beyond() -> None:
     assert not tl.loss(f16, posit).magnitude
     assert tl.loss(f32, posit).magnitude
     assert tl.loss(f32, posit).special == ("-0", "inf")
-    assert (represent(1e18, posit)[0], repr(represent(1e18, posit)[1])) == (False, "nan")
-    assert represent(1e16, posit) == (True, None)
-    assert represent(1e300, EXAMPLES["decimal"]) == (True, None)
+    assert (is_in_range(1e18, posit), repr(overflow_result(1e18, posit))) == (False, "nan")
+    assert check_range(1e16, posit) == (True, None)
+    assert check_range(1e300, EXAMPLES["decimal"]) == (True, None)
 
 
 def test_an_integer_that_is_narrower_than_its_bits_does_not_wrap_out_of_its_range() -> None:
     narrow = EXAMPLES["narrow"]
     assert (narrow.min, narrow.max) == (-127, 127)
-    assert represent(-128, narrow) == (False, None)
-    assert represent(129, narrow) == (False, -127)
+    assert check_range(-128, narrow) == (False, None)
+    assert check_range(129, narrow) == (False, -127)
     assert tl.loss(tl.dtype("int8"), narrow).magnitude
 
 
@@ -286,7 +290,7 @@ def test_a_bool_has_two_values_whatever_the_file_calls_it() -> None:
     flag = own(kind="bool", storage_bits=32)
     assert (flag.bits, flag.storage_bits, flag.min, flag.max) == (1, 32, 0, 1)
     assert tl.loss(flag, tl.dtype("int8")) == Loss()
-    assert represent(2, flag) == represent(2, tl.dtype("bool")) == (False, True)
+    assert check_range(2, flag) == check_range(2, tl.dtype("bool")) == (False, True)
 
 
 def test_a_fact_that_cannot_be_is_refused_by_file_line_and_key() -> None:

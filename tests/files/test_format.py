@@ -10,13 +10,13 @@ import typelattice as tl
 from typelattice.facts.dtypes import CODES, weak
 from typelattice.files.reader import parse
 from typelattice.files.system_definition import definition as read_spec
-from typelattice.files.text import FormatError, Text
+from typelattice.files.system_text import FormatError, Text
 
 
 def test_a_file_of_two_keys_is_enough() -> None:
     s = parse('name = "a"\norder = "i8"')
     assert (s.title, s.source, s.library) == ("", "", "")
-    assert (s.combine, s.tiers, s.first, s.weak_join) == ("join", ("array",), False, "kind")
+    assert (s.combine, s.tiers, s.first_is_array, s.weak_join) == ("join", ("array",), False, "kind")
     assert not (
         s.ties
         or s.overrides
@@ -26,7 +26,7 @@ def test_a_file_of_two_keys_is_enough() -> None:
         or s.after
         or s.fit
         or s.ops
-        or s.own_dtypes
+        or s.custom_dtypes
     )
     assert s.result_type("int8", "int8") is tl.dtype("int8")
 

@@ -10,7 +10,7 @@ from typelattice.files.reader import parse
 
 def test_own_dtypes_take_part_as_ours_do() -> None:
     s = parse(POSITS)
-    p16, p32 = s.own_dtypes["posit16"], s.own_dtypes["posit32"]
+    p16, p32 = s.custom_dtypes["posit16"], s.custom_dtypes["posit32"]
     assert s.result_type("uint8", "posit16") is p16
     assert s.result_type("posit16:0d", "int8") is p16
     assert s.explain("posit16:0d").operands[0].tier == "0d"
@@ -29,14 +29,14 @@ def test_own_dtypes_take_part_as_ours_do() -> None:
 
 def test_own_dtypes_have_the_facts_that_the_file_gives() -> None:
     s = parse(POSITS)
-    p16, p32 = s.own_dtypes["posit16"], s.own_dtypes["posit32"]
-    assert (p16.name, p16.code, p32.code, s.own_dtypes["p32"]) == ("posit16", "posit16", "p32", p32)
+    p16, p32 = s.custom_dtypes["posit16"], s.custom_dtypes["posit32"]
+    assert (p16.name, p16.code, p32.code, s.custom_dtypes["p32"]) == ("posit16", "posit16", "p32", p32)
     assert (p16.kind, p16.bits, p16.storage_bits) == ("float", 16, 16)
     assert (p16.max, p16.precision, p16.step, p16.values, p16.smallest) == (2.0**56, None, None, (), None)
     assert not p16.finite_only
     loss = tl.loss(tl.dtype("float64"), p16)
     assert loss.magnitude and loss.unknown
-    assert parse(POSITS).own_dtypes["posit16"] is p16
+    assert parse(POSITS).custom_dtypes["posit16"] is p16
 
 
 def test_facts_that_are_left_out_follow_from_the_others() -> None:
@@ -45,7 +45,7 @@ def test_facts_that_are_left_out_follow_from_the_others() -> None:
         'i12 = { kind = "signed", bits = 12, storage_bits = 16 }\nu12 = { kind = "unsigned", bits = 12 }\n'
         'logical = { kind = "bool" }\nword = { kind = "unsigned" }\n'
         'f99 = { kind = "float", max = 3, precision = 2, min_exponent = 0 }\n'
-    ).own_dtypes  # fmt: skip
+    ).custom_dtypes  # fmt: skip
     assert (own["i12"].min, own["i12"].max, own["i12"].storage_bits, own["i12"].specials) == (
         -2048,
         2047,

@@ -8,7 +8,7 @@ from small_files import MINE, answers
 
 import typelattice as tl
 from typelattice.files.reader import parse
-from typelattice.files.text import FormatError
+from typelattice.files.system_text import FormatError
 
 
 def test_a_file_extends_one_beside_it_before_one_that_comes_along(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from samples import one_in
 from small_files import answers
 
 import typelattice as tl
-from typelattice.files import text as source
+from typelattice.files import system_text as source
 from typelattice.files.reader import build, parse
 from typelattice.files.system_definition import KEYS, read
 from typelattice.files.system_definition import definition as read_spec
-from typelattice.files.text import FormatError, Text
-from typelattice.files.writer import system_file
+from typelattice.files.system_text import FormatError, Text
+from typelattice.files.writer import write_system_file
 
 FOLDER = Path(source.FOLDER)
 
@@ -92,9 +92,9 @@ def test_an_idle_entry_is_refused_in_what_a_shipped_file_says() -> None:
 def test_a_system_with_another_order_is_written_as_a_file_that_is_read(name: str) -> None:
     """Single pairs are left out, and ties that settle no pair, so that nothing in the file has no effect."""
     s = tl.system(name)
-    again = parse(system_file(s, s.order, "again", s.title))
+    again = parse(write_system_file(s, s.order, "again", s.title))
     assert again.order.nodes == tuple(dict.fromkeys(n for n in again.order.nodes if n in s.order))
     assert {*again.order.nodes} == {*s.order.nodes}
     assert (again.overrides, again.refusals) == ({}, {})
     assert again.ties == s.ties
-    assert ({**again.ops}, again.joins) == ({**s.ops}, s.joins)
+    assert ({**again.ops}, again.int_join_dtypes) == ({**s.ops}, s.int_join_dtypes)

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from typelattice.facts.dtypes import CODES
-from typelattice.files import text as source
-from typelattice.files.order_entries import LIMIT_COVERS, LIMIT_STATEMENTS
+from typelattice.files import system_text as source
+from typelattice.files.order_entries import MAX_COVERS, MAX_STATEMENTS
 from typelattice.files.reader import build, parse, system
-from typelattice.files.system_definition import LIMIT_EXTENDS, definition
-from typelattice.files.text import LIMIT_BYTES, FormatError, Text, UnknownSystemError
-from typelattice.files.vocabulary import LIMIT_ENTRIES, LIMIT_NODES, Words
+from typelattice.files.system_definition import MAX_EXTENDED_FILES, definition
+from typelattice.files.system_file_words import MAX_ENTRIES, MAX_NODES, Words
+from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, UnknownSystemError
 
 FOLDER = Path(source.FOLDER)
 
@@ -188,7 +188,7 @@ def test_a_long_line_and_tabs_are_shown_around_the_caret() -> None:
 
 def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "huge.toml"
-    path.write_text(MINE + 'order = "i8 -> i16"\n' + "# nothing\n" * (LIMIT_BYTES // 10))
+    path.write_text(MINE + 'order = "i8 -> i16"\n' + "# nothing\n" * (MAX_SYSTEM_FILE_BYTES // 10))
     e = refusal(path)
     assert well_formed(e)
     assert str(e) == "huge.toml: larger than 200,000 bytes; a system file states a rule"
@@ -208,7 +208,7 @@ def test_a_pipe_or_a_device_is_refused_without_waiting_for_it(tmp_path: Path) ->
         )
         why = "it is a pipe or a device, and no regular file"
         said = f"cannot read {path!r}: {why}; give the path of a .toml file"
-        assert done.stderr.splitlines()[-1] == f"typelattice.files.text.UnknownSystemError: {said}"
+        assert done.stderr.splitlines()[-1] == f"typelattice.files.system_text.UnknownSystemError: {said}"
 
 
 def own_dtypes(n: int) -> str:
@@ -223,23 +223,23 @@ def nodes_file(n: int) -> str:
 
 def test_too_many_nodes(tmp_path: Path) -> None:
     path = tmp_path / "nodes.toml"
-    path.write_text(nodes_file(LIMIT_NODES))
-    assert len(system(path).order.nodes) == LIMIT_NODES
-    path.write_text(nodes_file(LIMIT_NODES).replace("d0\n", "d0; u8\n", 1))
-    said = f"nodes.toml, line 2, order: more than {LIMIT_NODES:,} nodes; a system file states a rule"
+    path.write_text(nodes_file(MAX_NODES))
+    assert len(system(path).order.nodes) == MAX_NODES
+    path.write_text(nodes_file(MAX_NODES).replace("d0\n", "d0; u8\n", 1))
+    said = f"nodes.toml, line 2, order: more than {MAX_NODES:,} nodes; a system file states a rule"
     assert refusal(path).summary == said
 
 
 def test_too_many_covers(tmp_path: Path) -> None:
     """Counted before they are made; as many as so many nodes can have are taken."""
     path = tmp_path / "covers.toml"
-    half = LIMIT_NODES // 2
+    half = MAX_NODES // 2
     low, high = (", ".join(f"d{i}" for i in span) for span in (range(half), range(half, 2 * half)))
     path.write_text(MINE + f'order = "{low} -> {high}"\n' + own_dtypes(2 * half))
     order = system(path).order
-    assert sum(len(order.covers(n)) for n in order.nodes) == LIMIT_COVERS
+    assert sum(len(order.covers(n)) for n in order.nodes) == MAX_COVERS
     path.write_text(MINE + f'order = """\nu8 -> d0\n{low} -> {high}\n"""\n' + own_dtypes(2 * half))
-    said = f"covers.toml, line 4, order: more than {LIMIT_COVERS:,} covers; a system file states a rule"
+    said = f"covers.toml, line 4, order: more than {MAX_COVERS:,} covers; a system file states a rule"
     assert refusal(path).summary == said
 
 
@@ -247,23 +247,23 @@ def test_too_many_statements(tmp_path: Path) -> None:
     path = tmp_path / "statements.toml"
     side = 23
     covers = [f"d{i} -> d{side + k}" for i in range(side) for k in range(side)]
-    assert len(covers) > LIMIT_STATEMENTS
-    for taken in (LIMIT_STATEMENTS - 1, LIMIT_STATEMENTS):
+    assert len(covers) > MAX_STATEMENTS
+    for taken in (MAX_STATEMENTS - 1, MAX_STATEMENTS):
         lines = "\n".join(covers[:taken])
         lone = f"d{side - 1}; {lines}"  # whose covers come last
         path.write_text(f'{MINE}order = """\n{lone}\n"""\n{own_dtypes(2 * side)}')
-        if taken == LIMIT_STATEMENTS - 1:
+        if taken == MAX_STATEMENTS - 1:
             assert len(system(path).order.nodes) == 2 * side
-    line = LIMIT_STATEMENTS + 2
-    said = f"line {line}, order: more than {LIMIT_STATEMENTS:,} statements; a system file states a rule"
+    line = MAX_STATEMENTS + 2
+    said = f"line {line}, order: more than {MAX_STATEMENTS:,} statements; a system file states a rule"
     assert refusal(path).summary == f"statements.toml, {said}"
 
 
 def test_too_many_entries() -> None:
-    sets = "\n".join(f's{i} = "u8"' for i in range(LIMIT_ENTRIES + 1))
+    sets = "\n".join(f's{i} = "u8"' for i in range(MAX_ENTRIES + 1))
     with pytest.raises(FormatError) as caught:
         parse(f'{MINE}order = "u8"\n[sets]\n{sets}\n')
-    said = f"text, line 3, sets: more than {LIMIT_ENTRIES:,} entries; a system file states a rule"
+    said = f"text, line 3, sets: more than {MAX_ENTRIES:,} entries; a system file states a rule"
     assert caught.value.summary == said
 
 
@@ -271,26 +271,26 @@ def test_a_list_that_sets_make_too_long_is_refused_before_it_is_made() -> None:
     sets = "\n".join(f's{i} = "{", ".join([f"s{i + 1}"] * 100)}"' for i in range(7))
     with pytest.raises(FormatError) as caught:
         parse(f'{MINE}order = "s0"\n[sets]\n{sets}\ns7 = "u8"\n')
-    said = f"text, line 4, sets: a list of more than {LIMIT_NODES:,}; a system file states a rule"
+    said = f"text, line 4, sets: a list of more than {MAX_NODES:,}; a system file states a rule"
     assert caught.value.summary == said
 
 
 def test_a_set_is_spelled_out_once_however_often_it_is_named() -> None:
     """Each of many sets names a long one; what they cost together must not be their product."""
-    long = ", ".join(f"d{i}" for i in range(LIMIT_NODES))
-    words = Words({f"d{i}": CODES["u8"] for i in range(LIMIT_NODES)})
-    words.sets = {"long": long, **{f"s{i}": "long" for i in range(LIMIT_ENTRIES - 1)}}
+    long = ", ".join(f"d{i}" for i in range(MAX_NODES))
+    words = Words({f"d{i}": CODES["u8"] for i in range(MAX_NODES)})
+    words.sets = {"long": long, **{f"s{i}": "long" for i in range(MAX_ENTRIES - 1)}}
     first = words.set("s0")
-    assert len(first) == LIMIT_NODES
+    assert len(first) == MAX_NODES
     del words.sets["long"]  # it is not read again
     words.sets["long"] = "unknown"
-    assert [words.set(f"s{i}") for i in range(LIMIT_ENTRIES - 1)] == [first] * (LIMIT_ENTRIES - 1)
+    assert [words.set(f"s{i}") for i in range(MAX_ENTRIES - 1)] == [first] * (MAX_ENTRIES - 1)
 
 
 def test_files_that_extend_one_another_too_deep(tmp_path: Path) -> None:
-    for i in range(LIMIT_EXTENDS + 2):
+    for i in range(MAX_EXTENDED_FILES + 2):
         (tmp_path / f"n{i}.toml").write_text(f'name = "n{i}"\nextends = "n{i + 1}"\n')
-    (tmp_path / f"n{LIMIT_EXTENDS + 2}.toml").write_text('name = "n"\norder = "i8"\n')
+    (tmp_path / f"n{MAX_EXTENDED_FILES + 2}.toml").write_text('name = "n"\norder = "i8"\n')
     assert system(tmp_path / "n2.toml").name == "n2"
     e = refusal(tmp_path / "n1.toml")
     assert e.summary == "n9.toml, line 2, extends: more than 8 files deep; extend a nearer one"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from typelattice.files import text as source
-from typelattice.files.positions import LIMIT_NESTED, LIMIT_PARTS, Path, Position, positions
+from typelattice.files import system_text as source
+from typelattice.files.positions import MAX_KEY_PARTS, MAX_NESTING, Path, Position, find_positions
 
 FOLDER = FilePath(source.FOLDER)
 
@@ -28,7 +28,7 @@ def walk(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
 
 def agrees_with_tomllib(text: str) -> None:
     """Every path that tomllib finds has a place, no other has one, and each string as many rows as lines."""
-    found, expected = positions(text), dict(walk(tomllib.loads(text)))
+    found, expected = find_positions(text), dict(walk(tomllib.loads(text)))
     assert {*found.keys} == {*expected}
     assert (found.repeated, found.too_deep) == (None, None)
     for path, value in expected.items():
@@ -162,8 +162,8 @@ def documents(draw: st.DrawFn) -> Written:
 def test_every_place_is_where_it_was_written(written: Written, windows: bool) -> None:
     text = written.text.replace("\n", "\r\n") if windows else written.text
     agrees_with_tomllib(text)
-    found = positions(text)
-    assert {path: found.place(*path) for path in written.places} == written.places
+    found = find_positions(text)
+    assert {path: found.find_position(*path) for path in written.places} == written.places
     assert {path: found.rows(*path) for path in written.rows} == written.rows
 
 
@@ -194,7 +194,7 @@ def test_places_agree_with_tomllib_on_any_text_and_repeated_keys_are_found(text:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
         if str(e).startswith(("Cannot", "Duplicate")):
-            assert positions(text).repeated
+            assert find_positions(text).repeated
     else:
         agrees_with_tomllib(text)
 
@@ -221,7 +221,7 @@ def test_every_key_of_our_files_has_its_place(path: FilePath) -> None:
 def test_a_repeated_key_has_a_name_and_two_places(text: str, path: Path, lines: tuple[int, int]) -> None:
     with pytest.raises(tomllib.TOMLDecodeError):
         tomllib.loads(text)
-    repeated = positions(text).repeated
+    repeated = find_positions(text).repeated
     assert repeated
     assert (repeated[0], (repeated[1].line, repeated[2].line)) == (path, lines)
 
@@ -249,20 +249,20 @@ def test_a_repeated_key_has_a_name_and_two_places(text: str, path: Path, lines: 
     ],
 )
 def test_what_is_no_toml_ends_the_scan_in_silence(text: str) -> None:
-    assert positions(text).repeated is None
+    assert find_positions(text).repeated is None
 
 
 def test_what_is_too_deep_has_a_place_and_ends_the_scan() -> None:
-    key = ".".join("a" * (LIMIT_PARTS + 1))
-    nested = "[" * (LIMIT_NESTED + 1)
-    assert positions(f"x = 1\n{key} = 1\nb = 1\n").too_deep == Position(2, 1)
-    assert positions(f"[{key}]\n").too_deep == Position(1, 2)
-    assert positions(f"x = {nested}").too_deep == Position(1, 5 + LIMIT_NESTED)
-    assert positions("x = " + "{ x = " * (LIMIT_NESTED + 1)).too_deep == Position(1, 5 + 6 * LIMIT_NESTED)
-    assert positions(f"{key[2:]} = {nested[1:]}{']' * LIMIT_NESTED}\n").too_deep is None
+    key = ".".join("a" * (MAX_KEY_PARTS + 1))
+    nested = "[" * (MAX_NESTING + 1)
+    assert find_positions(f"x = 1\n{key} = 1\nb = 1\n").too_deep == Position(2, 1)
+    assert find_positions(f"[{key}]\n").too_deep == Position(1, 2)
+    assert find_positions(f"x = {nested}").too_deep == Position(1, 5 + MAX_NESTING)
+    assert find_positions("x = " + "{ x = " * (MAX_NESTING + 1)).too_deep == Position(1, 5 + 6 * MAX_NESTING)
+    assert find_positions(f"{key[2:]} = {nested[1:]}{']' * MAX_NESTING}\n").too_deep is None
 
 
 def test_deep_keys_and_values_are_not_read_to_their_end() -> None:
     """What they cost must not grow with their depth squared, nor end in a RecursionError."""
     for text in (".".join("a" * 200_000) + " = 1", "a = " + "[" * 200_000, "a = " + "{a=" * 200_000):
-        assert positions(text).too_deep
+        assert find_positions(text).too_deep

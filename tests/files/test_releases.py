@@ -13,8 +13,8 @@ from typelattice.cli.main import main
 from typelattice.engine.rules import Rules
 from typelattice.facts.releases import installed_release, releases, system_for_version
 from typelattice.files.reader import parse
-from typelattice.files.release_files import release
-from typelattice.files.text import FOLDER
+from typelattice.files.release_files import read_release
+from typelattice.files.system_text import FOLDER
 
 OLDER = [name for name in tl.systems(versions=True) if "@" in name]
 FILES = sorted(path.stem for path in Path(FOLDER).glob("*@*.toml"))
@@ -124,9 +124,9 @@ def test_what_a_file_extends_is_read_at_the_same_release() -> None:
 
 def test_what_is_extended_is_read_at_the_next_release_where_its_own_was_not_recorded() -> None:
     assert "2.3" not in releases("numpy")
-    assert release("numpy-ml-dtypes@2.3").stem("numpy") == "numpy@2.4"
-    assert release("numpy-ml-dtypes@2.3").stem("numpy-ml-dtypes") == "numpy-ml-dtypes@2.4"
-    assert release("jax@0.4").stem("numpy") == "numpy"
+    assert read_release("numpy-ml-dtypes@2.3").stem("numpy") == "numpy@2.4"
+    assert read_release("numpy-ml-dtypes@2.3").stem("numpy-ml-dtypes") == "numpy-ml-dtypes@2.4"
+    assert read_release("jax@0.4").stem("numpy") == "numpy"
 
 
 # -- the system of what is installed

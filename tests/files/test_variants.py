@@ -12,7 +12,7 @@ from small_files import POSITS, answers
 
 import typelattice as tl
 from typelattice.files.reader import parse
-from typelattice.files.text import FormatError
+from typelattice.files.system_text import FormatError
 
 
 def test_a_replaced_key_leaves_the_system_as_it_was() -> None:
@@ -125,6 +125,6 @@ def test_a_system_survives_a_pickle_and_a_copy(name: str) -> None:
 def test_own_dtypes_and_variants_survive_a_pickle() -> None:
     s = parse(POSITS).replace(name="variant")
     twin = pickle.loads(pickle.dumps(s))
-    assert (twin.name, twin.own_dtypes["posit16"]) == ("variant", s.own_dtypes["posit16"])
+    assert (twin.name, twin.custom_dtypes["posit16"]) == ("variant", s.custom_dtypes["posit16"])
     p = pickle.loads(pickle.dumps(s.explain("posit16", "int8")))
-    assert (p.dtype, str(p.rule)) == (s.own_dtypes["posit16"], "text, line 6")
+    assert (p.dtype, str(p.rule)) == (s.custom_dtypes["posit16"], "text, line 6")

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 import pytest
 
 import typelattice as tl
-from typelattice.recorded.observed import observed
-from typelattice.recorded.unasked import is_unasked
+from typelattice.recorded.never_asked import is_never_asked
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
 import answers
@@ -46,10 +46,10 @@ def test_a_page_shows_what_was_recorded_and_marks_what_was_not(question: answers
     assert [*shown][:2] == ["numpy", "numpy-ml-dtypes"], "systems of one library stand together"
     for name, (newest, _, behind) in shown.items():
         p = tl.system(name).explain(*question.operands, op=question.op)
-        o = observed(p)
+        o = find_recorded_answer(p)
         dtype = o.dtype if o else p.dtype
         assert ("refused" if dtype is None else str(dtype)) in newest
-        assert ("never asked" in newest) == (o is None and is_unasked(p))
+        assert ("never asked" in newest) == (o is None and is_never_asked(p))
         assert ("departs" in newest) == (o is not None and o.departs)
         assert o is None or o.call.question in behind
         for cast in p.casts:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import said
 
-from typelattice.recorded.departures import departures
+from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording import Recording
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools" / "docs"))
@@ -34,7 +34,7 @@ def test_the_counts_add_up_to_those_of_the_command(
     assert sum(c.right + c.refused + c.departs for c in counts) == compared["compared"] > 0
     departing = sum(len(listed["calls"]) for listed in compared["listed"])
     assert sum(c.departs for c in counts) == departing
-    assert (departing > 0) == bool(departures(name))
+    assert (departing > 0) == bool(list_departures(name))
     assert found.date in compared["asked"]
 
 

@@ -17,13 +17,13 @@ from forked import fork_searches, run_python
 from samples import one_in
 
 import typelattice as tl
-from typelattice.engine.fit import CONDITIONS, OUTCOMES
 from typelattice.engine.operations import KINDS
 from typelattice.engine.rule_words import LeftOperand, WeakResult
+from typelattice.engine.scalar_fit import CONDITIONS, OUTCOMES
 from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
+from typelattice.files.custom_dtypes import FACTS
 from typelattice.files.operation_entries import KEYS as OPERATION_KEYS
 from typelattice.files.operation_entries import SIDES
-from typelattice.files.own_dtypes import FACTS
 from typelattice.files.reader import COMBINE
 from typelattice.files.system_definition import KEYS
 from typelattice.tracing.report.plain_data import run_data

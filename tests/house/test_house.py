@@ -134,10 +134,10 @@ COMPARE = (
     "conformance/changes_since_recording",
     "conformance/comparison",
     "recorded/departure",
-    "recorded/read_departures",
-    "recorded/departures",
-    "recorded/observed",
-    "recorded/unasked",
+    "recorded/departure_entries",
+    "recorded/list_departures",
+    "recorded/recorded_answer",
+    "recorded/never_asked",
 )
 RECORDERS = [
     path for path in FILES if room(name(path)) in ("conformance", "recorded") and name(path) not in COMPARE

@@ -18,7 +18,7 @@ import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.files.system_definition import KEYS
-from typelattice.operands.operand import operand_of
+from typelattice.operands.operand import operand_of_dtype
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("array_api_compat")
@@ -109,10 +109,12 @@ def as_operator(system: tl.System, call: Call) -> Answer | None:
 
 def in_a_table(system: tl.System, call: Call) -> Answer | None:
     op = OPERATIONS[call.op] if call.op else None
-    if len(call.operands) != (1 if op and op.alone else 2) or (op and op.least > 2):
+    if len(call.operands) != (1 if op and op.has_one_promoting_operand else 2) or (op and op.least > 2):
         return None
     shown = tl.table(system, call.op, dtypes=call.operands)
-    return _answer(shown[call.operands[0], call.op if op and op.alone else call.operands[1]])
+    return _answer(
+        shown[call.operands[0], call.op if op and op.has_one_promoting_operand else call.operands[1]]
+    )
 
 
 def by_implicit_cast(system: tl.System, call: Call) -> Answer | None:
@@ -288,7 +290,7 @@ def chained(dice: random.Random, system: tl.System) -> Iterator[str]:
         made = "array" if any(o.tier == "array" for o in p.operands) else "0d"
         right: Answer = (None, False)
         if p.dtype:
-            q = system.explain(operand_of(p.dtype, p.weak, made), last, op=signs[1])  # type: ignore[arg-type]
+            q = system.explain(operand_of_dtype(p.dtype, p.weak, made), last, op=signs[1])  # type: ignore[arg-type]
             right = (q.dtype.name if q.dtype else None), q.weak
         text = f"(a {signs[0]} b) {signs[1]} c"
         names = dict(zip("abc", (*call.operands, last), strict=True))

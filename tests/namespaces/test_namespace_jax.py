@@ -10,10 +10,10 @@ from samples import one_in
 import typelattice as tl
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import system_for_version
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.recorded.departure import departure_of
-from typelattice.recorded.departures import departures
-from typelattice.recorded.sections import Call
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 pytestmark = [pytest.mark.live, pytest.mark.filterwarnings("ignore")]
 np = pytest.importorskip("numpy")
@@ -80,7 +80,7 @@ def test_every_pair_has_the_dtype_and_weakness_of_jax(op: str, jax: Any, xp: Any
         "float16",
     ]
     names = usual + [f"{d}:weak" for d in WEAK] + [*NUMBERS]
-    listed, compared, different = departures(xp.system.name), 0, []
+    listed, compared, different = list_departures(xp.system.name), 0, []
 
     def ours(name: str) -> Any:
         d, _, weak = name.partition(":")
@@ -112,7 +112,9 @@ def test_every_pair_has_the_dtype_and_weakness_of_jax(op: str, jax: Any, xp: Any
         if said.startswith("lacks"):
             p = xp.system.explain(a, b, op=op)
             said = f"{p.dtype}{'*' * p.weak}"
-        if said != found and not departure_of(Call(op, (a, b), found), [parse(a), parse(b)], listed):
+        if said != found and not departure_of(
+            RecordedCall(op, (a, b), found), [parse_operand(a), parse_operand(b)], listed
+        ):
             different.append((a, b, said, found))
     assert compared > 400
     assert different == []

@@ -12,7 +12,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.facts.libraries import file_of, libraries
-from typelattice.operands.objects import forget
+from typelattice.operands.read_objects import clear_reader_cache
 
 ADAPTERS = Path(tl.__file__).parent / "operands" / "adapters"
 # Languages have none in a Python program; Python's own are read as they are.
@@ -56,11 +56,11 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Any:
                 member.__module__ = name
             setattr(made, word, member)
         monkeypatch.setitem(sys.modules, name, made)
-        forget()
+        clear_reader_cache()
         return made
 
     yield make
-    forget()
+    clear_reader_cache()
 
 
 def test_a_symbolic_tensor_of_keras_is_read_by_the_name_of_its_dtype(module: Any) -> None:

@@ -14,8 +14,8 @@ from operand_fields import fields
 
 import typelattice as tl
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.objects import _OF_CLASS, CACHE_KEYS, MOST_CLASSES, forget
 from typelattice.operands.operand import Operand
+from typelattice.operands.read_objects import _READERS_BY_CLASS, CACHE_KEYS, MAX_CLASSES, clear_reader_cache
 
 
 class Flag(enum.IntEnum):
@@ -133,16 +133,16 @@ def test_an_array_of_the_standard_is_read_by_the_dtypes_of_its_namespace() -> No
 
 def test_classes_are_remembered_up_to_a_number_and_then_anew() -> None:
     """So are the marks of their objects. A program that makes classes without end does not fill memory."""
-    forget()
+    clear_reader_cache()
     sizes = []
-    for i in range(MOST_CLASSES + 20):
+    for i in range(MAX_CLASSES + 20):
         cls = type(f"Array{i}", (np.ndarray,), {})
         tl.operand(np.zeros(2, "int8").view(cls))
         assert CACHE_KEYS[cls](np.zeros(2).view(cls)) == (np.dtype("float64"), 1)
-        sizes.append((len(_OF_CLASS), len(CACHE_KEYS)))
-    assert max(sizes) == (MOST_CLASSES, MOST_CLASSES + 1)  # strings have a mark without being looked up
+        sizes.append((len(_READERS_BY_CLASS), len(CACHE_KEYS)))
+    assert max(sizes) == (MAX_CLASSES, MAX_CLASSES + 1)  # strings have a mark without being looked up
     tl.operand(Flag.ON)
-    assert _OF_CLASS[Flag]
+    assert _READERS_BY_CLASS[Flag]
     assert Flag not in CACHE_KEYS
-    forget()
-    assert ({*_OF_CLASS}, {*CACHE_KEYS}) == (set(), {str})
+    clear_reader_cache()
+    assert ({*_READERS_BY_CLASS}, {*CACHE_KEYS}) == (set(), {str})

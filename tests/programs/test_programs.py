@@ -7,7 +7,7 @@ import pytest
 from expressions import answers, whole, words
 
 import typelattice as tl
-from typelattice.calls.step import DTypeOf, Ref
+from typelattice.calls.steps import DTypeOf, Ref
 from typelattice.facts.operations import OPERATIONS
 from typelattice.programs.json.plain_data import outcome_data
 from typelattice.programs.json.write import step_data

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import typelattice as tl
-from typelattice.calls.step import Call
+from typelattice.calls.steps import Call
 from typelattice.programs.program import Program
 
 

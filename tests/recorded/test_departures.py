@@ -10,11 +10,11 @@ import pytest
 from typelattice.disk.read import FileError
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.files.reader import parse
-from typelattice.operands.notation import parse as operand
+from typelattice.operands.notation import parse_operand as operand
 from typelattice.recorded.departure import Departure, departure_of
 from typelattice.recorded.departure_files import FOLDER, DepartureError
-from typelattice.recorded.departures import departures
-from typelattice.recorded.sections import Call
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 ADD = 'ops = "add"\n'
 WHY = 'reason = "why"\nsource = "here"\n'
@@ -23,7 +23,7 @@ GOOD = f"[[departure]]\n{ADD}{WHY}"
 
 def listed(folder: Path, text: str | bytes, recording: str = "numpy") -> tuple[Departure, ...]:
     (folder / "list.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    return tuple(departures(recording, folder / "list.toml"))
+    return tuple(list_departures(recording, folder / "list.toml"))
 
 
 def covered(found: Departure, *calls: str) -> list[str]:
@@ -31,10 +31,10 @@ def covered(found: Departure, *calls: str) -> list[str]:
     return [call for call in calls if departure_of(*asked(call), [found])]
 
 
-def asked(call: str) -> tuple[Call, list[object]]:
+def asked(call: str) -> tuple[RecordedCall, list[object]]:
     op, _, operands = call.removesuffix(")").partition("(")
     texts = tuple(operands.split(", "))
-    return Call(op, texts, ""), [*map(operand, texts)]  # type: ignore[list-item]
+    return RecordedCall(op, texts, ""), [*map(operand, texts)]  # type: ignore[list-item]
 
 
 def test_a_list_of_ones_own_is_read(tmp_path: Path) -> None:
@@ -46,10 +46,10 @@ def test_a_list_of_ones_own_is_read(tmp_path: Path) -> None:
 
 
 def test_a_recording_without_a_list_has_none_and_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
-    assert departures("nothing") == departures("c") == ()
-    assert departures("\0" + "n" * 10_000) == ()
+    assert list_departures("nothing") == list_departures("c") == ()
+    assert list_departures("\0" + "n" * 10_000) == ()
     with pytest.raises(FileError, match=r"cannot read '.*none\.toml': No such file or directory"):
-        departures("numpy", tmp_path / "none.toml")
+        list_departures("numpy", tmp_path / "none.toml")
 
 
 # What an entry says of operands → calls that it covers, and calls that it does not.
@@ -97,9 +97,13 @@ def test_a_set_and_a_dtype_of_ones_own_are_words(tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     tiny = '[dtypes]\ntiny = { kind = "signed", bits = 2 }'
     system = parse(f'name = "own"\norder = "tiny -> i8 -> u16"\n{tiny}')
-    (found,) = departures("own", path, system.own_dtypes)
+    (found,) = list_departures("own", path, system.custom_dtypes)
     read = [system.operand(text) for text in ("int8", "tiny", "uint16")]
-    assert [bool(departure_of(Call("add", (str(o),), ""), [o], [found])) for o in read] == [True, True, False]
+    assert [bool(departure_of(RecordedCall("add", (str(o),), ""), [o], [found])) for o in read] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_many_operands_are_shared_out_among_classes(tmp_path: Path) -> None:
@@ -141,10 +145,10 @@ def test_an_entry_that_counts_for_recordings_is_one_of_theirs(tmp_path: Path) ->
 
 
 def test_a_cause_that_libraries_share_is_in_the_list_of_each() -> None:
-    shared = {d.reason for d in departures("numpy")} & {d.reason for d in departures("dask")}
-    assert shared and not shared & {d.reason for d in departures("torch")}
-    assert departures("jax@0.4")[-len(departures("jax")) :] == departures("jax")
-    assert len(departures("jax@0.4")) > len(departures("jax"))
+    shared = {d.reason for d in list_departures("numpy")} & {d.reason for d in list_departures("dask")}
+    assert shared and not shared & {d.reason for d in list_departures("torch")}
+    assert list_departures("jax@0.4")[-len(list_departures("jax")) :] == list_departures("jax")
+    assert len(list_departures("jax@0.4")) > len(list_departures("jax"))
 
 
 def test_every_file_is_one_of_a_library_and_every_entry_reaches_the_recordings_that_it_names() -> None:
@@ -154,9 +158,9 @@ def test_every_file_is_one_of_a_library_and_every_entry_reaches_the_recordings_t
         assert path.stem in libraries()
         for entry in tomllib.loads(path.read_text(encoding="utf-8"))["departure"]:
             for name, number in entry["count"].items():
-                found = [(d.reason, d.source, d.count) for d in departures(name)]
+                found = [(d.reason, d.source, d.count) for d in list_departures(name)]
                 assert (entry["reason"], entry["source"], number) in found, f"{name}: {entry['reason']}"
-    assert {name for name in recordings() if departures(name)} > {"dask", "numpy", "tensorflow-legacy"}
+    assert {name for name in recordings() if list_departures(name)} > {"dask", "numpy", "tensorflow-legacy"}
 
 
 def entry(**said: str) -> str:

@@ -10,15 +10,16 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.conformance.compare import compare
-from typelattice.explanations.recorded_answer import evidence
+from typelattice.explanations.recorded_answer_in_english import list_evidence
 from typelattice.facts.system_headings import LIBRARIES, heading_of
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.recorded import recording_files as store
 from typelattice.recorded.answers import answer_of
 from typelattice.recorded.departure import departure_of
-from typelattice.recorded.departures import departures
 from typelattice.recorded.encode_recording import encode_recording, save_recording
-from typelattice.recorded.observed import asked_of, observed
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_answer import asked_library, find_recorded_answer
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording import RecordingError
 from typelattice.recorded.recording_files import (
     RECORDINGS,
@@ -26,13 +27,12 @@ from typelattice.recorded.recording_files import (
     open_recording,
     recording_names,
 )
-from typelattice.recorded.sections import Call
 
 
-def look_up(name: str, op: str, operands: tuple[str, ...]) -> Call | None:
+def look_up(name: str, op: str, operands: tuple[str, ...]) -> RecordedCall | None:
     """One call of a recording; None if there is no such recording."""
     recording = open_recording(name)
-    return recording.call(op, operands) if recording else None
+    return recording.find_call(op, operands) if recording else None
 
 
 EVERY, OPERATIONS = 29, 8  # of the calls, and of the operations of a recording
@@ -47,9 +47,9 @@ def test_calls_are_looked_up_as_the_whole_recording_has_them_and_depart_as_compa
     for call in calls_of(name, some(name, kept(name).operations, OPERATIONS), EVERY):
         assert look_up(name, call.op, call.operands) == call
         op = None if call.op == "result_type" else call.op
-        o = observed(system.explain(*call.operands, op=op))
+        o = find_recorded_answer(system.explain(*call.operands, op=op))
         if o is None:
-            of_python = all(parse(operand).tier == "scalar" for operand in call.operands)
+            of_python = all(parse_operand(operand).tier == "scalar" for operand in call.operands)
             of_scalars = ":scalar" in call.question  # an operand does not tell them from 0-d arrays
             assert call.answer == "!NotAsked" or of_python or of_scalars, str(call)
         elif o.call.operands == call.operands and call.answer[1:] not in ("NotImplementedError", "hang"):
@@ -61,44 +61,44 @@ def test_calls_are_looked_up_as_the_whole_recording_has_them_and_depart_as_compa
 
 def test_an_operation_or_an_operand_that_was_not_asked_is_none() -> None:
     numpy = tl.system("numpy")
-    assert observed(numpy.explain("uint8", "-3", op="hypot")) is None
-    assert observed(tl.system("jep9407-3").explain("int8", "uint8")) is None
+    assert find_recorded_answer(numpy.explain("uint8", "-3", op="hypot")) is None
+    assert find_recorded_answer(tl.system("jep9407-3").explain("int8", "uint8")) is None
     assert look_up("nothing", "add", ("int8", "int8")) is None
     assert look_up("numpy", "nothing", ("int8", "int8")) is None
 
 
 def test_a_number_that_was_not_asked_is_looked_up_as_its_kind_where_it_counts_as_that() -> None:
     numpy = tl.system("numpy")
-    o = observed(numpy.explain("uint8", "7", op="add"))
+    o = find_recorded_answer(numpy.explain("uint8", "7", op="add"))
     assert o and o.call.question == "add(uint8, int)" and not o.departs
-    false = observed(numpy.explain("uint8", "False", op="add"))
+    false = find_recorded_answer(numpy.explain("uint8", "False", op="add"))
     assert false and false.call.question == "add(uint8, True)"
-    exact = observed(numpy.explain("uint8", "300", op="add"))
+    exact = find_recorded_answer(numpy.explain("uint8", "300", op="add"))
     assert exact and exact.call.operands == ("uint8", "300") and exact.dtype is None
-    assert observed(numpy.explain("uint8", "301", op="add")) is None
-    assert observed(numpy.explain("float32", "nan", op="add")) is None
+    assert find_recorded_answer(numpy.explain("uint8", "301", op="add")) is None
+    assert find_recorded_answer(numpy.explain("float32", "nan", op="add")) is None
 
 
 def test_an_operator_is_looked_up_as_itself_or_as_its_function_where_it_was_not_asked() -> None:
     tensorflow, jax = tl.system("tensorflow"), tl.system("jax")
     of_function, of_operator = (
-        observed(tensorflow.explain("1", "uint8", op=op)) for op in ("add", "+")
+        find_recorded_answer(tensorflow.explain("1", "uint8", op=op)) for op in ("add", "+")
     )
     assert of_function is not None and of_operator is not None
     assert (of_function.dtype, of_operator.dtype) == (None, tl.dtype("uint8"))
-    asked = observed(jax.explain("uint8", "300", op="+"))
+    asked = find_recorded_answer(jax.explain("uint8", "300", op="+"))
     assert asked is not None and asked.call.op == "add"
-    assert "asked as add(uint8, 300)" in evidence(jax.explain("uint8", "300", op="+"))[0]
-    assert observed(jax.explain("uint8", "300", op="+=")) is None
+    assert "asked as add(uint8, 300)" in list_evidence(jax.explain("uint8", "300", op="+"))[0]
+    assert find_recorded_answer(jax.explain("uint8", "300", op="+=")) is None
 
 
 def test_a_departure_carries_its_reason_and_its_source() -> None:
-    o = observed(tl.system("numpy").explain(HALF, op=FACTORED))
+    o = find_recorded_answer(tl.system("numpy").explain(HALF, op=FACTORED))
     assert o and o.departs and o.dtype is None and o.error and o.error.startswith("TypeError")
-    listed = departure_of(o.call, [parse(HALF)], departures("numpy"))
+    listed = departure_of(o.call, [parse_operand(HALF)], list_departures("numpy"))
     assert listed
     assert (o.reason, o.source) == (listed.reason, listed.source)
-    agreed = observed(tl.system("torch").explain("int8", "uint8"))
+    agreed = find_recorded_answer(tl.system("torch").explain("int8", "uint8"))
     assert agreed and (agreed.departs, agreed.reason, agreed.source) == (False, None, None)
 
 
@@ -110,7 +110,7 @@ def test_a_file_of_ones_own_is_compared_with_no_recording_but_one_of_its_name_an
         path = tmp_path / "own.toml"
         rest = 'title = "T"\norder = "u8 -> i16; i8 -> i16"\n'
         path.write_text(f'name = "{name}"\nlibrary = "{library}"\n{rest}')
-        assert (observed(tl.system(path).explain("int8", "uint8")) is not None) is asked
+        assert (find_recorded_answer(tl.system(path).explain("int8", "uint8")) is not None) is asked
 
 
 @pytest.fixture
@@ -123,9 +123,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_the_message_of_an_exception_is_that_of_the_very_call() -> None:
-    error = observed(tl.system("numpy").explain("uint8", "300", op="add")).error  # type: ignore[union-attr]
+    error = find_recorded_answer(tl.system("numpy").explain("uint8", "300", op="add")).error  # type: ignore[union-attr]
     assert error == "OverflowError: Python integer … out of bounds for …"
-    error = observed(tl.system("numpy").explain("int8", "-1", op="pow")).error  # type: ignore[union-attr]
+    error = find_recorded_answer(tl.system("numpy").explain("int8", "-1", op="pow")).error  # type: ignore[union-attr]
     assert error == "ValueError: Integers to negative integer powers are not allowed."
 
 
@@ -133,14 +133,14 @@ def test_an_exception_whose_message_was_not_kept_has_its_class_alone(folder: Pat
     known = load_recording(Path(RECORDINGS) / "numpy.jsonl")
     add = {operands: answer_of(kept) for operands, kept in known.answers("add").items()}
     save_recording(encode_recording(known.head, {}, {"add": add}), folder / "numpy.jsonl")
-    o = observed(tl.system("numpy").explain("uint8", "300", op="add"))
+    o = find_recorded_answer(tl.system("numpy").explain("uint8", "300", op="add"))
     assert o and o.error == "OverflowError"
 
 
 @pytest.mark.parametrize("name", one_in(4, OLDER, 2))
 def test_an_older_release_is_looked_up_where_it_differs_from_the_newest_and_where_not(name: str) -> None:
     whole, newest = kept(name), kept(name.partition("@")[0])
-    for op in some(name, whole.sections_own(), OPERATIONS):
+    for op in some(name, whole.first_lines(), OPERATIONS):
         pairs = zip(whole.calls_of(op), newest.calls_of(op), strict=True)
         for number, (call, now) in enumerate(pairs):
             if call.answer != now.answer or number % EVERY == 0:
@@ -158,14 +158,14 @@ def test_a_damaged_recording_is_named(folder: Path, cut: int) -> None:
 
 def test_the_library_is_named_as_it_was_recorded() -> None:
     recording = load_recording("keras-jax")
-    assert asked_of(tl.system("keras-jax")) == ", ".join(
+    assert asked_library(tl.system("keras-jax")) == ", ".join(
         f"{package} {recording.versions[package]}" for package in ("keras", "jax")
     )
 
 
 def test_print_tells_what_the_library_did() -> None:
     p = tl.system("numpy").explain(HALF, op=FACTORED)
-    o = observed(p)
+    o = find_recorded_answer(p)
     assert o and o.reason
     shown = str(p)
     assert shown.partition("\n")[0].endswith(f"under numpy: refused when asked, {p.dtype} by rule")
@@ -173,7 +173,7 @@ def test_print_tells_what_the_library_did() -> None:
     words = " ".join(shown.split())
     assert f"raises {o.error}" in words and o.reason in words
     never = str(tl.system("polars").explain("int8", "int8", op="promote_types"))
-    assert f"never asked of {asked_of(tl.system('polars'))}: this is what the rule says" in never
+    assert f"never asked of {asked_library(tl.system('polars'))}: this is what the rule says" in never
     assert "never asked: there is no recording of torch-2021" in str(tl.system("torch-2021").explain("int8"))
     assert "observed" not in str(tl.system("jep9407-3").explain("int8"))
 
@@ -199,13 +199,13 @@ def test_a_call_that_was_never_asked_is_told_of_a_listed_departure(
 @pytest.mark.parametrize("name", ["numpy", "numpy1", "arrow", "polars"])
 def test_a_weak_array_was_never_asked_where_no_array_is_weak(name: str) -> None:
     system = tl.system(name)
-    assert observed(system.explain("float32:0d", op="sum")) is not None
-    assert observed(system.explain("float32:0d:weak", op="sum")) is None
+    assert find_recorded_answer(system.explain("float32:0d", op="sum")) is not None
+    assert find_recorded_answer(system.explain("float32:0d:weak", op="sum")) is None
 
 
 def test_a_reduction_of_a_series_is_a_number_of_python() -> None:
     p = tl.system("polars-series").explain("int8", op="sum")
-    o = observed(p)
+    o = find_recorded_answer(p)
     assert o and o.dtype is None and not o.error and not o.departs
     assert str(p).partition("\n")[0].endswith("Python int")
 
@@ -226,5 +226,5 @@ def test_what_libraries_stand_for_is_stated_of_systems_that_exist() -> None:
     ],
 )  # fmt: skip
 def test_floats_that_fit_float16_count_as_asked_but_as_exponents(number: str, op: str, asked: bool) -> None:
-    found = observed(tl.system("numpy").explain("float32", number, op=op))
+    found = find_recorded_answer(tl.system("numpy").explain("float32", number, op=op))
     assert (found is not None) == asked

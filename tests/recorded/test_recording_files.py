@@ -14,7 +14,7 @@ from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import (
     HEAD,
     HEAD_ON_BASE,
-    LIMIT_CALLS,
+    MAX_CALLS,
     RECORDINGS,
     load_recording,
     recording_names,
@@ -24,7 +24,7 @@ from typelattice.recorded.recording_files import (
 def test_recording_survives_its_file(tiny: Recording, tmp_path: Path) -> None:
     save_recording(tiny, tmp_path / "tiny.jsonl")
     read = load_recording(tmp_path / "tiny.jsonl")
-    assert (read.head, read.errors, [*read.calls()]) == (tiny.head, tiny.errors, [*tiny.calls()])
+    assert (read.head, read.messages, [*read.calls()]) == (tiny.head, tiny.messages, [*tiny.calls()])
 
 
 def test_people_can_read_a_row(tiny: Recording, tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_an_operation_may_be_asked_of_some_operands_only(tiny: Recording, tmp_pa
     read = load_recording(tmp_path / "some.jsonl")
     assert read.answers("negative") == found["negative"]
     with pytest.raises(RecordingError, match=r"tiny was not asked negative\(int16\)"):
-        read.answer("negative", "int16")
+        read.require_answer("negative", "int16")
 
 
 def test_an_operation_is_written_as_what_differs_from_another(tiny: Recording, tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_an_operation_is_written_as_what_differs_from_another(tiny: Recording, t
     some = {operands: answer for operands, answer in add.items() if "int16" not in operands}
     differs = {**add, ("int8", "int8"): "float32"}
     found = {"+=": some, "+": add, "add": add, "subtract": differs}
-    save_recording(encode_recording(tiny.head, tiny.errors, found), tmp_path / "kept.jsonl")
+    save_recording(encode_recording(tiny.head, tiny.messages, found), tmp_path / "kept.jsonl")
     text = (tmp_path / "kept.jsonl").read_text()
     assert '["+=", "add", "int8 float32"]\n["+", "add", "*"]\n' in text
     assert '["subtract", "add", "*"]\n["subtract", "int8", {"float32": "int8"}]\n' in text
@@ -65,9 +65,9 @@ def test_an_operation_is_written_as_what_differs_from_another(tiny: Recording, t
 
 def test_a_call_not_asked_is_refused_by_name(tiny: Recording) -> None:
     with pytest.raises(RecordingError, match=r"tiny was not asked add\(int8, int64\)"):
-        tiny.answer("add", "int8", "int64")
+        tiny.require_answer("add", "int8", "int64")
     with pytest.raises(RecordingError, match=r"tiny was not asked sqrt\(int8\)"):
-        tiny.answer("sqrt", "int8")
+        tiny.require_answer("sqrt", "int8")
 
 
 @pytest.mark.parametrize("name", one_in(4, recording_names()))
@@ -134,7 +134,7 @@ def test_a_short_file_cannot_state_calls_without_end(tiny: Recording, tmp_path: 
     rows = json.dumps(["add", among, among, {"int8": among}])
     head = json.dumps({"format": 3, **tiny.head, "operands": names})
     (tmp_path / "many.jsonl").write_text(f"{head}\n{rows}\n")
-    with pytest.raises(RecordingError, match=rf"line 2: is beyond {LIMIT_CALLS:,} calls"):
+    with pytest.raises(RecordingError, match=rf"line 2: is beyond {MAX_CALLS:,} calls"):
         load_recording(tmp_path / "many.jsonl")
     chain = "".join(f'["op{n + 1}", "op{n}", "*"]\n' for n in range(5_000))
     (tmp_path / "chain.jsonl").write_text(f'{head}\n["op0", "x1", {{"int8": "x1"}}]\n{chain}')

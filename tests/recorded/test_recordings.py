@@ -10,15 +10,15 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.conformance.compare import Report, compare
-from typelattice.facts.releases import SIGN
-from typelattice.recorded.departures import departures
+from typelattice.facts.releases import VERSION_SIGN
+from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import RECORDINGS, recording_names
 
 EVERY = 83  # of the calls: all of them are for `make whole`
 EVERY_OF_OLDER = 167  # of those of an older release, whose rules are mostly those of the newest
 FEW = 40  # a sample of fewer calls is no sample: then each call of those operations is asked
-NEWEST = [name for name in recording_names() if SIGN not in name]
-OLDER = [name for name in recording_names() if SIGN in name]
+NEWEST = [name for name in recording_names() if VERSION_SIGN not in name]
+OLDER = [name for name in recording_names() if VERSION_SIGN in name]
 OPERATIONS = 8  # of those that an older release answers as the newest does, one is asked of so many
 
 
@@ -35,22 +35,24 @@ def told(found: Report) -> str:
 def test_a_system_answers_a_sample_as_its_library_did(name: str) -> None:
     recording = kept(name)
     operations = recording.operations
-    if SIGN in name:  # where it answers as the newest release, so do its rules, which are those of the newest
-        operations = {*recording.sections_own(), *some(name, operations, OPERATIONS)}
-    calls = [*calls_of(name, operations, EVERY_OF_OLDER if SIGN in name else EVERY)]
+    if (
+        VERSION_SIGN in name
+    ):  # where it answers as the newest release, so do its rules, which are those of the newest
+        operations = {*recording.first_lines(), *some(name, operations, OPERATIONS)}
+    calls = [*calls_of(name, operations, EVERY_OF_OLDER if VERSION_SIGN in name else EVERY)]
     if len(calls) < FEW:
         calls = [*calls_of(name, operations, 1)]
-    assert told(compare(tl.system(name), calls, departures(name))) == ""
+    assert told(compare(tl.system(name), calls, list_departures(name))) == ""
 
 
 @pytest.mark.whole
 @pytest.mark.parametrize("name", recording_names())
 def test_a_system_answers_every_call_as_its_library_did(name: str) -> None:
     """But for the listed departures. Each of its own is met exactly as often as it says."""
-    found = compare(tl.system(name), kept(name).calls(), departures(name))
+    found = compare(tl.system(name), kept(name).calls(), list_departures(name))
     assert told(found) == ""
-    newest, _, older = name.partition(SIGN)
-    for departure in {*departures(name)} - ({*departures(newest)} if older else set()):
+    newest, _, older = name.partition(VERSION_SIGN)
+    for departure in {*list_departures(name)} - ({*list_departures(newest)} if older else set()):
         assert len(found.listed[departure]) == departure.count, departure
         assert departure.reason
         assert departure.source

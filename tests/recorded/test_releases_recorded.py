@@ -33,7 +33,7 @@ def test_a_recording_of_an_older_release_answers_the_same_questions(name: str) -
     recording, base = kept(name), kept(name.partition("@")[0])
     assert (recording.operands, recording.operations) == (base.operands, base.operations)
     # An operation without lines of its own is answered by the base.
-    for op in {*recording.sections_own(), *some(name, base.operations, 8)}:
+    for op in {*recording.first_lines(), *some(name, base.operations, 8)}:
         assert recording.answers(op).keys() == base.answers(op).keys()
     version = next(iter(recording.versions.values()))
     assert system_for_version(name.partition("@")[0], version) == name
@@ -69,12 +69,12 @@ def test_what_a_release_lacks_is_stated_once_and_no_call_of_it_was_asked() -> No
     assert "positive" in kept("mlx@0.29").head["lacks"]["operations"]
     answers = [call.answer for call in load_recording("mlx@0.29").calls() if call.op == "positive"]
     assert {*answers} == {NOT_ASKED}
-    assert tl.observed(tl.system("mlx@0.29").explain("int8", op="positive")) is None
-    assert tl.observed(tl.system("mlx").explain("int8", op="positive")) is not None
+    assert tl.find_recorded_answer(tl.system("mlx@0.29").explain("int8", op="positive")) is None
+    assert tl.find_recorded_answer(tl.system("mlx").explain("int8", op="positive")) is not None
 
 
 def test_an_exception_says_what_it_said_in_the_older_release() -> None:
-    newer, older = (kept(name).call("ceil", ("complex64",)) for name in ("mlx", "mlx@0.29"))
+    newer, older = (kept(name).find_call("ceil", ("complex64",)) for name in ("mlx", "mlx@0.29"))
     assert newer is not None and older is not None
     assert newer.answer == older.answer
     assert "[ceil]" in newer.message and "[floor]" in older.message

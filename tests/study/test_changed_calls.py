@@ -8,7 +8,7 @@ from kept import kept
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.recorded.observed import observed
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.study.changed_calls import REFUSED, Changes, changes
 
 
@@ -35,7 +35,7 @@ def test_every_change_is_what_both_libraries_answered(nep50: Changes) -> None:
     one, two = kept("numpy1"), kept("numpy")
     for op, found in nep50.changed.items():
         for change in found[::50]:
-            answers = [r.answer(op, *change.operands) for r in (one, two)]
+            answers = [r.require_answer(op, *change.operands) for r in (one, two)]
             assert [REFUSED if a.startswith("!") else a for a in answers] == [change.before, change.after]
             assert answers[0] != answers[1]
 
@@ -53,7 +53,7 @@ def test_without_a_recording_the_rule_answers_what_no_library_was_asked(tmp_path
     assert not found.recorded
     for change in found.changed["add"]:
         p = numpy.explain(*change.operands, op="add")
-        o = observed(p)
+        o = find_recorded_answer(p)
         assert change.before == str((o.dtype if o else p.dtype) or REFUSED)
         assert change.after == str(mine.explain(*change.operands, op="add").dtype or REFUSED)
     with pytest.raises(tl.DTypeError, match="jax and mine have no dtype in common"):

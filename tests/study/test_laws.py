@@ -9,7 +9,7 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.library_code import Term, value
+from typelattice.explanations.library_code import Term, value_of_term
 from typelattice.facts.order import Order
 from typelattice.files.reader import parse
 from typelattice.study.laws import LAWS, Verdict
@@ -36,7 +36,7 @@ def equation(law: str, system: tl.System, x: tuple[tl.Operand, ...]) -> tuple[ob
     """The two sides of a law for some operands, straight from the definition."""
 
     def come(term: Term) -> object:
-        found = value(system, term)
+        found = value_of_term(system, term)
         return (found.dtype, found.weak) if found else None
 
     match law, x:

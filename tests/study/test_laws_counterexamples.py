@@ -10,15 +10,15 @@ from kept import kept
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.library_code import as_code, leaves, plain, value
-from typelattice.explanations.library_forms import form
+from typelattice.explanations.library_code import list_leaves, term_text, value_of_term, write_code
+from typelattice.explanations.library_forms import find_form
 from typelattice.facts.libraries import libraries
 from typelattice.recorded.recording_files import recording_names
 from typelattice.study.laws import Counterexample
 
 np = pytest.importorskip("numpy")
 RECORDED = [n for n in tl.systems() if n in recording_names() and n != "numpy1"]
-CODED = [n for n in RECORDED if form(n, tl.system(n).library).setup]
+CODED = [n for n in RECORDED if find_form(n, tl.system(n).library).setup]
 # Those whose library is in the environment of the live tests.
 RUNNABLE = [n for n in CODED if "live" in libraries()[tl.system(n).library.partition(" ")[0]].packages]
 
@@ -37,7 +37,9 @@ def test_numpy_is_not_associative_as_jep_9407_shows() -> None:
     a, b, c = np.int8(1), np.uint8(1), np.float16(1)
     numpy = tl.system("numpy")
     x, y, z = map(tl.operand, (a, b, c))
-    found = [o and str(o.dtype) for o in (value(numpy, ((x, y), z)), value(numpy, (x, (y, z))))]
+    found = [
+        o and str(o.dtype) for o in (value_of_term(numpy, ((x, y), z)), value_of_term(numpy, (x, (y, z))))
+    ]
     assert found == [str(((a + b) + c).dtype), str((a + (b + c)).dtype)] == ["float32", "float16"]
 
 
@@ -57,11 +59,14 @@ def test_a_counterexample_is_what_the_system_answers(name: str) -> None:
         if v.counterexample and law not in ("unique bounds", "distributive"):
             if v.counterexample.note.startswith("as recorded"):
                 recording = kept(name)
-                told = [recording.answer("result_type", *map(str, term)) for term in v.counterexample.terms]
+                told = [
+                    recording.require_answer("result_type", *map(str, term))
+                    for term in v.counterexample.terms
+                ]
                 said = [str(d) if d else "refused" for d, _ in v.counterexample.answers]
                 assert said == ["refused" if answer.startswith("!") else answer for answer in told]
                 continue
-            found = [value(system, t) for t in v.counterexample.terms]
+            found = [value_of_term(system, t) for t in v.counterexample.terms]
             assert [(o.dtype, o.weak) if o else (None, False) for o in found] == [
                 *v.counterexample.answers
             ], law
@@ -74,11 +79,11 @@ def test_no_counterexample_of_associativity_is_smaller(name: str) -> None:
     size = {o: (o.dtype.bits or 64, i) for i, o in enumerate(found.operands) if o.dtype}
 
     def fails(*x: tl.Operand) -> bool:
-        return value(system, ((x[0], x[1]), x[2])) != value(system, (x[0], (x[1], x[2])))
+        return value_of_term(system, ((x[0], x[1]), x[2])) != value_of_term(system, (x[0], (x[1], x[2])))
 
     shown = found["associative"].counterexample
     assert shown
-    three = [*leaves(shown.terms[0])]
+    three = [*list_leaves(shown.terms[0])]
     bits = sum(size[o][0] for o in three)
     smaller = (x for x in product(found.operands, repeat=3) if sum(size[o][0] for o in x) < bits)
     assert fails(*three)
@@ -103,14 +108,14 @@ def test_weak_scalars_make_numpy_depend_on_brackets() -> None:
 def test_python_adds_its_own_scalars_beside_arrays() -> None:
     a, i, f = (tl.operand(x) for x in ("int8", "int", "float"))
     numpy = tl.system("numpy")
-    assert str(value(numpy, (a, (i, i)), python=True)) == "int8"
-    assert as_code(numpy, ((a, (i, f)),), python=True)[1] == ("np.ones(1, 'int8') + (1 + 1.0)",)
-    assert plain((a, (i, f))) == "int8 + (int + float)"
+    assert str(value_of_term(numpy, (a, (i, i)), is_python=True)) == "int8"
+    assert write_code(numpy, ((a, (i, f)),), is_python=True)[1] == ("np.ones(1, 'int8') + (1 + 1.0)",)
+    assert term_text((a, (i, f))) == "int8 + (int + float)"
 
 
 def test_what_is_no_librarys_is_written_in_names() -> None:
     option = tl.system("jep9407-0")
-    assert as_code(option, ((tl.operand("int8"), tl.operand("uint8")),)) == ("", ("int8 + uint8",))
+    assert write_code(option, ((tl.operand("int8"), tl.operand("uint8")),)) == ("", ("int8 + uint8",))
 
 
 RUN = """

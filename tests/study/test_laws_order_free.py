@@ -11,7 +11,7 @@ from jep9407 import DOCUMENT
 from samples import one_in
 
 import typelattice as tl
-from typelattice.explanations.library_code import value
+from typelattice.explanations.library_code import value_of_term
 from typelattice.study import laws
 from typelattice.study.closure import closure, key
 from typelattice.study.law_equations import Judge, first_swapped
@@ -39,9 +39,9 @@ def test_three_at_once_are_asked_as_explain_answers(name: str) -> None:
     judge = Judge(over)
     free = True
     for x in product(over.asked, repeat=3):
-        found = value(system, over.operands(*x))
+        found = value_of_term(system, over.operands(*x))
         assert judge.answers(first_swapped, x)[0] == key(system, found)
-        free &= all(value(system, over.operands(*y)) == found for y in permutations(x))
+        free &= all(value_of_term(system, over.operands(*y)) == found for y in permutations(x))
     assert free == tl.laws(name, dtypes=DOCUMENT)["order-free"].holds
 
 

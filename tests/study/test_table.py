@@ -10,7 +10,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.recorded.observed import observed
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering import FORMATS, Grid
 from typelattice.study.study_scope import BeyondReachError
 from typelattice.study.table_labels import CODES, short
@@ -266,7 +266,7 @@ def test_a_cell_shows_what_the_library_did_where_that_is_not_what_the_rule_says(
     for row, cells in zip(table.rows, grid.cells, strict=True):
         for column, cell in zip(table.columns, cells, strict=True):
             p = table[row, column]
-            o = observed(p)
+            o = find_recorded_answer(p)
             assert o
             given = (o if o.departs else p).dtype
             assert cell.text == (given.code if given else "-") + "!" * o.departs
@@ -279,6 +279,6 @@ def test_a_cell_shows_what_the_library_did_where_that_is_not_what_the_rule_says(
 
 def test_a_table_counts_the_cells_that_no_library_was_asked() -> None:
     table = tl.table("polars", op="hypot", dtypes=["int8", "float32"])
-    unasked = sum(observed(p) is None for row in table.cells for p in row)
+    unasked = sum(find_recorded_answer(p) is None for row in table.cells for p in row)
     assert unasked and any(f"by the rule alone: {unasked} of 4 cells" in note for note in table.grid().notes)
     assert not any("never asked" in note for note in tl.table("jep9407-3", dtypes=["int8"]).grid().notes)

@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 from forked import run_python
 
-from typelattice.calls.step import Input, SourceLocation
+from typelattice.calls.steps import Input, SourceLocation
 from typelattice.tracing.front.baseline import Finding, codes_run
 from typelattice.tracing.front.pytest_session import SessionFindings, verdict
 
@@ -149,7 +149,7 @@ def test_a_baseline_names_files_of_installed_packages_from_the_package_on(
     (packages / "gadget" / "core.py").write_text("y = x * 2.5\n")
     monkeypatch.syspath_prepend(str(packages))
     place = SourceLocation(str(packages / "gadget" / "core.py"), 1)
-    step = Input(text="x * 2.5", location=place, given="float32")
+    step = Input(text="x * 2.5", location=place, fixed_result="float32")
     ((file, code),) = codes_run([step], tmp_path)
     assert (file, code) == ("gadget/core.py", "x * 2.5")
     known = [Finding(file, code, "float32 becomes float64"), Finding(file, "x * 3.5", "")]

@@ -16,7 +16,7 @@ import pytest
 from followed import followed
 
 import typelattice as tl
-from typelattice.calls.step import Input, Opaque, SourceLocation
+from typelattice.calls.steps import Input, Opaque, SourceLocation
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.findings.suggested_casts import plan_casts
 from typelattice.tracing.report.html import write

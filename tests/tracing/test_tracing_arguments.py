@@ -8,7 +8,7 @@ import pytest
 from followed import followed
 
 import typelattice as tl
-from typelattice.calls.step import Opaque
+from typelattice.calls.steps import Opaque
 from typelattice.tracing.findings.checked_run import check_run
 
 ARRAYS = """

@@ -9,7 +9,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.calls.call_signatures import graph_operation
-from typelattice.calls.step import Input
+from typelattice.calls.steps import Input
 from typelattice.tracing.run_data.run import Run
 
 pytestmark = pytest.mark.live

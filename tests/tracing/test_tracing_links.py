@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from traced_modules import followed, texts
 
-from typelattice.calls.step import Input
+from typelattice.calls.steps import Input
 from typelattice.tracing.run_data.array_links import MOST_AT_ONE, Links, StepNumber
 from typelattice.tracing.run_data.run import Run
 
@@ -91,7 +91,7 @@ def test_steps_and_what_was_seen_of_them_stay_together_where_a_call_is_no_operat
     assert len(run.seen) == len(run.program.steps)
     for step, seen in run:
         if isinstance(step, Input) and seen.count:
-            assert step.given == seen.operand
+            assert step.fixed_result == seen.operand
     assert not run.mismatches
 
 

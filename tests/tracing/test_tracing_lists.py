@@ -6,7 +6,7 @@ import pytest
 from followed import followed
 
 import typelattice as tl
-from typelattice.calls.step import Call, Created, Index, Input, Opaque
+from typelattice.calls.steps import Call, Created, Index, Input, Opaque
 from typelattice.tracing.findings.checked_run import check_run
 from typelattice.tracing.findings.divergences import divergences
 from typelattice.tracing.report.plain_data import run_data

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from typelattice.operands.objects import operand
+from typelattice.operands.read_objects import operand
 from typelattice.tracing.record.importing import Compiler
 from typelattice.tracing.record.recorder import Recorder
 

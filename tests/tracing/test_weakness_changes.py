@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import typelattice as tl
-from typelattice.calls.step import SourceLocation
+from typelattice.calls.steps import SourceLocation
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.merged_runs import merged
 from typelattice.tracing.run_data.run import Run, WeaknessChange

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import typelattice as tl
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.recorded_answer import UNKNOWN_REASON, answer_words
-from typelattice.explanations.sections import answer, cast_words
+from typelattice.explanations.promotion_in_english import answer_text, describe_cast
+from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, result_words
 from typelattice.explorer.answer_pages import (
     ALONE,
     FOLDER,
@@ -31,11 +31,11 @@ from typelattice.explorer.answer_pages import (
     scope,
 )
 from typelattice.facts.operations import NAMES
-from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import LIBRARIES, heading_of, known_first
-from typelattice.operands.notation import parse
-from typelattice.recorded.observed import Observed, observed
-from typelattice.recorded.unasked import is_unasked, lacking_of
+from typelattice.operands.notation import parse_operand
+from typelattice.recorded.never_asked import is_never_asked, missing_dtype_of
+from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
 
 FIRST = 4  # libraries that the sentence at the top names
 ON_CARD = 5  # libraries that a card names
@@ -75,35 +75,37 @@ def asked(question: Question) -> dict[str, list[Given]]:
     """The answers of each library, newest release first; only the newest names its rule and what it loses."""
     found = {}
     for name in libraries():
-        older = [f"{name}{SIGN}{release}" for release in releases(name)[:-1][::-1]]
+        older = [f"{name}{VERSION_SIGN}{release}" for release in releases(name)[:-1][::-1]]
         newest = releases(name)[-1] if releases(name) else ""
         found[name] = [_given(question, name, newest, with_rule=True)]
-        found[name] += [_given(question, old, old.partition(SIGN)[2]) for old in older]
+        found[name] += [_given(question, old, old.partition(VERSION_SIGN)[2]) for old in older]
     return found
 
 
 def _given(question: Question, name: str, release: str, with_rule: bool = False) -> Given:
-    p = tl.system(name).explain(*map(parse, question.operands), op=question.op)
-    o = observed(p)
+    p = tl.system(name).explain(*map(parse_operand, question.operands), op=question.op)
+    o = find_recorded_answer(p)
     call = "" if o is None else f"{o.library}: {o.call.question}"
-    rule = str(p.rule) if with_rule and p.rule and not lacking_of(p) else ""
+    rule = str(p.rule) if with_rule and p.rule and not missing_dtype_of(p) else ""
     lossy = [c for c in p.casts if c.loss] if rule and not (o and o.departs) else []
-    lost = tuple(dict.fromkeys(map(cast_words, lossy)))
-    return Given(release, answer_words(o) if o else answer(p), _status(p, o), call, _why(p, o), rule, lost)
+    lost = tuple(dict.fromkeys(map(describe_cast, lossy)))
+    return Given(
+        release, result_words(o) if o else answer_text(p), _status(p, o), call, _why(p, o), rule, lost
+    )
 
 
-def _status(p: Promotion, o: Observed | None) -> str:
+def _status(p: Promotion, o: RecordedAnswer | None) -> str:
     if o is None:
-        return LACKING if lacking_of(p) else UNASKED if is_unasked(p) else NO_OPERATION
+        return LACKING if missing_dtype_of(p) else UNASKED if is_never_asked(p) else NO_OPERATION
     return DEPARTS if o.departs else REFUSED if o.error else RIGHT
 
 
-def _why(p: Promotion, o: Observed | None) -> str:
+def _why(p: Promotion, o: RecordedAnswer | None) -> str:
     """The reason of a refusal or of a departure, in the library's words where there are any."""
     if o is None:
         return p.reason or ""
     if o.departs:
-        return f"its rule says {answer(p)}; {o.reason or UNKNOWN_REASON}"
+        return f"its rule says {answer_text(p)}; {o.reason or UNKNOWN_REASON}"
     return o.error or ""
 
 

@@ -19,13 +19,13 @@ from matrix import chip, chips, heading, matrix, share
 import typelattice as tl
 from typelattice.conformance.compare import compare
 from typelattice.engine.operations import STANDARD
-from typelattice.facts.missing_operations import absent
+from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import NAMES, OPERATIONS
-from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED
-from typelattice.recorded.departures import departures
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import open_recording
-from typelattice.recorded.sections import Call
 
 FOLDER = "conformance"
 VERSION = 1  # of the data
@@ -65,16 +65,16 @@ def conformance(name: str) -> Conformance | None:
     page = open_recording(name)
     if page is None:
         return None
-    system, listed, lacking = tl.system(name), departures(name), absent(name)
+    system, listed, lacking = tl.system(name), list_departures(name), find_missing_operations(name)
     asked: dict[str, list[str]] = {}
     for op in page.operations:
-        if op in NAMES and op not in page.lacks[0]:
+        if op in NAMES and op not in page.missing_in_release[0]:
             asked.setdefault(NAMES[op].of_class, []).append(op)
     found = {}
     for of_class in STANDARD:
         refused = Counter[bool]()
 
-        def calls(ops: Iterable[str], refused: Counter[bool] = refused) -> Iterator[Call]:
+        def calls(ops: Iterable[str], refused: Counter[bool] = refused) -> Iterator[RecordedCall]:
             for op in ops:
                 for call in page.calls_of(op):
                     refused[_is_refused(call)] += 1
@@ -94,7 +94,7 @@ def conformance(name: str) -> Conformance | None:
     return Conformance(name, page.versions, page.date, found)
 
 
-def _is_refused(call: Call) -> bool:
+def _is_refused(call: RecordedCall) -> bool:
     return call.answer.startswith(EXCEPTION) and call.answer != NOT_ASKED and call.answer not in BROKEN
 
 
@@ -103,7 +103,7 @@ def names() -> list[str]:
     return [
         release
         for name in libraries()
-        for release in [name, *(f"{name}{SIGN}{older}" for older in releases(name)[:-1][::-1])]
+        for release in [name, *(f"{name}{VERSION_SIGN}{older}" for older in releases(name)[:-1][::-1])]
     ]
 
 
@@ -115,7 +115,7 @@ def write(html: Path) -> int:
         made = [*filter(None, processes.map(conformance, names()))]
     by_library: dict[str, list[Conformance]] = {}
     for found in made:
-        by_library.setdefault(found.name.partition(SIGN)[0], []).append(found)
+        by_library.setdefault(found.name.partition(VERSION_SIGN)[0], []).append(found)
     for name, found_releases in by_library.items():
         (into / f"{name}.html").write_text(library_page(name, found_releases), encoding="utf-8")
         (into / f"{name}.svg").write_text(badge(found_releases[0]), encoding="utf-8")

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typelattice as tl
-from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import heading_of, headings, known_first
-from typelattice.files.text import FOLDER
-from typelattice.recorded.departures import departures
+from typelattice.files.system_text import FOLDER
+from typelattice.recorded.list_departures import list_departures
 from typelattice.recorded.recording_files import load_recording, recording_names
 from typelattice.rendering.drawing import Drawing
 from typelattice.study.changed_calls import changes
@@ -204,7 +204,7 @@ def _asked(name: str) -> list[str]:
     versions = ", ".join(f"{package} {version}" for package, version in found.versions.items())
     about = f"Asked on {found.date}: {versions}, by {found.how}; {sum(1 for _ in found.calls()):,} calls."
     parts = ["## What the library answered", about]
-    listed = departures(name)
+    listed = list_departures(name)
     if not listed:
         return [*parts, "No call is known in which it departs from the rule above."]
     rows = [f"| {d.count} | {plain(d.reason)} | [source]({d.source}) |" for d in listed]
@@ -230,7 +230,7 @@ def _versions(name: str) -> list[str]:
     known = releases(name)
     if len(known) < 2:
         return []
-    names = [*(f"{name}{SIGN}{release}" for release in known[:-1]), name]
+    names = [*(f"{name}{VERSION_SIGN}{release}" for release in known[:-1]), name]
     parts = ["## Versions", f"Recorded: {', '.join(known)}. `{names[0]}` asks for the oldest."]
     for before, after in pairwise(names):
         found = changes(tl.system(before), tl.system(after))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import GIVE_SHAPE, size
-from typelattice.calls.step import Argument, Excerpt, Ref
+from typelattice.calls.steps import Argument, Excerpt, Ref
 from typelattice.facts.shapes import Shape
 from typelattice.facts.suggestions import clip_text
 
@@ -17,11 +17,11 @@ LENGTHS: Mapping[str, Callable[[Shape], Argument]] = {  # attributes that follow
     "shape": lambda shape: None if None in shape else shape,
     "size": size,
 }
-DECIDED = ("shape", "size")  # those that the values of an array may decide
+SHAPE_ATTRIBUTES = ("shape", "size")  # those that the values of an array may decide
 ATTRIBUTES = (*VIEWS, *LENGTHS)
 
 
-def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -> Argument:
+def read_attribute(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -> Argument:
     """Return the value of one of ATTRIBUTES. Raises ProgramError for a length that is not known."""
     shape = builder.shape(x)
     if name == "T" and shape is not None and len(shape) != 2:
@@ -29,7 +29,7 @@ def attribute_of(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref) -
     if name in VIEWS:
         return builder.call(excerpt, FUNCTIONS[VIEWS[name]], [x])
     found = None if shape is None else LENGTHS[name](shape)
-    if found is None and name in DECIDED and (name == "size" or shape is not None):
+    if found is None and name in SHAPE_ATTRIBUTES and (name == "size" or shape is not None):
         found = _find_decided_lengths(builder, excerpt, name, x, shape or ())
     if found is None:
         what = clip_text(builder.steps[x.step].text, len(excerpt.text))

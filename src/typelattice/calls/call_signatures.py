@@ -10,38 +10,65 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar
 
-from typelattice.calls.step import Argument, NamedDType
+from typelattice.calls.steps import Argument, NamedDType
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.dtypes import DTYPES, OTHER_NAMES, Kind
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries
 from typelattice.facts.operations import OPERATIONS, Operation
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 
 T = TypeVar("T")
 CAST = "astype"
 TABLE_FOLDER = Path(__file__).parent
 FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
-MAKERS_WITH_ROWS = (  # functions that are no operations, and have rows
+CREATORS_WITH_ROWS = (  # functions that are no operations, and have rows
     "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
-SPECIAL = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
-NameSort = Literal[
-    "cast", "code", "function", "typed", "same", "itself", "constant", "listed", "after", "second",
-    "composed", "rebound", "same-kind", "unmasked", "swaps", "computes", "lacks", "joined",
-    "unchanged", "shared", "module", "alias", "column", "columns", "element", "joining", "mode",
-    "generator", "python",
-]  # fmt: skip
-"""What a name is, by names.txt, which explains each word."""
-NAME_SORTS: tuple[NameSort, ...] = get_args(NameSort)
+COMMON_PARAMETERS = ("dtype", "out", "where", "initial")  # parameters that mean the same in every row
 KINDS = tuple(kind.word for kind in Kind)
 SAME_ARGUMENTS, ANY_NUMBER = "=", "..."  # marks in equivalents.txt
 ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
+
+
+class NameSort(StrEnum):
+    """What a name is in a library's code; names.txt explains each word, and has a row for each name."""
+
+    CAST = "cast"
+    BYTE_CODE = "code"
+    CREATION_FUNCTION = "function"
+    TYPED_FINFO = "typed"
+    RETURNS_ITS_ARRAY = "same"
+    ATTRIBUTE_ITSELF = "itself"
+    CONSTANT = "constant"
+    TAKES_LIST = "listed"
+    ARRAY_AFTER_CONDITION = "after"
+    ARRAY_IS_SECOND = "second"
+    COMPOSED = "composed"
+    IN_PLACE_REBINDS_SCALARS = "rebound"
+    REFUSES_HIGHER_KINDS = "same-kind"
+    NO_BOOL_INDEX = "unmasked"
+    SWAPS_TWO_AXES = "swaps"
+    COMPUTES_FROM_BOOLS = "computes"
+    MISSING_PYTHON_FUNCTION = "lacks"
+    JOINED_NUMBER_IS_ARRAY = "joined"
+    IMMUTABLE_ARRAYS = "unchanged"
+    IN_PLACE_CHANGES_ALIASES = "shared"
+    MODULE_WITH_RULES = "module"
+    IMPORT_ALIAS = "alias"
+    COLUMN_FUNCTION = "column"
+    TAKES_COLUMN_NAMES = "columns"
+    ELEMENT_METHOD = "element"
+    JOINING_CLASS = "joining"
+    ARRAY_CLASS_WITH_RULES = "mode"
+    RANDOM_GENERATOR = "generator"
+    PYTHON_NUMBER_ELEMENTS = "python"
 
 
 class TableError(TypelatticeError, ValueError):
@@ -49,22 +76,22 @@ class TableError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ParameterRow:
     """A parameter of an operation.
 
     `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
-    parameter that means the same everywhere. `spread`: its numbers may be given one by one. `of` is the
-    operation that joins an argument with the first operand, and `is_float` is set if it has to be a float,
-    `is_real` if it may not be complex.
-    `words` are its values that decide nothing. Rows of compositions also say whether it has to be an array,
-    or an array or a list, or one of `words`, and the default, as Python's text.
+    parameter that means the same everywhere. `is_spread`: its numbers may be given one by one. `joined_by` is
+    the operation that joins an argument with the first operand, and `is_float` is set if it has to be a
+    float, `is_real` if it may not be complex. `words` are its values that decide nothing. Rows of
+    compositions also say whether it has to be an array, or an array or a list, or one of `words`, and the
+    default, as Python's text.
     """
 
     names: tuple[str, ...]
     role: str
-    spread: bool = False
-    by_name: bool = False
-    of: str = ""
+    is_spread: bool = False
+    is_by_name: bool = False
+    joined_by: str = ""
     is_float: bool = False
     is_real: bool = False
     is_array: bool = False
@@ -83,7 +110,7 @@ class Result:
     """One of several results: of an operation's dtype, or a call of its own, which `is_alike` in dtype."""
 
     name: str
-    of: str = ITSELF
+    dtype_origin: str = ITSELF
     call: str = ""
     is_alike: bool = False
 
@@ -92,18 +119,19 @@ class Result:
 class Signature:
     """The parameters of an operation in a library, and its results where there are several.
 
-    `when` names the parameter without which there is one result after all. `unless` is the kind of a result
-    that the values of the operands decided. `asked` are the arguments with which recorders ask it.
+    `several_if` names the parameter without which there is one result after all. `not_if_kind` is the kind of
+    a result that the values of the operands decided. `recorder_arguments` are those with which recorders ask
+    it.
     """
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ParameterRow, ...]
     results: tuple[Result, ...] = ()
-    when: str = ""
-    unless: str = ""
-    asked: tuple[object, ...] = ()
+    several_if: str = ""
+    not_if_kind: str = ""
+    recorder_arguments: tuple[object, ...] = ()
 
     @property
-    def first(self) -> str:
+    def first_role(self) -> str:
         """The role of the first parameter."""
         return self.parameters[0].role
 
@@ -112,23 +140,23 @@ class Signature:
         """Return True if arguments that it does not name affect no dtype."""
         return self.find("") is not None
 
-    def find(self, name: str) -> Parameter | None:
+    def find(self, name: str) -> ParameterRow | None:
         """Return the parameter of a name; None if there is none."""
         return next((p for p in self.parameters if name in p.names), None)
 
     @property
-    def by_position(self) -> list[Parameter]:
-        return [p for p in self.parameters if not p.by_name]
+    def by_position(self) -> list[ParameterRow]:
+        return [p for p in self.parameters if not p.is_by_name]
 
     def match(
-        self, args: Sequence[Argument], given: Mapping[str, Argument]
+        self, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> dict[str, Argument] | None:
         """Return the arguments of a call by parameter name; None if an argument has no parameter."""
         placed = self.by_position
         if len(args) > len(placed) and not self.others_ignored:
             return None
         found = {p.name: value for p, value in zip(placed, args, strict=False)}
-        for name, value in given.items():
+        for name, value in keywords.items():
             parameter = self.find(name)
             if parameter is not None:
                 found[parameter.name] = value
@@ -143,7 +171,7 @@ class Signature:
         return tuple(p.name for p in self.parameters if p.role in kept)
 
 
-def maker_signature(name: str) -> Signature:
+def creator_signature(name: str) -> Signature:
     """Find the signature of a function that makes an array."""
     return _read_signatures()[name, "*"]
 
@@ -161,7 +189,7 @@ def signature(op: Operation, library: str | None) -> Signature:
     raise TableError(f"signatures.txt has no row of ({op.form}), the form of {op.name}; add one")
 
 
-def parameter_of_all(name: str) -> Parameter | None:
+def parameter_of_all(name: str) -> ParameterRow | None:
     """Find the parameter of a name that means the same in every function; None if there is none."""
     return _read_signatures()["(any)", "*"].find(name)
 
@@ -170,7 +198,7 @@ def parameter_of_all(name: str) -> Parameter | None:
 def fields_of(op: str) -> Mapping[str, str]:
     """Return the name and the origin of the dtype of each result that a step names by number."""
     found = _read_signatures().get((op, "*"))
-    return {r.name: r.of for r in found.results} if found else {}
+    return {r.name: r.dtype_origin for r in found.results} if found else {}
 
 
 def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[str]:
@@ -182,7 +210,9 @@ def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[s
     return [
         library
         for (name, library), row in _read_signatures().items()
-        if name == op and any(r.call for r in row.results) and (not row.when or row.when in keywords)
+        if name == op
+        and any(r.call for r in row.results)
+        and (not row.several_if or row.several_if in keywords)
     ]
 
 
@@ -193,11 +223,11 @@ def names(sort: NameSort) -> Mapping[tuple[str, str], str]:
 
 @cache
 def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
-    meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NAME_SORTS}
-    meanings["cast"] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
+    meanings: dict[str, dict[tuple[str, str], str]] = {sort: {} for sort in NameSort}
+    meanings[NameSort.CAST] = {("*", other): each.name for other, each in OTHER_NAMES.items()}
     stated = _StatedKeys("names.txt")
     for row, (listed, name, is_a, meaning) in read_rows("names.txt", 4, 4):
-        _check_word(is_a, NAME_SORTS, "names.txt", row, 3)
+        _check_word(is_a, tuple(NameSort), "names.txt", row, 3)
         for library in listed.split(","):
             check_library(library, "names.txt", row, 1)
             stated.add(library, name, is_a, row=row)
@@ -205,11 +235,13 @@ def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
     return meanings
 
 
-def meaning(sort: NameSort, name: str, library: str | None) -> str | None:
+def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
     """Return the meaning of a name in a library's code; None if the name is nothing of that sort.
 
-    >>> meaning("function", "as_tensor", "torch"), meaning("cast", "half", None)
-    ('asarray', 'float16')
+    >>> name_meaning(NameSort.CREATION_FUNCTION, "as_tensor", "torch")
+    'asarray'
+    >>> name_meaning(NameSort.CAST, "half", None)
+    'float16'
     """
     stated = names(sort)
     return stated.get((library or "*", name), stated.get(("*", name)))
@@ -221,17 +253,17 @@ def is_identity(name: str, library: str | None) -> bool:
     >>> is_identity("clone", "torch"), is_identity("sin", "torch")
     (True, False)
     """
-    return meaning("same", name, library) is not None
+    return name_meaning(NameSort.RETURNS_ITS_ARRAY, name, library) is not None
 
 
 def takes_list(name: str, library: str | None) -> bool:
     """Return True for a function that takes its arrays in a list, too."""
-    return meaning("listed", name, library) is not None
+    return name_meaning(NameSort.TAKES_LIST, name, library) is not None
 
 
 def follows_condition(name: str) -> bool:
     """Return True for a function whose array stands after a condition, as in `compress(condition, x)`."""
-    return meaning("after", name, None) is not None
+    return name_meaning(NameSort.ARRAY_AFTER_CONDITION, name, None) is not None
 
 
 def module_with_rules(path: Sequence[str], library: str | None) -> str:
@@ -240,7 +272,7 @@ def module_with_rules(path: Sequence[str], library: str | None) -> str:
     >>> module_with_rules(("jax", "lax", "add"), "jax"), module_with_rules(("np", "linalg", "inv"), "numpy")
     ('lax', '')
     """
-    return next((each for each in path[:-1] if meaning("module", each, library)), "")
+    return next((each for each in path[:-1] if name_meaning(NameSort.MODULE_WITH_RULES, each, library)), "")
 
 
 def system_of_module(module: str, library: str | None, system: str) -> str | None:
@@ -251,7 +283,7 @@ def system_of_module(module: str, library: str | None, system: str) -> str | Non
     >>> system_of_module("lax", "jax", "jax"), system_of_module("lax", "jax", "numpy")
     ('jax-lax', None)
     """
-    stated = meaning("module", module, library) or ""
+    stated = name_meaning(NameSort.MODULE_WITH_RULES, module, library) or ""
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
@@ -261,7 +293,7 @@ def mode_with_rules(array_class: str, library: str | None) -> str:
     >>> mode_with_rules("KerasTensor", "keras"), mode_with_rules("Variable", "keras")
     ('KerasTensor', '')
     """
-    return array_class if meaning("mode", array_class, library) else ""
+    return array_class if name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) else ""
 
 
 def system_of_mode(array_class: str, library: str | None, system: str) -> str | None:
@@ -270,13 +302,13 @@ def system_of_mode(array_class: str, library: str | None, system: str) -> str | 
     >>> system_of_mode("KerasTensor", "keras", "keras-torch-computed")
     'keras-jax'
     """
-    stated = meaning("mode", array_class, library) or ""
+    stated = name_meaning(NameSort.ARRAY_CLASS_WITH_RULES, array_class, library) or ""
     return dict(each.split("=") for each in stated.split(",") if each).get(system)
 
 
 def dtype_named(name: str, library: str | None) -> NamedDType | None:
     """Return the dtype of a library's attribute, such as `torch.half`; None if it is no dtype."""
-    found = meaning("cast", name, library)
+    found = name_meaning(NameSort.CAST, name, library)
     if found is None and name in DTYPES:
         found = name
     return NamedDType(found) if found else None
@@ -284,7 +316,7 @@ def dtype_named(name: str, library: str | None) -> NamedDType | None:
 
 def constant(name: str) -> float | None:
     """Return the number of a library's attribute, such as `np.pi`; None if it is no number."""
-    found = meaning("constant", name, None)
+    found = name_meaning(NameSort.CONSTANT, name, None)
     return None if found is None else float(found)
 
 
@@ -379,7 +411,7 @@ def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[
 def _check_word(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
     """Raises TableError for a word that is not among those known."""
     if word not in known:
-        near = nearest(word, [*known])
+        near = spelling_hint(word, [*known])
         raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")
 
 
@@ -392,7 +424,7 @@ def check_library(word: str, file: str, row: int, column: int) -> None:
 def _read_signatures() -> Mapping[tuple[str, str], Signature]:
     """Return all rows of signatures.txt, by operation or form, and library."""
     signatures: dict[tuple[str, str], Signature] = {}
-    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *MAKERS_WITH_ROWS)
+    known = ("(any)", *(f"({form})" for form in FORMS), *OPERATIONS, *CREATORS_WITH_ROWS)
     for row, (operations, library, *rest) in read_rows("signatures.txt", 3):
         check_library(library, "signatures.txt", row, 2)
         read = _parse_signature(rest, row)
@@ -415,7 +447,7 @@ def _parse_signature(words: list[str], row: int) -> Signature:
         if unless not in KINDS:
             raise TableError(f"signatures.txt, row {row}: unless {unless!r} is no kind; give one of {KINDS}")
     cut = words.index("->") if "->" in words else len(words)
-    parameters: list[Parameter] = []
+    parameters: list[ParameterRow] = []
     by_name = False
     for column, word in enumerate(words[:cut], 3):
         if word == ";":
@@ -424,8 +456,8 @@ def _parse_signature(words: list[str], row: int) -> Signature:
         parameter = _parse_parameter(word, by_name)
         if not all(name.isidentifier() for name in parameter.names) and word != "~...":
             raise TableError(f"signatures.txt, row {row}, column {column}: {word!r} is no parameter")
-        if parameter.of:
-            _check_word(parameter.of, FUNCTIONS, "signatures.txt", row, column)
+        if parameter.joined_by:
+            _check_word(parameter.joined_by, FUNCTIONS, "signatures.txt", row, column)
         parameters.append(parameter)
     results = words[cut + 1 :]
     when = ""
@@ -442,18 +474,20 @@ def _parse_signature(words: list[str], row: int) -> Signature:
 ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}  # by the mark before a name
 
 
-def _parse_parameter(word: str, by_name: bool) -> Parameter:
+def _parse_parameter(word: str, by_name: bool) -> ParameterRow:
     if word in ("operands", "list", "text"):
-        return Parameter((word,), word)
+        return ParameterRow((word,), word)
     plain, _, of = word.removesuffix("...").partition("=")
     plain, _, kind = plain.partition(":")
     names = tuple(name.removesuffix("?") for name in plain.lstrip("".join(ROLES)).split("|"))
-    role = ROLES.get(word[0]) or ("operand" if "?" in word else names[0] if names[0] in SPECIAL else "name")
+    role = ROLES.get(word[0]) or (
+        "operand" if "?" in word else names[0] if names[0] in COMMON_PARAMETERS else "name"
+    )
     if role == "joined":
         of = of or "result_type"
     words = tuple(kind.split(":")) if role == "deciding" and kind else ()
     spread, by_name = word.endswith("..."), by_name or word == "~..."
-    return Parameter(names, role, spread, by_name, of, kind == "float", kind == "real", words=words)
+    return ParameterRow(names, role, spread, by_name, of, kind == "float", kind == "real", words=words)
 
 
 def _parse_result(word: str, row: int, column: int) -> Result:

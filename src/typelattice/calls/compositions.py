@@ -11,19 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from typelattice.calls.attributes import attribute_of
-from typelattice.calls.call_signatures import Parameter, Signature, TableError, check_library, read_rows
+from typelattice.calls.attributes import read_attribute
+from typelattice.calls.call_signatures import ParameterRow, Signature, TableError, check_library, read_rows
 from typelattice.calls.function_call import FunctionCall
-from typelattice.calls.multiple_results import PART, STANDS_FOR, MultipleResults
+from typelattice.calls.multiple_results import INNER_PART, SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref, leaves
+from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref, leaves
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.operands.operand import SCALARS, scalar
+from typelattice.operands.operand import PYTHON_KINDS, scalar
 
-FILE = "compositions.txt"
+COMPOSITIONS_FILE = "compositions.txt"
 PART_OF_ANOTHER = "_"  # the first character of a function of which only rows know
-Call = Callable[[FunctionCall], "Argument | MultipleResults"]
+Caller = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ class Composition:
     keeps_shape: tuple[bool, ...] = ()
 
     def bind_arguments(
-        self, args: Sequence[Argument], given: Mapping[str, Argument]
+        self, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> Mapping[str, Argument] | None:
         """Return the arguments of a call by parameter; None if they are not those of this row."""
-        found = self.signature.match(args, given)
+        found = self.signature.match(args, keywords)
         if found is None:
             return None
         for parameter in self.signature.parameters:
@@ -74,11 +74,11 @@ def is_composition(name: str, library: str | None) -> bool:
 
 
 def find_composition(
-    name: str, library: str | None, args: Sequence[Argument], given: Mapping[str, Argument]
+    name: str, library: str | None, args: Sequence[Argument], keywords: Mapping[str, Argument]
 ) -> tuple[Composition, Mapping[str, Argument]] | None:
     """Find the first row whose parameters a call has given, and the arguments by parameter; else None."""
     for row in _find_rows(name, library):
-        bound = row.bind_arguments(args, given)
+        bound = row.bind_arguments(args, keywords)
         if bound is not None:
             return row, bound
     return None
@@ -89,8 +89,8 @@ def compose(
     excerpt: Excerpt,
     row: Composition,
     bound: Mapping[str, Argument],
-    call: Call,
-    itself: Call,
+    call: Caller,
+    itself: Caller,
 ) -> Argument | MultipleResults:
     """Add the steps of a composition. `call` adds those of each function in it. Raises ProgramError.
 
@@ -105,9 +105,11 @@ def compose(
 
     def mark_inexact(node: ast.expr, made: Argument | MultipleResults) -> Argument | MultipleResults:
         if not row.is_exact and isinstance(made, Ref):
-            name = row.name.rpartition(".")[2] if node in row.results else PART
-            if name or not builder.keyword(made, STANDS_FOR):
-                builder.stand_for(made, (STANDS_FOR, name), builder.shape(made) if keeps_shape else None)
+            name = row.name.rpartition(".")[2] if node in row.results else INNER_PART
+            if name or not builder.keyword(made, SAME_DTYPE_AS):
+                builder.mark_same_dtype_as(
+                    made, (SAME_DTYPE_AS, name), builder.shape(made) if keeps_shape else None
+                )
         return made
 
     def whole(node: ast.expr) -> Argument | MultipleResults:
@@ -117,7 +119,7 @@ def compose(
             case ast.Name(id=name):
                 return NamedDType(name)
             case ast.Attribute(value=of, attr=attribute):
-                return attribute_of(builder, excerpt, attribute, builder.ref(excerpt, value(of)))
+                return read_attribute(builder, excerpt, attribute, builder.ref(excerpt, value(of)))
             case ast.Tuple(elts=items):
                 return tuple(map(value, items))
             case ast.BinOp(left=left, op=ast.Div(), right=right):
@@ -129,10 +131,10 @@ def compose(
                 number = value(of)
                 if not isinstance(number, (bool, int, float, complex)):
                     return number
-                return builder.opaque(excerpt, row.name, scalar(SCALARS[type(number)], number), (), ())
+                return builder.opaque(excerpt, row.name, scalar(PYTHON_KINDS[type(number)], number), (), ())
             case ast.Call(func=ast.Name(id="zero_d"), args=[of]):
                 ref = builder.ref(excerpt, value(of))
-                builder.stand_for(ref, (STANDS_FOR, row.name), ())
+                builder.mark_same_dtype_as(ref, (SAME_DTYPE_AS, row.name), ())
                 return ref
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 taken = [value(x) for x in args]
@@ -201,10 +203,10 @@ def operations_of(library: str) -> Mapping[str, frozenset[str]]:
 def _read_compositions() -> Mapping[tuple[str, str], tuple[Composition, ...]]:
     """Return all rows, by library and name. Raises TableError for one that cannot be read."""
     found: dict[tuple[str, str], tuple[Composition, ...]] = {}
-    for number, words in read_rows(FILE, 3):
+    for number, words in read_rows(COMPOSITIONS_FILE, 3):
         row = _parse_row(words[1:], number)
         for library in words[0].split(","):
-            check_library(library, FILE, number, 1)
+            check_library(library, COMPOSITIONS_FILE, number, 1)
             found[library, row.name] = (*found.get((library, row.name), ()), row)
     return found
 
@@ -214,22 +216,24 @@ def _parse_row(words: Sequence[str], number: int) -> Composition:
     name, bracket, rest = words[0].partition("(")
     parts = [part for part in rest.removesuffix(")").split(",") if part]
     if not bracket or not rest.endswith(")"):
-        raise TableError(f"{FILE}, row {number}, column 2: {words[0]!r} is no function; write name(x,y)")
-    parameters: list[Parameter] = []
+        raise TableError(
+            f"{COMPOSITIONS_FILE}, row {number}, column 2: {words[0]!r} is no function; write name(x,y)"
+        )
+    parameters: list[ParameterRow] = []
     by_name = False
     for part in parts:
         by_name = by_name or part == "*"
         if part == "*":
             continue
         if part == "...":  # further arguments affect no dtype
-            parameters.append(Parameter(("",), "ignored", by_name=True))
+            parameters.append(ParameterRow(("",), "ignored", is_by_name=True))
             continue
         names, has_default, default = part.partition("=")
         names, *values = names.split(":")
         plain, is_array = tuple(names.rstrip("?![]").split("|")), names.endswith("!")
         optional = default if has_default else "None" if names.endswith("?") else None
-        parameters.append(Parameter(
-            plain, "operand", by_name=by_name, is_array=is_array, is_several=names.endswith("[]"),
+        parameters.append(ParameterRow(
+            plain, "operand", is_by_name=by_name, is_array=is_array, is_several=names.endswith("[]"),
             default=optional, words=tuple(values),
         ))  # fmt: skip
     results, fields, keeps = [], [], []
@@ -240,7 +244,9 @@ def _parse_row(words: Sequence[str], number: int) -> Composition:
         try:
             results.append(ast.parse(expression.removeprefix("=").removeprefix("~"), mode="eval").body)
         except SyntaxError:
-            raise TableError(f"{FILE}, row {number}, column {column}: {word!r} is no expression") from None
+            raise TableError(
+                f"{COMPOSITIONS_FILE}, row {number}, column {column}: {word!r} is no expression"
+            ) from None
     exact = all(word.startswith("=") for word in words[1:])
     return Composition(name, Signature(tuple(parameters)), tuple(results), tuple(fields), exact, tuple(keeps))
 

@@ -6,21 +6,21 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.call_signatures import meaning
-from typelattice.calls.function_call import FunctionCall, asked_dtype
-from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
-from typelattice.calls.program_builder import RESULT, ProgramBuilder, number_like
+from typelattice.calls.call_signatures import NameSort, name_meaning
+from typelattice.calls.function_call import FunctionCall, requested_dtype
+from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
+from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder, dtype_deciding_number
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import NO_SHAPE, plain_axes, result_shape
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, Ref
+from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
-from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, Operand, scalar
+from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.read_objects import operand
 
 LINSPACE = ("endpoint", "retstep", "axis")  # arguments that its step keeps
-PYTHONS = {"float": float, "int": int, "complex": complex, "bool": bool}
+PYTHON_TYPES = {"float": float, "int": int, "complex": complex, "bool": bool}
 
 
 CallHandler = Callable[[FunctionCall], Argument]
@@ -28,14 +28,14 @@ CallHandler = Callable[[FunctionCall], Argument]
 
 def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
     """Add the explicit cast of an array, of a Python number, or of a list of numbers."""
-    return builder.array_of(excerpt, x, to) if isinstance(x, tuple) else builder.cast(excerpt, x, to)
+    return builder.array_of_list(excerpt, x, to) if isinstance(x, tuple) else builder.cast(excerpt, x, to)
 
 
-def bits_of(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, asked: Argument) -> Ref:
+def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, requested: Argument) -> Ref:
     """Add the step that reads an array's bits as another dtype, which is the same under every system."""
     if builder.observed:
         raise excerpt.error("its bits are taken for those of another dtype")
-    to = asked_dtype(excerpt, asked)
+    to = requested_dtype(excerpt, requested)
     if to == DTypeOf(x.step):
         return x
     d = None if to is None else builder.dtype(to)
@@ -47,15 +47,15 @@ def bits_of(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, asked: Argument) 
 
 
 def _add_bitcast(call: FunctionCall) -> Argument:
-    x = call.given.get("x")
+    x = call.keywords.get("x")
     if not isinstance(x, Ref):
         why = "it takes the bits of an array for another dtype; give an array and a dtype"
         raise call.excerpt.error(why)
-    return bits_of(call.builder, call.excerpt, x, call.given.get("dtype"))
+    return add_bitcast(call.builder, call.excerpt, x, call.keywords.get("dtype"))
 
 
 def _add_astype(call: FunctionCall) -> Argument:
-    x, to = call.given.get("x"), call.dtype
+    x, to = call.keywords.get("x"), call.dtype
     if x is None or to is None:
         raise call.excerpt.error("a cast needs an array and a dtype; write astype(x, float32)")
     return call.builder.cast(call.excerpt, x, to)
@@ -63,11 +63,11 @@ def _add_astype(call: FunctionCall) -> Argument:
 
 def _make_array(call: FunctionCall) -> Argument:
     """Make an array of a Python number or of a list of them; return an array unchanged."""
-    x, to = call.given.get("x"), call.dtype
+    x, to = call.keywords.get("x"), call.dtype
     if x is None:
         raise call.excerpt.error("an array of nothing; give a number, a list or an array")
     if isinstance(x, tuple):
-        return call.builder.array_of(call.excerpt, x, to)
+        return call.builder.array_of_list(call.excerpt, x, to)
     if isinstance(x, Ref) and not call.builder.is_scalar(x):
         foreign = call.excerpt.owner and call.builder.steps[x.step].owner not in (None, call.excerpt.owner)
         to = DTypeOf(x.step) if to is None and foreign else to
@@ -75,16 +75,16 @@ def _make_array(call: FunctionCall) -> Argument:
     return call.builder.array_of_number(call.excerpt, x, to)
 
 
-def _make_from_shape(name: str) -> CallHandler:
+def _shape_maker(name: str) -> CallHandler:
     """Return the maker of an array from a shape alone (zeros, ones, empty).
 
     The array has the default float dtype unless another is asked for.
     """
 
     def make(call: FunctionCall) -> Argument:
-        lengths = call.given.get("shape")
+        lengths = call.keywords.get("shape")
         if name == "eye":
-            rows, columns = call.given.get("n_rows"), call.given.get("n_cols")
+            rows, columns = call.keywords.get("n_rows"), call.keywords.get("n_cols")
             lengths = rows if isinstance(rows, tuple) else (rows, rows if columns is None else columns)
         shape = plain_axes(lengths)
         if shape is None or any(n < 0 for n in shape) or (name == "eye" and len(shape) != 2):
@@ -99,7 +99,7 @@ def _make_from_shape(name: str) -> CallHandler:
 
 
 def _make_full(call: FunctionCall) -> Argument:
-    filled, shape = call.given.get("fill_value"), plain_axes(call.given.get("shape"))
+    filled, shape = call.keywords.get("fill_value"), plain_axes(call.keywords.get("shape"))
     if filled is None or (not call.builder.observed and (shape is None or any(n < 0 for n in shape))):
         raise call.excerpt.error("full takes a shape of known lengths and a value; write full((2, 3), 1.5)")
     ref, to = call.operand(filled), call.dtype
@@ -121,15 +121,17 @@ def _make_arange(call: FunctionCall) -> Argument:
 def _make_linspace(call: FunctionCall) -> Argument:
     """Add an array of evenly spaced floats."""
     bounds = _read_bounds(call, "linspace", ("start", "stop"))
-    number = call.given.get("num", 50)
+    number = call.keywords.get("num", 50)
     length = number if isinstance(number, int) else None
-    more = {key: call.given[key] for key in LINSPACE if key in call.given}
+    more = {key: call.keywords[key] for key in LINSPACE if key in call.keywords}
     return _make_spaced(call, "linspace", bounds, more, length)
 
 
 def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Argument]:
     """Read the bounds, whose values must be known except in a run."""
-    found = [call.builder.static(call.given[key]) for key in keys if call.given.get(key) is not None]
+    found = [
+        call.builder.known_number(call.keywords[key]) for key in keys if call.keywords.get(key) is not None
+    ]
     known = found and all(isinstance(x, (bool, int, float, complex)) for x in found)
     if not known and not call.builder.observed:
         raise call.excerpt.error(f"{name} takes numbers that are known; give them")
@@ -139,17 +141,17 @@ def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Arg
 def _make_spaced(
     call: FunctionCall,
     name: str,
-    given: Sequence[Argument],
+    numbers: Sequence[Argument],
     more: Mapping[str, Argument],
     length: int | None,
 ) -> Argument:
     to = call.dtype
-    bounds = [x for x in given if isinstance(x, (bool, int, float, complex))]
-    if to is None and len(bounds) < len(given):
-        return call.step(name, given)
+    bounds = [x for x in numbers if isinstance(x, (bool, int, float, complex))]
+    if to is None and len(bounds) < len(numbers):
+        return call.step(name, numbers)
     least = scalar(Kind.FLOAT if name == "linspace" else Kind.SIGNED)
-    like = number_like([least, *map(operand, bounds)])
-    kept = [*bounds, call.given["num"]] if name == "linspace" and "num" in call.given else bounds
+    like = dtype_deciding_number([least, *map(operand, bounds)])
+    kept = [*bounds, call.keywords["num"]] if name == "linspace" and "num" in call.keywords else bounds
     return call.builder.create_array(call.excerpt, name, kept, more, like, to, (length,))
 
 
@@ -157,7 +159,7 @@ def _python_number_maker(name: str) -> CallHandler:
     """Return the maker of a Python number from a value in an array or from another Python number."""
 
     def make(call: FunctionCall) -> Argument:
-        parts = [call.builder.static(x) for x in call.given.values()]
+        parts = [call.builder.known_number(x) for x in call.keywords.values()]
         real = [x for x in parts if isinstance(x, (bool, int, float))]
         if name == "complex" and len(real) == len(parts) == 2:
             return complex(*real)
@@ -165,14 +167,14 @@ def _python_number_maker(name: str) -> CallHandler:
             raise call.excerpt.error(f"{name} takes one number; give it")
         x = parts[0]
         if isinstance(x, (bool, int, float, complex)) or (isinstance(x, str) and name != "bool"):
-            convert: Callable[[Any], Value] = PYTHONS[name]
+            convert: Callable[[Any], Value] = PYTHON_TYPES[name]
             try:
                 return convert(x)
             except (TypeError, ValueError, OverflowError) as e:
                 raise call.excerpt.error(f"Python refuses it: {e}; give another number") from None
         if not isinstance(x, Ref):
             raise call.excerpt.error(f"{name} takes a number or an array of one element; give that")
-        unknown = Operand(None, SCALARS[PYTHONS[name]], True, "scalar")
+        unknown = Operand(None, PYTHON_KINDS[PYTHON_TYPES[name]], True, "scalar")
         known = scalar(Kind.BOOL) if name == "bool" else unknown
         return call.builder.opaque(call.excerpt, name, known, (x.step,), ())
 
@@ -188,12 +190,12 @@ def _make_dtype(call: FunctionCall) -> Argument:
 
 
 def _add_flatten(call: FunctionCall) -> Argument:
-    return call.step("reshape", [call.given.get("x")], ((-1,),))
+    return call.step("reshape", [call.keywords.get("x")], ((-1,),))
 
 
 def _add_opaque(call: FunctionCall) -> Argument:
     """Add a step that no rule decides, which a program writes as `opaque("float32[3]", x)`."""
-    given, inputs = call.given.get("given"), call.given.get("inputs", ())
+    given, inputs = call.keywords.get("given"), call.keywords.get("inputs", ())
     if not isinstance(given, str):
         raise call.excerpt.error("opaque needs to be told what it gives; write opaque('float32', x)")
     what, shape = read_input(given)
@@ -209,16 +211,16 @@ MAKERS: Mapping[str, CallHandler] = {
     "asarray": _make_array,
     "full": _make_full,
     "flatten": _add_flatten,
-    **{name: _make_from_shape(name) for name in ("zeros", "ones", "empty", "rand", "randn", "eye")},
+    **{name: _shape_maker(name) for name in ("zeros", "ones", "empty", "rand", "randn", "eye")},
     "arange": _make_arange,
     "linspace": _make_linspace,
-    **{name: _python_number_maker(name) for name in PYTHONS},
+    **{name: _python_number_maker(name) for name in PYTHON_TYPES},
 }
 
 
 def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[int, ...] | None:
     """Whole numbers, which may be given one by one, as a tuple, or by name; None for anything else."""
-    plain = [call.builder.static(x) for x in (*args, *call.given.values())]
+    plain = [call.builder.known_number(x) for x in (*args, *call.keywords.values())]
     return plain_axes(plain[0] if len(plain) == 1 else tuple(plain))
 
 
@@ -226,23 +228,23 @@ def _add_transpose(call: FunctionCall) -> Argument:
     """Add a transpose: all axes reversed, in the given order, or in PyTorch two of them swapped."""
     x, asked = call.operand(call.args[0]), [each for each in call.args[1:] if each is not None]
     shape = call.builder.shape(x)
-    axes = _read_whole_numbers(call, asked) if asked or call.given else None
-    if axes is None and (asked or call.given):
+    axes = _read_whole_numbers(call, asked) if asked or call.keywords else None
+    if axes is None and (asked or call.keywords):
         raise call.excerpt.error("the axes are not known; give numbers")
     if axes is None:
         if shape is None or len(shape) == 2:
             return call.step("matrix_transpose", [x])
         axes = tuple(reversed(range(len(shape))))
-    apart = len(asked) == 2 or {*call.given} == {"dim0", "dim1"}
+    apart = len(asked) == 2 or {*call.keywords} == {"dim0", "dim1"}
     library = call.builder.owner(call.excerpt, (x.step,))
     known = library and shape is not None and len(shape) == 2
-    in_order = known and meaning("swaps", "transpose", library) is None
+    in_order = known and name_meaning(NameSort.SWAPS_TWO_AXES, "transpose", library) is None
     if apart and not in_order:
         return call.step("swapaxes", [x], axes)
     return call.step("permute_dims", [x], [axes])
 
 
-def _t(call: FunctionCall) -> Argument:
+def _add_t(call: FunctionCall) -> Argument:
     """Add the transpose of a matrix; an array of one axis stays as it is."""
     x = call.operand(call.args[0])
     shape = call.builder.shape(x)
@@ -266,57 +268,63 @@ def _add_expand(call: FunctionCall) -> Argument:
 
 def _add_masked_fill(call: FunctionCall) -> Argument:
     """Add the step that writes a value where a mask is true; the array keeps its dtype."""
-    taken = [*call.args, *call.given.values()]
+    taken = [*call.args, *call.keywords.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
         raise call.excerpt.error("it takes an array, a mask and a value; give those")
     x, mask, value = call.operand(taken[0]), *taken[1:]
-    return call.builder.set_elements(call.excerpt, x, mask, filling(call.builder, call.excerpt, x, value))
+    return call.builder.set_elements(
+        call.excerpt, x, mask, convert_fill_value(call.builder, call.excerpt, x, value)
+    )
 
 
-def filling(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) -> Argument:
+def convert_fill_value(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, value: Argument) -> Argument:
     """Return the value that fills an array: a Python number is first cast to its dtype, if it fits."""
-    if not isinstance(builder.static(value), (int, float, complex)):
+    if not isinstance(builder.known_number(value), (int, float, complex)):
         return value
     ref = builder.ref(excerpt, value)
     return builder.create_array(excerpt, "full", ((), ref), {}, ref.step, DTypeOf(x.step), ())
 
 
-def _diag(call: FunctionCall) -> Any:
+def _add_diag(call: FunctionCall) -> Any:
     """Add `diag`: the diagonal of a matrix, or the operation of that name."""
     shape = call.builder.shape(call.args[0])
-    if shape is None or len(shape) != 2 or len(call.args) > 1 or call.given:
+    if shape is None or len(shape) != 2 or len(call.args) > 1 or call.keywords:
         return NotImplemented
     return call.step("diagonal", call.args)
 
 
-def _where(call: FunctionCall) -> Any:
+def _add_where(call: FunctionCall) -> Any:
     """Add `where`: of a condition alone, the positions of its true elements."""
-    if len(call.args) > 1 or call.given:
+    if len(call.args) > 1 or call.keywords:
         return NotImplemented
     x = call.operand(call.args[0])
     shape = call.builder.shape(x)
 
     def make_result(i: int) -> Ref:
-        return call.step("nonzero", [x], (), {RESULT: i})
+        return call.step("nonzero", [x], (), {RESULT_KEYWORD: i})
 
     return MultipleResults("where", None if shape is None else len(shape), (), make_result, {})
 
 
 def _add_quotient(call: FunctionCall) -> Argument:
     """Add a quotient, which may be rounded down or towards zero; both have the same dtype."""
-    mode = call.given.get("rounding_mode")
-    if {*call.given} - {"rounding_mode"} or len(call.args) != 2 or mode not in (None, "floor", "trunc"):
+    mode = call.keywords.get("rounding_mode")
+    if {*call.keywords} - {"rounding_mode"} or len(call.args) != 2 or mode not in (None, "floor", "trunc"):
         raise call.excerpt.error("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
     if mode == "trunc":
-        return call.step("floor_divide", call.args, (), {STANDS_FOR: "div"})
+        return call.step("floor_divide", call.args, (), {SAME_DTYPE_AS: "div"})
     return call.step("floor_divide" if mode else "divide", call.args)
 
 
-def _extreme(name: str) -> Callable[[FunctionCall], Any]:
+def _extreme_maker(name: str) -> Callable[[FunctionCall], Any]:
     """Add PyTorch's `max` or `min`; of two arrays it is `maximum` or `minimum`."""
 
     def make(call: FunctionCall) -> Any:
-        if len(call.args) != 2 or call.given or not isinstance(call.builder.static(call.args[1]), Ref):
+        if (
+            len(call.args) != 2
+            or call.keywords
+            or not isinstance(call.builder.known_number(call.args[1]), Ref)
+        ):
             return NotImplemented
         return call.step(name, call.args)
 
@@ -329,7 +337,7 @@ def _add_einsum(call: FunctionCall) -> Any:
     A matrix product takes one dtype: the sum of an int8 is int64, which is no factor beside an int8.
     """
     text, *arrays = call.args
-    if call.given or not isinstance(text, str) or not all(isinstance(x, Ref) for x in arrays):
+    if call.keywords or not isinstance(text, str) or not all(isinstance(x, Ref) for x in arrays):
         return NotImplemented
     indices, arrow, kept = text.replace(" ", "").replace(".", "").partition("->")
     kept = kept if arrow else "".join(i for i in indices if indices.count(i) == 1)
@@ -348,56 +356,56 @@ def _add_einsum(call: FunctionCall) -> Any:
         for x, lone in zip(arrays, summed, strict=True)
     ]
     for ref in taken:
-        call.builder.stand_for(ref, (STANDS_FOR, "einsum"))
+        call.builder.mark_same_dtype_as(ref, (SAME_DTYPE_AS, "einsum"))
     made = taken[0]
     if len(own) == 2:
         made = call.step("inner" if is_product else "multiply", taken)
-    call.builder.stand_for(made, (STANDS_FOR, "einsum"), shape)
+    call.builder.mark_same_dtype_as(made, (SAME_DTYPE_AS, "einsum"), shape)
     return made
 
 
 def _dask_norm(call: FunctionCall) -> Any:
     """Add Dask's norm of order 1, 0 or infinity: a sum, a count of elements, or an extreme."""
-    order = call.given.get("ord", call.args[1] if len(call.args) > 1 else None)
+    order = call.keywords.get("ord", call.args[1] if len(call.args) > 1 else None)
     if order not in (0, 1, math.inf, -math.inf) or not isinstance(call.args[0], Ref):
         return NotImplemented
-    axis = call.given.get("axis", call.args[2] if len(call.args) > 2 else None)
+    axis = call.keywords.get("axis", call.args[2] if len(call.args) > 2 else None)
     is_matrix = axis is None and len(call.builder.shape(call.args[0]) or ()) == 2
     extreme = "sum" if is_matrix or order == 1 else "max" if order == math.inf else "min"
     name = "count_nonzero" if order == 0 else extreme
     absolute = call.step("absolute", call.args[:1])
-    return call.step(name, [absolute], (axis,), {STANDS_FOR: "norm"})
+    return call.step(name, [absolute], (axis,), {SAME_DTYPE_AS: "norm"})
 
 
-def _make_scaled(name: str) -> Callable[[FunctionCall], Any]:
+def _scaled_maker(name: str) -> Callable[[FunctionCall], Any]:
     """Return the maker of PyTorch's `add(x, y, alpha=2)`. Only a float alpha affects dtypes."""
 
     def make(call: FunctionCall) -> Any:
-        alpha = call.given.get("alpha")
-        named = [x for key, x in call.given.items() if key != "alpha"]
+        alpha = call.keywords.get("alpha")
+        named = [x for key, x in call.keywords.items() if key != "alpha"]
         x, y = [*call.args, *named, None, None][:2]
         if alpha is None or y is None:
             return NotImplemented
-        made = call.step(name, [x, y], (), {STANDS_FOR: name})
+        made = call.step(name, [x, y], (), {SAME_DTYPE_AS: name})
         if not isinstance(alpha, float):
             return made
-        return call.step("multiply", [made, alpha], (), {STANDS_FOR: name})
+        return call.step("multiply", [made, alpha], (), {SAME_DTYPE_AS: name})
 
     return make
 
 
 COMPOSED: Mapping[str, Callable[[FunctionCall], Any]] = {
-    "where": _where,
+    "where": _add_where,
     "div": _add_quotient,
     "einsum": _add_einsum,
     "norm": _dask_norm,
-    "add": _make_scaled("add"),
-    "sub": _make_scaled("subtract"),
-    "max": _extreme("maximum"),
-    "min": _extreme("minimum"),
+    "add": _scaled_maker("add"),
+    "sub": _scaled_maker("subtract"),
+    "max": _extreme_maker("maximum"),
+    "min": _extreme_maker("minimum"),
     "transpose": _add_transpose,
-    "t": _t,
+    "t": _add_t,
     "expand": _add_expand,
     "masked_fill": _add_masked_fill,
-    "diag": _diag,
+    "diag": _add_diag,
 }

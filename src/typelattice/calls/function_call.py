@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.call_signatures import meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.operations import operation
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
     """A call of a function: its source, its name and arguments, and the program that it is added to.
 
-    `args` are given by position, `given` by name.
+    `args` are given by position, `keywords` by name.
     """
 
     builder: ProgramBuilder
     excerpt: Excerpt
     name: str
     args: Sequence[Argument]
-    given: Mapping[str, Argument]
+    keywords: Mapping[str, Argument]
 
     @property
     def library(self) -> str | None:
@@ -33,7 +33,7 @@ class FunctionCall:
     @property
     def dtype(self) -> AnyDType | None:
         """The dtype that is asked for; None if none is. Raises ProgramError."""
-        return asked_dtype(self.excerpt, self.given.get("dtype"))
+        return requested_dtype(self.excerpt, self.keywords.get("dtype"))
 
     def operand(self, x: Argument) -> Ref:
         """Return the step of an argument, or add one."""
@@ -47,12 +47,12 @@ class FunctionCall:
         return self.builder.call(self.excerpt, operation(name), operands, args, keywords)
 
 
-def asked_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
+def requested_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
     """Return the dtype that is asked for; None if there is none. Raises ProgramError for anything else."""
     if x is None or isinstance(x, (NamedDType, DTypeOf)):
         return x
     if isinstance(x, str):
-        return NamedDType(meaning("code", x, excerpt.owner) or x)
+        return NamedDType(name_meaning(NameSort.BYTE_CODE, x, excerpt.owner) or x)
     if isinstance(x, Ref):
         return DTypeOf(x.step)  # result_type gives a dtype
-    raise excerpt.error(f"{short(str(x))} is no dtype; give one such as float32")
+    raise excerpt.error(f"{quote_short(str(x))} is no dtype; give one such as float32")

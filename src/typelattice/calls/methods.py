@@ -5,23 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.attributes import attribute_of
-from typelattice.calls.bind import call_function, is_function
-from typelattice.calls.call_signatures import FUNCTIONS, dtype_named, find_equivalents, meaning, names
+from typelattice.calls.attributes import read_attribute
+from typelattice.calls.bound_calls import call_function, is_function
+from typelattice.calls.call_signatures import (
+    FUNCTIONS,
+    NameSort,
+    dtype_named,
+    find_equivalents,
+    name_meaning,
+    names,
+)
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, bits_of, filling
-from typelattice.calls.function_call import asked_dtype
-from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
+from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, add_bitcast, convert_fill_value
+from typelattice.calls.function_call import requested_dtype
+from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE, size
-from typelattice.calls.step import WRITES, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape
 
-CASTING = ("to", "type", "type_as")  # methods that cast, to a dtype or to that of an array
-WRITTEN = ("fill", "zero", "copy")  # methods with `_` whose value is written into the array
-WRITING = ("fill",)  # such a method without `_`: NumPy's
+CAST_METHODS = ("to", "type", "type_as")  # methods that cast, to a dtype or to that of an array
+IN_PLACE_METHODS = ("fill", "zero", "copy")  # methods with `_` whose value is written into the array
+METHODS_WRITING_IN_PLACE = ("fill",)  # such a method without `_`: NumPy's
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +39,12 @@ class MethodCall:
     excerpt: Excerpt
     x: Ref
     args: Sequence[Argument]
-    given: Mapping[str, Argument]
+    keywords: Mapping[str, Argument]
 
     @property
-    def first(self) -> Argument:
+    def first_argument(self) -> Argument:
         """The first argument, which may be named; None if there is none."""
-        return next(iter((*self.args, *self.given.values())), None)
+        return next(iter((*self.args, *self.keywords.values())), None)
 
     @property
     def shape(self) -> Shape | None:
@@ -63,7 +70,7 @@ def call_method(
     """
     if name in METHODS:
         return METHODS[name](MethodCall(builder, excerpt, x, args, argument_values))
-    if name in WRITING and len(args) == 1 and not argument_values:
+    if name in METHODS_WRITING_IN_PLACE and len(args) == 1 and not argument_values:
         return builder.set_elements(excerpt, x, ..., args[0])
     cast = dtype_named(name, "torch")  # PyTorch has `x.float()`, and tinygrad copied it
     if cast is not None and name not in FUNCTIONS:
@@ -75,7 +82,7 @@ def call_method(
     owned = excerpt
     if excerpt.owner is None and not is_function(name, None) and find_equivalents(name, "torch"):
         owned = excerpt.of_library("torch")  # as its casts are
-    return call_function(builder, owned, name, _in_order(excerpt, name, [x, *args]), argument_values)
+    return call_function(builder, owned, name, _order_operands(excerpt, name, [x, *args]), argument_values)
 
 
 def _call_in_place(call: MethodCall, name: str) -> Argument:
@@ -83,34 +90,40 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
 
     Raises ProgramError for one that cannot be written as an operation.
     """
-    builder, excerpt, x, args, argument_values = call.builder, call.excerpt, call.x, call.args, call.given
+    builder, excerpt, x, args, argument_values = call.builder, call.excerpt, call.x, call.args, call.keywords
     plain, owner = name.removesuffix("_"), call.excerpt.owner
     if is_in_place(name) and not argument_values:
-        if plain in WRITTEN:
-            value = filling(builder, excerpt, x, args[0] if args else 0)
+        if plain in IN_PLACE_METHODS:
+            value = convert_fill_value(builder, excerpt, x, args[0] if args else 0)
             return builder.set_elements(excerpt, x, ..., value)
         if len(args) == 1 and not builder.observed:
             return builder.in_place(excerpt, FUNCTIONS[plain].name, x, args[0])
     if builder.observed and (plain in FUNCTIONS or find_equivalents(plain, owner)):
-        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), argument_values)
+        made = call_function(
+            builder, excerpt, plain, _order_operands(excerpt, plain, [x, *args]), argument_values
+        )
         return builder.set_elements(excerpt, x, ..., made if isinstance(made, Ref) else x)
     if not is_composition(name, owner) and writes_result(plain, owner):
-        made = call_function(builder, excerpt, plain, _in_order(excerpt, plain, [x, *args]), argument_values)
+        made = call_function(
+            builder, excerpt, plain, _order_operands(excerpt, plain, [x, *args]), argument_values
+        )
         if not isinstance(made, Ref):
             return x
         written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))  # what `x += made` takes
-        builder.stand_for(written, (STANDS_FOR, name))
+        builder.mark_same_dtype_as(written, (SAME_DTYPE_AS, name))
         return written
     if plain in FUNCTIONS or plain in METHODS:
         raise excerpt.error(f"{name} writes into the array; give the result a name: x = x.{plain}(...)")
     return None
 
 
-def _in_order(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequence[Argument]:
+def _order_operands(excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Sequence[Argument]:
     """Return the operands of a method in the order of the function of its name. Raises ProgramError."""
-    if meaning("after", name, None):
+    if name_meaning(NameSort.ARRAY_AFTER_CONDITION, name, None):
         return [*operands[1:2], *operands[:1], *operands[2:]]
-    by_library = {library: said for (library, method), said in names("second").items() if method == name}
+    by_library = {
+        library: said for (library, method), said in names(NameSort.ARRAY_IS_SECOND).items() if method == name
+    }
     if not by_library:
         return operands
     if excerpt.owner is None:
@@ -127,7 +140,10 @@ def is_method(name: str) -> bool:
     known = any(name in each for each in (METHODS, FUNCTIONS, MAKERS, COMPOSED))
     if known or is_in_place(name) or find_equivalents(name, "torch"):
         return True
-    return dtype_named(name, "torch") is not None or meaning("same", name, None) is not None
+    return (
+        dtype_named(name, "torch") is not None
+        or name_meaning(NameSort.RETURNS_ITS_ARRAY, name, None) is not None
+    )
 
 
 def writes_result(plain: str, library: str | None) -> bool:
@@ -142,8 +158,10 @@ def is_in_place(name: str) -> bool:
     """Return True for a known method that writes into its array, such as `x.add_(y)` or `x.zero_()`."""
     plain = name.removesuffix("_")
     if plain == name or name.endswith("__"):
-        return name in WRITING
-    return plain in WRITTEN or (plain in FUNCTIONS and FUNCTIONS[plain].name in WRITES.values())
+        return name in METHODS_WRITING_IN_PLACE
+    return plain in IN_PLACE_METHODS or (
+        plain in FUNCTIONS and FUNCTIONS[plain].name in FUNCTION_OF_IN_PLACE.values()
+    )
 
 
 def _is_dtype(x: Argument) -> bool:
@@ -153,24 +171,28 @@ def _is_dtype(x: Argument) -> bool:
 def _call_conj(call: MethodCall) -> Argument | MultipleResults:
     """Add `x.conj()`, which returns bools unchanged unless the library's method calls its function."""
     own, library = call.builder.dtype(call.x), call.builder.owner(call.excerpt, [call.x.step])
-    if own is not None and own.kind is Kind.BOOL and meaning("computes", "conj", library) is None:
+    if (
+        own is not None
+        and own.kind is Kind.BOOL
+        and name_meaning(NameSort.COMPUTES_FROM_BOOLS, "conj", library) is None
+    ):
         return call.x
-    return call_function(call.builder, call.excerpt, "conj", [call.x, *call.args], call.given)
+    return call_function(call.builder, call.excerpt, "conj", [call.x, *call.args], call.keywords)
 
 
 def _call_to(call: MethodCall) -> Argument:
     """Add `x.to(float32)`, `x.to(y)` or `x.to("cuda", float16)`; a device changes no dtype."""
-    given = (*call.args, call.given.get("dtype"), call.given.get("other"))
+    given = (*call.args, call.keywords.get("dtype"), call.keywords.get("other"))
     asked = [each for each in given if _is_dtype(each)]
     if not asked:
         return call.x
-    to = asked_dtype(call.excerpt, asked[0])
+    to = requested_dtype(call.excerpt, asked[0])
     assert to is not None
     return call.builder.cast(call.excerpt, call.x, to)
 
 
 def _call_type(call: MethodCall) -> Argument:
-    to = asked_dtype(call.excerpt, call.first)
+    to = requested_dtype(call.excerpt, call.first_argument)
     if to is None:
         raise call.excerpt.error("type() gives the name of a dtype, which is no array; leave it out")
     return call.builder.cast(call.excerpt, call.x, to)
@@ -194,12 +216,12 @@ def _call_tolist(call: MethodCall) -> Argument:
 def _call_view(call: MethodCall) -> Argument | MultipleResults:
     """Return the same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
     builder, excerpt, x = call.builder, call.excerpt, call.x
-    if not call.args and not call.given:
+    if not call.args and not call.keywords:
         return x
-    asked = call.given.get("dtype", call.args[0] if call.args else None)
+    asked = call.keywords.get("dtype", call.args[0] if call.args else None)
     if isinstance(asked, str) or (_is_dtype(asked) and not builder.is_scalar(asked)):
-        return bits_of(builder, excerpt, x, asked)
-    return call_function(builder, excerpt, "reshape", [x, *call.args], call.given)
+        return add_bitcast(builder, excerpt, x, asked)
+    return call_function(builder, excerpt, "reshape", [x, *call.args], call.keywords)
 
 
 def _view_as(call: MethodCall) -> Argument:
@@ -211,9 +233,9 @@ def _view_as(call: MethodCall) -> Argument:
 
 def _call_size(call: MethodCall) -> Argument:
     """Return the lengths of the axes, or of one of them."""
-    axis = call.builder.static(call.first)
+    axis = call.builder.known_number(call.first_argument)
     if axis is None:
-        return attribute_of(call.builder, call.excerpt, "shape", call.x)
+        return read_attribute(call.builder, call.excerpt, "shape", call.x)
     if call.shape is None:
         raise call.excerpt.error(NO_SHAPE)
     if not isinstance(axis, int) or not -len(call.shape) <= axis < len(call.shape):
@@ -225,14 +247,14 @@ def _call_size(call: MethodCall) -> Argument:
 
 
 def _length_method(name: str) -> Method:
-    return lambda call: attribute_of(call.builder, call.excerpt, name, call.x)
+    return lambda call: read_attribute(call.builder, call.excerpt, name, call.x)
 
 
 def _maker_method(name: str) -> Method:
     """Return the maker of `x.new_zeros(3)`: an array of the dtype of x, unless another is asked for."""
 
     def make(call: MethodCall) -> Argument | MultipleResults:
-        own = {"dtype": DTypeOf(call.x.step), **call.given}
+        own = {"dtype": DTypeOf(call.x.step), **call.keywords}
         return call_function(call.builder, call.excerpt, name, call.args, own)
 
     return make

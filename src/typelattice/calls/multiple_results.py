@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from typelattice.calls.call_signatures import ITSELF, fields_of
-from typelattice.calls.program_builder import RESULT
-from typelattice.calls.step import Argument, Call, Ref
+from typelattice.calls.program_builder import RESULT_KEYWORD
+from typelattice.calls.steps import Argument, Call, Ref
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.shapes import Shape
 
-STANDS_FOR = "stands_for"  # the keyword of a call that shares the dtype of what is written, not the values
-PART = ""  # what a call stands for that is one of several of a composition, and not the last of them
+SAME_DTYPE_AS = "stands_for"  # the keyword of a call that shares the dtype of what is written, not the values
+INNER_PART = ""  # what a call stands for that is one of several of a composition, and not the last of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class MultipleResults:
     name: str
     count: int | None
     fields: tuple[str, ...]
-    made: Callable[[int], Ref]
-    known: dict[int, Ref]
+    make_step: Callable[[int], Ref]
+    made_steps: dict[int, Ref]
 
     def __getitem__(self, i: int) -> Ref:
         """Return the result of a number, from 0. Raises IndexError."""
@@ -32,11 +32,11 @@ class MultipleResults:
         if i < 0 or (self.count is not None and i >= self.count):
             many = "not known how many" if self.count is None else f"{self.count}"
             raise IndexError(f"of the arrays that {self.name} gives, which are {many}, none has this number")
-        if i not in self.known:
-            self.known[i] = self.made(i)
-        return self.known[i]
+        if i not in self.made_steps:
+            self.made_steps[i] = self.make_step(i)
+        return self.made_steps[i]
 
-    def part(self, numbers: slice) -> tuple[Ref, ...]:
+    def take_slice(self, numbers: slice) -> tuple[Ref, ...]:
         """Return the results of a slice of numbers. Raises IndexError if it is not known which these are."""
         stop = numbers.stop if self.count is None else self.count
         if stop is None or stop < 0 or (self.count is None and (numbers.start or 0) < 0):
@@ -44,7 +44,7 @@ class MultipleResults:
         return tuple(self[i] for i in range(stop)[numbers])
 
 
-def count_of(op: Operation, operands: int, shape: Shape | None, rest: Sequence[Argument]) -> int | None:
+def count_results(op: Operation, operands: int, shape: Shape | None, rest: Sequence[Argument]) -> int | None:
     """Return the number of arrays that an operation gives; None if it is unknown.
 
     The call has so many `operands`. `shape` is the shape of the first one, and `rest` are the arguments after
@@ -70,17 +70,17 @@ def has_multiple_results(op: Operation) -> bool:
     return op.form == "separate" or bool(fields_of(op.name)) or op.name in ("nonzero", "unstack", "split")
 
 
-def dtype_from(op: str, keywords: Mapping[str, Argument]) -> str:
+def result_dtype_origin(op: str, keywords: Mapping[str, Argument]) -> str:
     """Return the origin of the dtype of the requested result: ITSELF, COMPUTED, or an operation's name."""
-    number = keywords.get(RESULT)
+    number = keywords.get(RESULT_KEYWORD)
     fields = [*fields_of(op).values()]
     return fields[number] if isinstance(number, int) and number < len(fields) else ITSELF
 
 
-def arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argument], int | None]:
+def source_arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argument], int | None]:
     """Return the arguments of a call, those by name, and the number of the requested result."""
     named = dict(step.keywords)
-    number = named.pop(RESULT, None)
+    number = named.pop(RESULT_KEYWORD, None)
     args, own = step.args, len(step.operands)
     if step.name in OPERATIONS and step.operation.form == "subscripts":  # its text comes first
         args = (*args[own:], *args[:own])

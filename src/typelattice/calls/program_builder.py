@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.call_signatures import meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.python_arithmetic import python_result
 from typelattice.calls.shapes import indexed_shape, result_shape
-from typelattice.calls.step import (
-    IN_PLACE,
+from typelattice.calls.steps import (
+    FUNCTION_OF_IN_PLACE,
+    IN_PLACE_OF_FUNCTION,
     MAX_STEP_CHARS,
-    WRITES,
     AnyDType,
     Argument,
     Call,
@@ -34,7 +34,7 @@ from typelattice.calls.step import (
     leaves,
     map_argument,
 )  # fmt: skip
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.engine.operations import STANDARD, class_of
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError, Kind
 from typelattice.facts.libraries import library_of
@@ -42,36 +42,40 @@ from typelattice.facts.operations import OPERATIONS, Operation, OpError, operati
 from typelattice.facts.range_checks import Value, exceeds_int32
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clip_text
-from typelattice.operands.notation import parse
-from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, Operand, scalar
+from typelattice.operands.notation import parse_operand
+from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.read_objects import operand
 
 YIELDING_LIBRARY = "numpy"  # in `numpy_array + tensor`, the other library decides
-LONGEST_LIST = 48  # characters of a list, as a step writes it
+MAX_LIST_LENGTH = 48  # characters of a list, as a step writes it
 MAX_STEPS = 1_000_000  # steps
 BITWISE = "bitwise"  # the class of operations that keep bools
-LENGTH = "length"  # the name of a step for a length that depends on values
-RESULT = "result"  # the keyword of a call that says which of its results is meant
-DECIDING = (RESULT, "kind")  # the keywords on which the dtype of a call's result depends
+LENGTH_STEP = "length"  # the name of a step for a length that depends on values
+RESULT_KEYWORD = "result"  # the keyword of a call that says which of its results is meant
+DTYPE_DECIDING_KEYWORDS = (
+    RESULT_KEYWORD,
+    "kind",
+)  # the keywords on which the dtype of a call's result depends
 
 
 class ProgramBuilder:
     """The steps so far, and what is known of each under any system.
 
-    `scalars` are the steps that give Python numbers, `values` the numbers that are known. In the builder of a
-    run, `observed` gives the operand that an earlier step was seen to be. Its steps keep no arguments that no
-    dtype depends on, since these differ from call to call. `own` are the operations that systems define.
+    `python_number_steps` are the steps that give Python numbers, `known_numbers` the numbers that are known.
+    In the builder of a run, `observed` gives the operand that an earlier step was seen to be. Its steps keep
+    no arguments that no dtype depends on, since these differ from call to call. `custom_operations` are those
+    that systems define.
     """
 
     def __init__(
         self,
         observed: Callable[[int], Operand | None] | None = None,
-        own: Mapping[str, Operation] = {},
+        custom_operations: Mapping[str, Operation] = {},
     ) -> None:
-        self.observed, self.own = observed, own
+        self.observed, self.custom_operations = observed, custom_operations
         self.steps: list[Step] = []
-        self.scalars: set[int] = set()
-        self.values: dict[int, Value] = {}
+        self.python_number_steps: set[int] = set()
+        self.known_numbers: dict[int, Value] = {}
 
     def add(self, step: Step) -> Ref:
         """Add a step. Raises ProgramError for more steps than a program may have."""
@@ -80,18 +84,18 @@ class ProgramBuilder:
         self.steps.append(step)
         ref = Ref(len(self.steps) - 1)
         if self._gives_number(step):
-            self.scalars.add(ref.step)
+            self.python_number_steps.add(ref.step)
         return ref
 
     def _gives_number(self, step: Step) -> bool:
         """Return True if the result of a step is a Python number."""
         match step:
             case Call():
-                return step.operator and self.scalars.issuperset(step.operands)
+                return step.is_operator and self.python_number_steps.issuperset(step.operands)
             case Number() | Item():
                 return True
             case Input() | Opaque():
-                return isinstance(step.given, Operand) and step.given.tier == "scalar"
+                return isinstance(step.fixed_result, Operand) and step.fixed_result.tier == "scalar"
         return False
 
     def forget_shape(self, ref: Ref) -> None:
@@ -106,7 +110,7 @@ class ProgramBuilder:
         self.steps[ref.step] = replace(self.steps[ref.step], shape=shape)
         return ref
 
-    def stand_for(self, ref: Ref, mark: tuple[str, str], shape: Shape | None = None) -> None:
+    def mark_same_dtype_as(self, ref: Ref, mark: tuple[str, str], shape: Shape | None = None) -> None:
         """Mark a call that has the dtype, and not the values, of the function that the source calls.
 
         `shape` is that of the function's result.
@@ -127,14 +131,18 @@ class ProgramBuilder:
         if ref.step == len(self.steps) - 1 and isinstance(step, Call) and step.dtype is None:
             self.steps[ref.step] = replace(step, dtype=dtype)
 
-    def static(self, x: Argument) -> Argument:
+    def known_number(self, x: Argument) -> Argument:
         """Return the Python number that a step gives, if it is known; any other argument unchanged."""
-        found: Argument = map_argument(x, self.static) if isinstance(x, tuple) else x
-        return self.values.get(found.step, found) if isinstance(found, Ref) else found
+        found: Argument = map_argument(x, self.known_number) if isinstance(x, tuple) else x
+        return self.known_numbers.get(found.step, found) if isinstance(found, Ref) else found
 
     def is_scalar(self, x: Argument) -> bool:
         """Return True if an argument is a Python number, of a known value or not."""
-        return x.step in self.scalars if isinstance(x, Ref) else isinstance(x, (bool, int, float, complex))
+        return (
+            x.step in self.python_number_steps
+            if isinstance(x, Ref)
+            else isinstance(x, (bool, int, float, complex))
+        )
 
     def shape(self, x: Argument) -> Shape | None:
         """Return the shape of a step's result; that of a plain value has no dimensions."""
@@ -149,16 +157,16 @@ class ProgramBuilder:
                 continue
             seen.add(i)
             step = self.steps[i]
-            if isinstance(step, Input) and step.shape is None and i not in self.scalars:
+            if isinstance(step, Input) and step.shape is None and i not in self.python_number_steps:
                 return None
             before += step.inputs
-        number = Operand(None, SCALARS[int], True, "scalar")
-        return self.opaque(excerpt, LENGTH, number, (x.step,), ())
+        number = Operand(None, PYTHON_KINDS[int], True, "scalar")
+        return self.opaque(excerpt, LENGTH_STEP, number, (x.step,), ())
 
-    def is_length(self, x: Argument) -> bool:
+    def is_unknown_length(self, x: Argument) -> bool:
         """Return True if an argument is a length that the values of an array decide."""
         step = self.steps[x.step] if isinstance(x, Ref) else None
-        return isinstance(step, Opaque) and step.name == LENGTH
+        return isinstance(step, Opaque) and step.name == LENGTH_STEP
 
     def dtype(self, x: AnyDType | Ref) -> DType | None:
         """Return the dtype that is named, or that an earlier step states; None if the system decides.
@@ -168,11 +176,11 @@ class ProgramBuilder:
         while not isinstance(x, NamedDType):
             step = self.steps[x.step]
             match step:
-                case Input(given=given) | Opaque(given=given):
+                case Input(fixed_result=given) | Opaque(fixed_result=given):
                     return _dtype_of(given)
                 case Index(source=source):
                     x = Ref(source)
-                case Step(asked_dtype=NamedDType() | DTypeOf() as asked):
+                case Step(requested_dtype=NamedDType() | DTypeOf() as asked):
                     x = asked
                 case _:
                     return None
@@ -194,27 +202,27 @@ class ProgramBuilder:
 
     # -- what steps are made of
 
-    def place(self, excerpt: Excerpt, operands: Sequence[int], shape: Shape | None) -> dict[str, Any]:
+    def common_fields(self, excerpt: Excerpt, operands: Sequence[int], shape: Shape | None) -> dict[str, Any]:
         """Return the fields that every step has: the text and location in the source, shape and owner."""
         text, owner = clip_text(excerpt.text, MAX_STEP_CHARS), self.owner(excerpt, operands)
         return {"text": text, "location": excerpt.location, "shape": shape, "owner": owner}
 
-    def input(self, excerpt: Excerpt, given: object) -> Ref:
+    def add_input(self, excerpt: Excerpt, described: object) -> Ref:
         """Add an input: an operand, a string that describes one, or an array."""
-        described, shape = read_input(given)
-        owner = library_of(type(given).__module__.partition(".")[0]) or excerpt.owner
-        ref = self.add(Input(described, **self.place(excerpt.of_library(owner), (), shape)))
-        if isinstance(described, Operand) and described.tier == "scalar":
-            value = described.value
-            if value is not None and not (value is True and given is bool):
-                self.values[ref.step] = value
+        result, shape = read_input(described)
+        owner = library_of(type(described).__module__.partition(".")[0]) or excerpt.owner
+        ref = self.add(Input(result, **self.common_fields(excerpt.of_library(owner), (), shape)))
+        if isinstance(result, Operand) and result.tier == "scalar":
+            value = result.value
+            if value is not None and not (value is True and described is bool):
+                self.known_numbers[ref.step] = value
         return ref
 
-    def number(self, excerpt: Excerpt, value: Value) -> Ref:
+    def add_number(self, excerpt: Excerpt, value: Value) -> Ref:
         operand(value)  # which refuses one that is too wide
         shown = clip_text(str(value), MAX_STEP_CHARS)
         ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
-        self.values[ref.step] = value
+        self.known_numbers[ref.step] = value
         return ref
 
     def ref(self, excerpt: Excerpt, x: Argument) -> Ref:
@@ -222,16 +230,16 @@ class ProgramBuilder:
         if isinstance(x, Ref):
             return x
         if isinstance(x, (bool, int, float, complex)):
-            return self.number(excerpt, x)
+            return self.add_number(excerpt, x)
         if isinstance(x, NamedDType):
             return self.add(Input(read_input(x.name)[0], text=x.name, location=excerpt.location))
         if isinstance(x, tuple) and x:
-            return self.array_of(self.operand_excerpt(excerpt, x), x, None)
+            return self.array_of_list(self.operand_excerpt(excerpt, x), x, None)
         raise excerpt.error(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
 
     def operand_excerpt(self, excerpt: Excerpt, x: Argument) -> Excerpt:
         """Return the excerpt of an operand that is no step by itself, with its text."""
-        return Excerpt(clip_text(self.operand_text(x), LONGEST_LIST), excerpt.location, excerpt.owner)
+        return Excerpt(clip_text(self.operand_text(x), MAX_LIST_LENGTH), excerpt.location, excerpt.owner)
 
     def operand_text(self, x: Argument) -> str:
         """Return the text of an operand: a step, a Python number, or a list of these."""
@@ -245,12 +253,12 @@ class ProgramBuilder:
         """Add the step of a Python operator; plain Python numbers give their number instead, if known."""
         value = None
         if all(self.is_scalar(x) for x in operands):
-            value = self._number_of(name, [self.static(x) for x in operands])
+            value = self._number_of(name, [self.known_number(x) for x in operands])
             if value is not None and not any(isinstance(x, Ref) for x in operands):
                 return value
-        ref = self._call(excerpt, operation(name), operands, (), (), operator=True)
+        ref = self._call(excerpt, operation(name), operands, (), (), is_operator=True)
         if value is not None:
-            self.values[ref.step] = value
+            self.known_numbers[ref.step] = value
         return ref
 
     def _number_of(self, name: str, known: Sequence[Argument]) -> Value | None:
@@ -272,8 +280,9 @@ class ProgramBuilder:
         steps = (left.step, right.step)
         rebinds = may_rebind and self.shape(left) == () and self._is_computed(left)
         return self.add(Call(
-            IN_PLACE[name], (left, right), (), steps, lists=lists_of((x, y), steps), rebinds=rebinds,
-            **self.place(excerpt, steps, self.shape(left)),
+            IN_PLACE_OF_FUNCTION[name], (left, right), (), steps,
+            lists=list_operands((x, y), steps), rebinds=rebinds,
+            **self.common_fields(excerpt, steps, self.shape(left)),
         ))  # fmt: skip
 
     def _is_computed(self, x: Ref) -> bool:
@@ -284,13 +293,13 @@ class ProgramBuilder:
         """
         step = self.steps[x.step]
         if isinstance(step, Cast):
-            return step.source in self.scalars or self._is_computed(Ref(step.source))
+            return step.source in self.python_number_steps or self._is_computed(Ref(step.source))
         if isinstance(step, Call):
-            return step.name != "setitem" and (step.name not in WRITES or step.rebinds)
+            return step.name != "setitem" and (step.name not in FUNCTION_OF_IN_PLACE or step.rebinds)
         return isinstance(step, Index)
 
     def set_elements(
-        self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, operator: bool = False,
+        self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, is_operator: bool = False,
         marks: Keywords = (),
     ) -> Ref:
         """Add the step of `x.at[key].set(value)`; its result replaces x.
@@ -301,8 +310,9 @@ class ProgramBuilder:
         steps = (left.step, right.step)
         return self.add(
             Call(
-                "setitem", (left, right), (("key", key), *marks), steps, operator,
-                lists=lists_of((x, value), steps), **self.place(excerpt, steps, self.shape(left)),
+                "setitem", (left, right), (("key", key), *marks), steps, is_operator,
+                lists=list_operands((x, value), steps),
+                **self.common_fields(excerpt, steps, self.shape(left)),
             )
         )  # fmt: skip
 
@@ -325,7 +335,7 @@ class ProgramBuilder:
         operands: Sequence[Argument],
         args: tuple[Argument, ...],
         keywords: Keywords,
-        operator: bool = False,
+        is_operator: bool = False,
         dtype: AnyDType | None = None,
     ) -> Ref:
         try:
@@ -342,12 +352,13 @@ class ProgramBuilder:
         except ShapeError as e:
             raise excerpt.error(f"{e}; give other shapes") from None
         if self.observed:
-            args, keywords = (), tuple((key, x) for key, x in keywords if key in DECIDING)
+            args, keywords = (), tuple((key, x) for key, x in keywords if key in DTYPE_DECIDING_KEYWORDS)
         whole: tuple[Argument, ...] = (taken, *args) if op.form == "list" else (*taken, *args)
         return self.add(
             Call(
-                op.name, whole, keywords, steps, operator, dtype, lists_of(given, steps),
-                module=excerpt.module, own=op if op.like else None, **self.place(excerpt, steps, shape),
+                op.name, whole, keywords, steps, is_operator, dtype, list_operands(given, steps),
+                module=excerpt.module, custom_operation=op if op.like else None,
+                **self.common_fields(excerpt, steps, shape),
             )
         )  # fmt: skip
 
@@ -360,7 +371,7 @@ class ProgramBuilder:
             return operands  # as nearly always
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(excerpt, [x.step for x in arrays])
-        if meaning("joined", "number", library) is not None:
+        if name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", library) is not None:
             return [
                 self.array_of_number(self.operand_excerpt(excerpt, x), x) if self.is_scalar(x) else x
                 for x in operands
@@ -369,14 +380,14 @@ class ProgramBuilder:
 
     def cast(self, excerpt: Excerpt, x: Argument, to: AnyDType) -> Ref:
         source = self.ref(excerpt, x)
-        place = self.place(excerpt, (source.step,), self.shape(source))
+        place = self.common_fields(excerpt, (source.step,), self.shape(source))
         return self.add(Cast(source.step, to, **place))
 
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
         """Add the step of elements of an array; `lists` describes lists in the key, as in an Index."""
-        key = self.static((key,) if lists == INDICES[0] else key)
+        key = self.known_number((key,) if lists == INDEX_FORMS[0] else key)
         owner = self.owner(excerpt, (x.step,))
-        if type(key) is int and meaning("python", "index", owner):
+        if type(key) is int and name_meaning(NameSort.PYTHON_NUMBER_ELEMENTS, "index", owner):
             return self.item(excerpt, x)
         arrays = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, Ref)]
         kinds = {k: self._index_kind(k) for k in arrays}
@@ -386,16 +397,16 @@ class ProgramBuilder:
             shape = indexed_shape(self.shape(x), key, shapes, bool(lists), masks)
         except ShapeError as e:
             raise excerpt.error(f"{e}; give fewer") from None
-        return self.add(Index(x.step, key, lists, **self.place(excerpt, (x.step,), shape)))
+        return self.add(Index(x.step, key, lists, **self.common_fields(excerpt, (x.step,), shape)))
 
     def _index_kind(self, x: Ref) -> Kind | None:
         """Return the kind of an array among indices, bool or signed; None if a system decides that."""
         own, step = self.dtype(x), self.steps[x.step]
         if own is not None:
             return Kind.BOOL if own.kind is Kind.BOOL else Kind.SIGNED
-        if isinstance(step, Created) and isinstance(step.like, Operand):
-            return Kind.BOOL if step.like.kind is Kind.BOOL else Kind.SIGNED
-        if not isinstance(step, Call) or step.name in WRITES:
+        if isinstance(step, Created) and isinstance(step.default_from, Operand):
+            return Kind.BOOL if step.default_from.kind is Kind.BOOL else Kind.SIGNED
+        if not isinstance(step, Call) or step.name in FUNCTION_OF_IN_PLACE:
             return None
         given = STANDARD[class_of(step.operation)].gives
         if isinstance(given, Kind):
@@ -405,7 +416,7 @@ class ProgramBuilder:
 
     def item(self, excerpt: Excerpt, x: Ref) -> Ref:
         """Add the step of an array's element as a Python number."""
-        return self.add(Item(x.step, **self.place(excerpt, (x.step,), ())))
+        return self.add(Item(x.step, **self.common_fields(excerpt, (x.step,), ())))
 
     def create_array(
         self,
@@ -413,39 +424,41 @@ class ProgramBuilder:
         name: str,
         args: Sequence[Argument],
         keywords: Mapping[str, Argument],
-        like: Operand | int,
+        default_from: Operand | int,
         dtype: AnyDType | None,
         shape: Shape | None,
     ) -> Ref:
         """Add the step of an array made of a shape, or of Python numbers."""
         if self.observed:
             args = ((), *args[1:]) if name == "full" else ()
-        place = self.place(excerpt, (), shape)
-        return self.add(Created(name, tuple(args), tuple(keywords.items()), like, dtype, **place))
+        place = self.common_fields(excerpt, (), shape)
+        return self.add(Created(name, tuple(args), tuple(keywords.items()), default_from, dtype, **place))
 
     def array_of_number(self, excerpt: Excerpt, x: Argument, dtype: AnyDType | None = None) -> Ref:
         """Add a 0-d array of a Python number, of a dtype or of the default dtype of its kind."""
         ref = self.ref(excerpt, x)
         return self.create_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
-    def array_of(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
+    def array_of_list(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
         """Add the array of a list: of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
-        if flat and all(isinstance(self.static(i), (bool, int, float, complex)) for i in flat):
-            like = number_like([operand(self.static(i)) for i in flat])
-            return self.create_array(excerpt, "asarray", (self.static(x),), {}, like, dtype, _read_lengths(x))
+        if flat and all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):
+            like = dtype_deciding_number([operand(self.known_number(i)) for i in flat])
+            return self.create_array(
+                excerpt, "asarray", (self.known_number(x),), {}, like, dtype, _read_lengths(x)
+            )
         items = [self.ref(excerpt, item) if isinstance(item, tuple) else item for item in x]
         stacked = self.call(excerpt, operation("stack"), items)
         return stacked if dtype is None else self.cast(excerpt, stacked, dtype)
 
     def opaque(
-        self, excerpt: Excerpt, name: str, given: Operand | str, made_of: Sequence[int], shape: Shape | None
+        self, excerpt: Excerpt, name: str, result: Operand | str, made_of: Sequence[int], shape: Shape | None
     ) -> Ref:
-        """Add a step that no rule decides; its result is `given`."""
-        return self.add(Opaque(name, given, tuple(made_of), **self.place(excerpt, made_of, shape)))
+        """Add a step that no rule decides; its result is `result`."""
+        return self.add(Opaque(name, result, tuple(made_of), **self.common_fields(excerpt, made_of, shape)))
 
 
-def number_like(numbers: Sequence[Operand]) -> Operand:
+def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
     """Return the Python number that decides the dtype of an array of several: one of the highest kind.
 
     It has a value if it is an int beyond int32, which may have a dtype of its own, or be refused.
@@ -456,7 +469,7 @@ def number_like(numbers: Sequence[Operand]) -> Operand:
     return max(large, key=lambda x: abs(x.value or 0), default=plain)
 
 
-def lists_of(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
+def list_operands(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
     """Return the steps of the operands that are written as lists."""
     if tuple not in map(type, operands):
         return ()  # as nearly always
@@ -476,11 +489,11 @@ def _argument_text(x: Argument) -> str:
     return "None" if x is None else f"{x!r}"
 
 
-def _dtype_of(given: Operand | str) -> DType | None:
+def _dtype_of(result: Operand | str) -> DType | None:
     """Return the dtype of an input; None for a Python number, and for a dtype that a system defines."""
-    if isinstance(given, Operand):
-        return given.dtype
+    if isinstance(result, Operand):
+        return result.dtype
     try:
-        return parse(given).dtype
+        return parse_operand(result).dtype
     except DTypeError:
         return None

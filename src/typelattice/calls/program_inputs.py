@@ -8,15 +8,15 @@ from typing import Any, TypeGuard
 from typelattice.facts.dtypes import DTYPES, DTypeError
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.shapes import Shape
-from typelattice.facts.suggestions import short
-from typelattice.operands.notation import parse
-from typelattice.operands.objects import operand
+from typelattice.facts.suggestions import quote_short
+from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, OperandError
+from typelattice.operands.read_objects import operand
 
 SHAPED = re.compile(r"([^\[\]]*)\[([^\[\]]*)\](:weak)?")
-OWN = re.compile(r"[a-z][a-z0-9_]*\b")  # a name that a system file may give to a dtype
-MEMBER = re.compile(rf"{OWN.pattern}\([-+.,\de ]+\)")
-MOST_AXES = 64
+CUSTOM_NAME = re.compile(r"[a-z][a-z0-9_]*\b")  # a name that a system file may give to a dtype
+MEMBER = re.compile(rf"{CUSTOM_NAME.pattern}\([-+.,\de ]+\)")
+MAX_AXES = 64
 
 
 def read_input(x: object) -> tuple[Operand | str, Shape | None]:
@@ -36,7 +36,7 @@ def read_input(x: object) -> tuple[Operand | str, Shape | None]:
     name, lengths, weak = shaped[1], shaped[2].strip(), shaped[3] or ""
     what, shape = _parse_operand(f"{name}{weak}")
     if shape is not None:
-        raise OperandError(f"{short(x)} has a shape, and no dimensions; leave one out")
+        raise OperandError(f"{quote_short(x)} has a shape, and no dimensions; leave one out")
     return what, tuple(_parse_length(x, part.strip()) for part in lengths.split(",")) if lengths else ()
 
 
@@ -50,9 +50,9 @@ def is_operand(text: str) -> bool:
     """
     try:
         what, shape = read_input(text)
-        if isinstance(what, Operand) or MEMBER.match(what) or (shape is not None and OWN.match(what)):
+        if isinstance(what, Operand) or MEMBER.match(what) or (shape is not None and CUSTOM_NAME.match(what)):
             return True
-        return parse(what) is not None
+        return parse_operand(what) is not None
     except TypelatticeError:
         return False
 
@@ -69,7 +69,7 @@ def names_dtype(annotation: object) -> TypeGuard[str]:
 def _parse_operand(text: str) -> tuple[Operand | str, Shape | None]:
     """Return an operand string, read as far as its dtype is known here."""
     try:
-        found = parse(text)
+        found = parse_operand(text)
     except DTypeError:  # of a file's own, it may be
         return text, () if ":0d" in text or ":scalar" in text else None
     return found if found.tier == "scalar" else text, None if found.tier == "array" else ()
@@ -79,7 +79,7 @@ def _parse_length(text: str, length: str) -> int | None:
     if length == "?":
         return None
     if not re.fullmatch("[0-9]{1,18}", length):
-        what = f"{short(length)} in {short(text)} is no length of an axis"
+        what = f"{quote_short(length)} in {quote_short(text)} is no length of an axis"
         raise OperandError(f"{what}; give a number, or ? for one that is not known")
     return int(length)
 
@@ -87,6 +87,6 @@ def _parse_length(text: str, length: str) -> int | None:
 def _shape_of(x: Any) -> Shape | None:
     """Return the shape of an array, as far as it tells one."""
     shape = getattr(x, "shape", None)
-    if not isinstance(shape, tuple) or len(shape) > MOST_AXES:
+    if not isinstance(shape, tuple) or len(shape) > MAX_AXES:
         return None
     return tuple(n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in shape)

@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
 from typelattice.operands.notation import MAX_INT_BITS
-from typelattice.operands.operand import SCALARS, Operand, scalar
+from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
 
 SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, Kind.COMPLEX: 1j}
 
@@ -35,7 +35,7 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
     if op == "pow" and operands[0].kind.category <= 1 and _is_negative(operands[1]):
         samples = [1.0, 1.0]  # an integer to a negative power is a float
     try:
-        kind = SCALARS[type(function(*samples))]
+        kind = PYTHON_KINDS[type(function(*samples))]
     except TypeError:
         return None
     if len(values) < len(operands) or not _is_small(op, values):
@@ -44,7 +44,7 @@ def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
         found = function(*values)
     except (ArithmeticError, ValueError):
         return scalar(kind)
-    return scalar(SCALARS[type(found)], found)
+    return scalar(PYTHON_KINDS[type(found)], found)
 
 
 def _convert_to_int(x: Value) -> Value:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.step import Argument, Ref, Slice
+from typelattice.calls.steps import Argument, Ref, Slice
 from typelattice.facts.operations import Operation
-from typelattice.facts.shapes import Shape, ShapeError, broadcast
+from typelattice.facts.shapes import Shape, ShapeError, find_broadcast_shape
 
-SAME = (  # operations on one array that leave its shape
+SAME_SHAPE_OPERATIONS = (  # operations on one array that leave its shape
     "cholesky", "conj", "empty_like", "eigvals", "fft", "fftn", "fftshift", "flip", "full_like", "ifft",
     "ifftn", "ifftshift", "inv", "matrix_power", "ones_like", "roll", "tril", "triu", "zeros_like",
 )  # fmt: skip
@@ -20,10 +20,10 @@ GIVE_SHAPE = "give its operand a shape, e.g. float32[3,4]"
 NO_SHAPE = f"the shape is not known; {GIVE_SHAPE}"
 
 
-def counted_axis(axis: int, ndim: int) -> int:
+def normalize_axis(axis: int, ndim: int) -> int:
     """Count an axis of an array of `ndim` axes from the front. Raises ShapeError if there is no such axis.
 
-    >>> counted_axis(1, 3), counted_axis(-1, 3)
+    >>> normalize_axis(1, 3), normalize_axis(-1, 3)
     (1, 2)
     """
     if not -ndim <= axis < ndim:
@@ -41,7 +41,7 @@ def result_shape(
     first = operands[0] if operands else None
     match op.form:
         case "elementwise" | "choice":
-            return broadcast(operands)
+            return find_broadcast_shape(operands)
         case "reduction" if isinstance(keywords.get("q"), tuple):
             return None  # one result for each of several quantiles
         case "reduction":
@@ -60,9 +60,9 @@ def result_shape(
         case "whole":
             return _shape_of_whole_arrays(op, operands, args, keywords)
         case "pair":
-            return broadcast(operands)
+            return find_broadcast_shape(operands)
         case "cases":
-            return broadcast(operands) or None  # of numbers alone, the conditions have the shape
+            return find_broadcast_shape(operands) or None  # of numbers alone, the conditions have the shape
         case "multi-result":
             return _shape_of_part(op.name, first, keywords.get("axis", args[0] if args else 0))
     return None
@@ -75,7 +75,7 @@ def _shape_of_part(name: str, shape: Shape | None, axis: Argument) -> Shape | No
     if shape is None:
         return None
     if name == "unstack" and isinstance(axis, int):
-        at = counted_axis(axis, len(shape))
+        at = normalize_axis(axis, len(shape))
         return (*shape[:at], *shape[at + 1 :])
     return shape[:-2] if name == "slogdet" and len(shape) > 1 else None
 
@@ -164,16 +164,16 @@ def _find_axes(op: Operation) -> tuple[int, ...] | None:
 
 
 def _reduce_shape(
-    shape: Shape | None, axis: Argument, keepdims: bool, last: tuple[int, ...] | None
+    shape: Shape | None, axis: Argument, keepdims: bool, default_axes: tuple[int, ...] | None
 ) -> Shape | None:
-    axes = plain_axes(axis) if axis is not None else last
+    axes = plain_axes(axis) if axis is not None else default_axes
     if axes is None:
         return (
             (() if not keepdims else None if shape is None else (1,) * len(shape)) if axis is None else None
         )
     if shape is None or (axis is None and len(shape) < 2):  # the system decides whether it takes them
         return None
-    gone = {counted_axis(a, len(shape)) for a in axes}
+    gone = {normalize_axis(a, len(shape)) for a in axes}
     if keepdims:
         return tuple(1 if i in gone else length for i, length in enumerate(shape))
     return tuple(length for i, length in enumerate(shape) if i not in gone)
@@ -199,7 +199,7 @@ def _shape_of_whole_arrays(
         return lengths if lengths is None or -1 not in lengths else _fill_open_length(shape, lengths)
     if shape is None or (len(operands) > 1 and operands[1] is None):
         return None
-    if op.name in SAME:
+    if op.name in SAME_SHAPE_OPERATIONS:
         return shape
     rule = WHOLE.get(op.name)
     other = operands[1] if len(operands) > 1 else None
@@ -221,13 +221,13 @@ class _WholeArrays:
 def _permute_shape(x: _WholeArrays) -> Shape | None:
     if not x.axes or len(x.axes) != len(x.shape):
         return None
-    return tuple(x.shape[counted_axis(a, len(x.shape))] for a in x.axes)
+    return tuple(x.shape[normalize_axis(a, len(x.shape))] for a in x.axes)
 
 
 def _squeeze_shape(x: _WholeArrays) -> Shape | None:
     if not x.axes:
         return None
-    gone = {counted_axis(a, len(x.shape)) for a in x.axes}
+    gone = {normalize_axis(a, len(x.shape)) for a in x.axes}
     return tuple(length for i, length in enumerate(x.shape) if i not in gone)
 
 
@@ -245,7 +245,7 @@ def _shape_of_diag(x: _WholeArrays) -> Shape | None:
 
 
 def _shape_of_vecdot(x: _WholeArrays) -> Shape | None:
-    whole = broadcast([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
+    whole = find_broadcast_shape([x.shape, x.other]) if not x.keywords and x.shape and x.other else None
     return None if whole is None else whole[:-1]
 
 
@@ -262,7 +262,7 @@ def _expand_shape(x: _WholeArrays) -> Shape | None:
 
 
 WHOLE: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
-    "cross": lambda x: broadcast([x.shape, x.other]),
+    "cross": lambda x: find_broadcast_shape([x.shape, x.other]),
     "dot": lambda x: _shape_of_dot(x.shape, x.other),
     "inner": lambda x: (*x.shape[:-1], *x.other[:-1]) if x.shape and x.other else None,
     "vdot": lambda x: (),
@@ -294,14 +294,14 @@ def _shorten_shape(shape: Shape | None, keywords: Mapping[str, Argument]) -> Sha
     axis, n = keywords.get("axis", -1), keywords.get("n", 1)
     if not shape or not isinstance(axis, int) or not isinstance(n, int) or len({*keywords} - {"axis", "n"}):
         return None
-    at = counted_axis(axis, len(shape))
+    at = normalize_axis(axis, len(shape))
     return tuple(max(k - n, 0) if i == at and k is not None else k for i, k in enumerate(shape))
 
 
 def _swap_axes(shape: Shape, a: Argument, b: Argument) -> Shape | None:
     if not isinstance(a, int) or not isinstance(b, int):
         return None
-    lengths, i, j = list(shape), counted_axis(a, len(shape)), counted_axis(b, len(shape))
+    lengths, i, j = list(shape), normalize_axis(a, len(shape)), normalize_axis(b, len(shape))
     lengths[i], lengths[j] = lengths[j], lengths[i]
     return tuple(lengths)
 
@@ -337,7 +337,7 @@ def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
         return None  # the system decides whether it takes 0-d arrays
     if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
         raise ShapeError(f"matmul of shapes {a} and {b}")
-    batch = broadcast([a[:-2], b[:-2]])
+    batch = find_broadcast_shape([a[:-2], b[:-2]])
     return None if batch is None else (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
 
 
@@ -354,7 +354,11 @@ WIDENED: Mapping[str, Callable[[Shape], Shape]] = {
     "dstack": lambda shape: shape if len(shape) > 2 else (*(1,) * (2 - len(shape)), *shape, 1),
     "column_stack": lambda shape: shape if len(shape) > 1 else (*(shape or (1,)), 1),
 }
-ALONG = {"vstack": 0, "dstack": 2, "column_stack": 1}  # the axis of each; that of hstack is 1, of vectors 0
+STACKING_AXES = {
+    "vstack": 0,
+    "dstack": 2,
+    "column_stack": 1,
+}  # the axis of each; that of hstack is 1, of vectors 0
 
 
 def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
@@ -372,16 +376,16 @@ def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) ->
         return None
     if name in WIDENED:
         known = [WIDENED[name](shape) for shape in known]
-        axis = ALONG.get(name, min(len(known[0]) - 1, 1))
+        axis = STACKING_AXES.get(name, min(len(known[0]) - 1, 1))
     first = known[0]
     if name == "stack":
-        at = counted_axis(axis, len(first) + 1)
+        at = normalize_axis(axis, len(first) + 1)
         return (*first[:at], len(known), *first[at:])
     if not any(known):
         return (len(known),)  # numbers in a row
     if any(len(shape) != len(first) for shape in known):
         raise ShapeError(f"{name} of arrays of {len(first)} and of other numbers of axes")
-    at = counted_axis(axis, len(first))
+    at = normalize_axis(axis, len(first))
     lengths = [shape[at] for shape in known]
     total = None if None in lengths else sum(length for length in lengths if length is not None)
     return (*first[:at], total, *first[at + 1 :])

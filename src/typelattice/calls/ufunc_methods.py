@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from typelattice.calls.bind import call_function
-from typelattice.calls.call_signatures import FUNCTIONS, meaning
-from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults
+from typelattice.calls.bound_calls import call_function
+from typelattice.calls.call_signatures import FUNCTIONS, NameSort, name_meaning
+from typelattice.calls.multiple_results import SAME_DTYPE_AS, MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, Ref
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.suggestions import clip_text
 
 REDUCED: Mapping[str, Mapping[str, str]] = {  # what a method is, by the function whose it is
@@ -31,7 +31,7 @@ def is_ufunc_method(path: Sequence[str]) -> bool:
     return FUNCTIONS[path[-2]].form == "elementwise"
 
 
-def ufunc_method(
+def call_ufunc_method(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     function: str,
@@ -58,7 +58,7 @@ def ufunc_method(
     named = {"axis": 0, **dict(zip(POSITIONS, args[1:], strict=False)), **argument_values}
     made = call_function(builder, excerpt, known[name], args[:1], named)
     if method == "reduceat" and isinstance(made, Ref):
-        builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"))
+        builder.mark_same_dtype_as(made, (SAME_DTYPE_AS, f"{function}.{method}"))
     return made
 
 
@@ -68,19 +68,19 @@ def _call_repeatedly(
     function: str,
     method: str,
     args: Sequence[Argument],
-    given: Mapping[str, Argument],
+    keywords: Mapping[str, Argument],
 ) -> Ref:
     """Add a function applied to element after element: its dtype is that of the function of two arrays."""
     op = FUNCTIONS[function]
     if op.least > 2 or op.most == 1:
         raise excerpt.error(f"{function}.{method}: {function} takes one array; give a function of two")
-    typed = [x for x in (*args[1:], given.get("dtype")) if isinstance(x, (NamedDType, DTypeOf))]
-    if typed or "out" in given:
+    typed = [x for x in (*args[1:], keywords.get("dtype")) if isinstance(x, (NamedDType, DTypeOf))]
+    if typed or "out" in keywords:
         raise excerpt.error(f"{function}.{method} is read without dtype and out; cast with .astype(dtype)")
     x = builder.ref(excerpt, args[0])
     made = builder.call(excerpt, op, [x, x])
     shape = builder.shape(x) if method == "accumulate" else None
-    builder.stand_for(made, (STANDS_FOR, f"{function}.{method}"), shape)
+    builder.mark_same_dtype_as(made, (SAME_DTYPE_AS, f"{function}.{method}"), shape)
     return made
 
 
@@ -89,21 +89,25 @@ def _call_at(
     excerpt: Excerpt,
     name: str,
     args: Sequence[Argument],
-    given: Mapping[str, Argument],
+    keywords: Mapping[str, Argument],
 ) -> Ref:
     """Return the array after the function has updated some elements; its dtype stays."""
-    if len(args) not in (2, 3) or not isinstance(args[0], Ref) or {*given} - {"inplace"}:
+    if len(args) not in (2, 3) or not isinstance(args[0], Ref) or {*keywords} - {"inplace"}:
         raise excerpt.error(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
-    elements = builder.index(excerpt, x, key, INDICES[0] if isinstance(key, tuple) else "")
-    if values and builder.is_scalar(values[0]) and meaning("joined", "number", excerpt.owner):
+    elements = builder.index(excerpt, x, key, INDEX_FORMS[0] if isinstance(key, tuple) else "")
+    if (
+        values
+        and builder.is_scalar(values[0])
+        and name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", excerpt.owner)
+    ):
         values = [builder.array_of_number(excerpt, values[0])]  # it casts -1 to an unsigned dtype, too
     return builder.set_elements(excerpt, x, key, builder.call(excerpt, FUNCTIONS[name], [elements, *values]))
 
 
-def changes_array(path: Sequence[str], given: Mapping[str, Argument]) -> bool:
+def changes_array(path: Sequence[str], keywords: Mapping[str, Argument]) -> bool:
     """Return True if a method of an elementwise function writes into its array, as `np.add.at(x, i, y)`."""
-    return path[-1] == "at" and given.get("inplace") is not False
+    return path[-1] == "at" and keywords.get("inplace") is not False
 
 
 def _call_outer(builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Argument]) -> Argument:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 
 BINDING = re.compile(r"([^\W\d]\w*)=(?!=)([^\n]*)\Z")  # an operand has a colon before its =
 
 
 def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     """Return the one program among arguments, and the bindings of its names. Raises ProgramError."""
-    from typelattice.calls.step import ProgramError  # most questions bind no names: a faster start
+    from typelattice.calls.steps import ProgramError  # most questions bind no names: a faster start
 
     texts = [x for x in arguments if not BINDING.match(x)]
     option = next((x for x in texts if x.startswith("--")), None)
     if option:
-        what = f"{short(option)} comes after `--`, so it was read as an operand"
+        what = f"{quote_short(option)} comes after `--`, so it was read as an operand"
         raise ProgramError(f"{what}; put options before `--`")
     if len(texts) != 1:
         example = "explain 'a*2.0 + b' a=int8 b=float16"
-        given = " and ".join(map(short, texts[:3]))
+        given = " and ".join(map(quote_short, texts[:3]))
         what = f"a program stands alone, but {given} were given" if texts else "no program given"
         raise ProgramError(f"{what}; give one program and its names, as in: {example}")
     bound: dict[str, str] = {}

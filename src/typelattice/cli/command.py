@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clip_text, short
+from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.rendering.grid import printable
 
 MAX_EXAMPLES = 4  # examples shown where there are many of the same sort
@@ -99,21 +99,21 @@ def error_line(text: str) -> str:
 def count(text: str) -> int:
     """Read a count: a whole number from 1 on."""
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:
-        raise ArgumentTypeError(f"{short(text)} is no whole number from 1 to 999999999")
+        raise ArgumentTypeError(f"{quote_short(text)} is no whole number from 1 to 999999999")
     return int(text)
 
 
 def seed(text: str) -> int:
     """Read the seed of random numbers: a whole number."""
     if not re.fullmatch("-?[0-9]{1,18}", text):
-        raise ArgumentTypeError(f"{short(text)} is no whole number of up to 18 digits")
+        raise ArgumentTypeError(f"{quote_short(text)} is no whole number of up to 18 digits")
     return int(text)
 
 
 def duration(text: str) -> float:
     """Read a number of seconds."""
     if not re.fullmatch(r"[0-9]{0,9}\.?[0-9]{0,9}", text) or not text.strip("0."):
-        raise ArgumentTypeError(f"{short(text)} is no number of seconds, such as 0.5 or 10")
+        raise ArgumentTypeError(f"{quote_short(text)} is no number of seconds, such as 0.5 or 10")
     return float(text)
 
 

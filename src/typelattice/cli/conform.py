@@ -23,14 +23,14 @@ from typelattice.cli.command import (
 from typelattice.conformance.compare import Mismatch, Report, compare
 from typelattice.conformance.library import versions
 from typelattice.facts.libraries import recordings
-from typelattice.facts.missing_operations import absent
+from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import installed_release
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.departures import departures
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import load_recording
-from typelattice.recorded.sections import Call
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import progress_bar
@@ -91,7 +91,7 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _calls_with_progress(recording: Recording) -> Iterator[Call]:
+def _calls_with_progress(recording: Recording) -> Iterator[RecordedCall]:
     """Yield the recorded calls; a terminal's standard error names the operation that is compared."""
     show_progress, operations = progress_bar(), len(recording.operations)
     for done, (op, calls) in enumerate(groupby(recording.calls(), attrgetter("op"))):
@@ -104,7 +104,7 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
     """Compare the operations that a library was found to lack with those that are on record as absent."""
     if found is None:
         return []
-    listed = absent(name)
+    listed = find_missing_operations(name)
     lacking = [op for op in found if op not in listed]
     there = [op for op in OPERATIONS if op in listed and op not in found]
     unlisted = f"{name} does not have {some(lacking)}, and facts/missing_operations.txt does not say so"
@@ -114,7 +114,11 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
 
 def _read_departures(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:
     """Return the departures to leave out: of a system, or of a list of one's own."""
-    return departures(name, Path(args.departures), found.own_dtypes) if args.departures else departures(name)
+    return (
+        list_departures(name, Path(args.departures), found.custom_dtypes)
+        if args.departures
+        else list_departures(name)
+    )
 
 
 def _data(report: Report) -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import get_args
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, op_argument, some
 from typelattice.cli.table import drawn
-from typelattice.explanations.sections import answer
+from typelattice.explanations.promotion_in_english import answer_text
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import layout
 from typelattice.study.consensus import Consensus, contradicted, undefined
@@ -51,7 +51,7 @@ def _beside_standard(standard: tl.System, found: Consensus) -> Paragraphs:
     yield f"\n{standard.name} leaves {len(pairs)} pairs undefined on which all of these agree: {shown}"
     for s in found.systems:
         broken = contradicted(standard, s)
-        cells = [(" + ".join(map(str, p.operands)), answer(p), answer(q)) for p, q in broken]
+        cells = [(" + ".join(map(str, p.operands)), answer_text(p), answer_text(q)) for p, q in broken]
         lines = [f"{operands} is {there} there, {here} here" for operands, there, here in cells]
         yield layout().beside(s.name, [f"contradicts {standard.name} in {len(cells)} cells", *lines])
 

@@ -14,12 +14,12 @@ from typelattice.designer import ERRORS
 from typelattice.designer.completion import Completion, Design, design
 from typelattice.designer.demands import DEMANDS
 from typelattice.designer.nodes import MissingNodes, missing_nodes
-from typelattice.designer.plan import COSTS, RULES, PlanError
-from typelattice.designer.repair import KEPT, Repair, Repairs, repairs
+from typelattice.designer.plan import DEFAULT_COSTS, DEFAULT_RULES, PlanError
+from typelattice.designer.repair import KEPT_RULES, Repair, Repairs, repairs
 from typelattice.disk.write import check_writable, write_text
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.writer import code
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, overwrite_line
@@ -28,14 +28,14 @@ SHOWN = 8  # answers that a repair changes
 
 
 def arguments(parser: ArgumentParser) -> None:
-    words = "; ".join(f"{d.name}: {d.counts}" for d in DEMANDS.values())
-    costs = f"minimised, the first most (default: {','.join(COSTS)}). {words}"
+    words = "; ".join(f"{d.name}: {d.description}" for d in DEMANDS.values())
+    costs = f"minimised, the first most (default: {','.join(DEFAULT_COSTS)}). {words}"
     repair = "add or drop the fewest covers until no pair has several lowest bounds"
     nodes = "the nodes that the order lacks: with them every pair with an upper bound has a join"
     limit = "at most so many, all equally good (default: 5)"
     order = "the partial order: a system's name, or a .toml file"
     plan = "rules, costs and demands of your own, as a .toml file"
-    rules = f"kept in all that is added (default: {','.join(RULES)})"
+    rules = f"kept in all that is added (default: {','.join(DEFAULT_RULES)})"
     parser.add_argument("order", metavar="NAME|FILE", help=order)
     parser.add_argument("--rules", metavar="WORDS", help=rules)
     parser.add_argument("--costs", metavar="WORDS", help=costs)
@@ -82,7 +82,9 @@ def run(args: Namespace) -> Paragraphs:
 
 def _check_folder(folder: Path) -> None:
     if not os.path.isdir(folder):
-        raise UsageError(f"there is no folder {short(str(folder))} to write to; make it, or name another")
+        raise UsageError(
+            f"there is no folder {quote_short(str(folder))} to write to; make it, or name another"
+        )
     check_writable(folder / "found.toml")
 
 
@@ -125,7 +127,7 @@ def _repairs(args: Namespace) -> Repairs:
     if args.costs or args.plan or args.at_most:
         raise PlanError("--repair takes --rules only: it looks for the fewest changes")
     rules = _words(args.rules)
-    kept = KEPT if rules is None else rules
+    kept = KEPT_RULES if rules is None else rules
     return repairs(args.order, args.limit, args.every, kept, args.seconds, _progress)
 
 
@@ -133,7 +135,7 @@ def _describe_designs(order: str, found: Design | Repairs, written: Sequence[str
     """Describe each design, and name the file that it was written to."""
     page = layout()
     what = "completion" if isinstance(found, Design) else "smallest repair"
-    yield page.bold(_heading(order, len(found), what, found.proven, found.complete))
+    yield page.bold(_heading(order, len(found), what, found.is_proven, found.is_complete))
     yield ""
     if isinstance(found, Design):
         yield page.beside("rules", [", ".join(d.name for d in found.plan.rules) or "none"])
@@ -195,8 +197,10 @@ def _words(given: str | None) -> Sequence[str] | None:
 def _cap(given: str) -> tuple[str, int]:
     word, _, number = given.partition("=")
     if word not in DEMANDS or not re.fullmatch("[0-9]{1,9}", number):
-        near = "" if word in DEMANDS else nearest(word, DEMANDS)
-        raise PlanError(f"--at-most {short(given)}{near}; write WORD=N with one of {', '.join(DEMANDS)}")
+        near = "" if word in DEMANDS else spelling_hint(word, DEMANDS)
+        raise PlanError(
+            f"--at-most {quote_short(given)}{near}; write WORD=N with one of {', '.join(DEMANDS)}"
+        )
     return word, int(number)
 
 

@@ -13,7 +13,7 @@ from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, op
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import write_bytes
 from typelattice.drawings.heat_maps import HEATS, Heat, figure, heat, heat_grid
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 from typelattice.programs.make_program import file_of
 from typelattice.rendering.drawing import FORMATS, Drawing
 from typelattice.rendering.terminal import layout
@@ -127,7 +127,11 @@ def _format(args: Namespace) -> str:
     ending = Path(args.output).suffix.removeprefix(".").lower()
     if ending not in ENDINGS:
         endings = ", ".join(f".{each}" for each in ENDINGS)
-        what = f"no format ends in {short(f'.{ending}')}" if ending else f"{short(args.output)} has no ending"
+        what = (
+            f"no format ends in {quote_short(f'.{ending}')}"
+            if ending
+            else f"{quote_short(args.output)} has no ending"
+        )
         raise UsageError(f"draw: {what}; a format is known by one of {endings}, or by --format")
     return ENDINGS[ending]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
 from typelattice.cli.outputs import check_not_read
-from typelattice.codegen.emit import LANGUAGES, earlier_indices, emit, read_names, stale_files
+from typelattice.codegen.emit import LANGUAGES, emit_files, read_earlier_indices, read_names, stale_files
 from typelattice.disk.write import check_folder, write_text
 from typelattice.operands.operand import Tier
 from typelattice.rendering.grid import printable
@@ -40,9 +40,9 @@ def run(args: Namespace) -> Paragraphs:
     if unknown := [t for t in tiers if t not in ("array", "0d", "scalar")]:
         raise UsageError(f"emit: no tier {unknown[0][:40]!r}; there are array, 0d and scalar")
     names, indices = read_names(args.names) if args.names else ({}, {})
-    earlier = earlier_indices(folder, system, indices)
+    earlier = read_earlier_indices(folder, system, indices)
     chosen: list[Tier] | None = tiers or None  # type: ignore[assignment]  # as checked above
-    files = emit(system, args.lang, names, _words(args.ops), chosen, earlier, args.casts, args.probe)
+    files = emit_files(system, args.lang, names, _words(args.ops), chosen, earlier, args.casts, args.probe)
     for name in files:
         check_not_read(str(folder / name), args.system, args.names)
     if args.check:

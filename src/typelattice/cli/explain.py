@@ -20,10 +20,16 @@ from typelattice.cli.command import (
 )
 from typelattice.cli.site_address import link_argument, site_address
 from typelattice.explanations.explanation import explanation
-from typelattice.explanations.grouped_answers import Answers, example, group_lines, notes, own_dtypes
+from typelattice.explanations.grouped_answers import (
+    Answers,
+    list_custom_dtypes,
+    list_groups,
+    list_notes,
+    pick_example,
+)
 from typelattice.facts.operations import OPERATIONS, OPERATORS
 from typelattice.facts.suggestions import clip_text
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
@@ -56,7 +62,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError(f"explain: an expression is one argument: typelattice explain {expression}")
     site = None if args.link is None else site_address(args.link)
     found = [tl.system(which) for which in args.system or tl.systems()]
-    own = own_dtypes(found)
+    own = list_custom_dtypes(found)
     if any(BINDING.match(x) or _is_program(x, own[0]) for x in args.operands):
         from typelattice.cli.explain_program import explain_program
 
@@ -71,7 +77,7 @@ def run(args: Namespace) -> Paragraphs:
     elif args.system:
         yield from _describe_named_systems(answers)
     else:
-        yield answers.text(layout(), [f"Why? Add --system {example(answers)}"])
+        yield answers.text(layout(), [f"Why? Add --system {pick_example(answers)}"])
     if page:
         yield f"\n{page[0]}"
     if args.exit_code and not answers.agree:
@@ -115,7 +121,7 @@ def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
     if family is not None and family.parameters:  # also `decimal(3,9)`, which has an error of its own
         return False
     try:
-        parse(text, own)
+        parse_operand(text, own)
     except tl.TypelatticeError:
         from typelattice.programs.make_program import is_program
 
@@ -129,8 +135,8 @@ def _describe_named_systems(answers: Answers) -> Paragraphs:
     if len(answers) > 1:
         yield page.bold(answers.question)
         yield ""
-        yield from group_lines(answers, page)
-        yield from map(page.dim, notes(answers))
+        yield from list_groups(answers, page)
+        yield from map(page.dim, list_notes(answers))
         yield "\n"
     yield "\n\n\n".join(explanation(p, page) for p in answers)
 

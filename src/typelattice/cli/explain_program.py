@@ -9,20 +9,20 @@ from dataclasses import replace
 from typing import TypeVar
 
 import typelattice as tl
-from typelattice.calls.step import Input, ProgramError, Step
+from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.cli.bindings import bindings
 from typelattice.cli.command import DifferencesFound, Paragraphs
 from typelattice.cli.site_address import program_link
-from typelattice.explanations.recorded_answer import answer_words, recorded_words
-from typelattice.explanations.sections import cast_words, explicit_cast_words, fit_words
+from typelattice.explanations.promotion_in_english import describe_cast, describe_explicit_cast, describe_fit
+from typelattice.explanations.recorded_answer_in_english import recorded_words, result_words
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.programs.json.plain_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
+from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
@@ -72,8 +72,8 @@ def _disagree(replays: Sequence[Replay]) -> bool:
 def _parse_inputs(p: Program, known: Mapping[str, tl.DType]) -> Program:
     """Parse the inputs that are still text; `known` holds the dtypes that system files define."""
     steps = [
-        replace(step, given=parse(step.given, known))
-        if isinstance(step, Input) and isinstance(step.given, str) else step
+        replace(step, fixed_result=parse_operand(step.fixed_result, known))
+        if isinstance(step, Input) and isinstance(step.fixed_result, str) else step
         for step in p.steps
     ]  # fmt: skip
     return replace(p, steps=tuple(steps))
@@ -146,9 +146,9 @@ def _place(step: Step) -> str:
 def _result_text(o: Outcome, name: str) -> tuple[str, str]:
     """Return the result of a step and its system's name; the observed result where the library departs."""
     if seen := o.recorded_departure:
-        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
+        answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else result_words(seen)
         return answer, f"{name} (by rule {o})"
-    return str(o), f"{name}{UNASKED}" if o.never_asked else name
+    return str(o), f"{name}{NEVER_ASKED_MARK}" if o.never_asked else name
 
 
 def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
@@ -156,7 +156,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
     if any(o.operand and o.operand.dtype and o.operand.weak for o in outcomes):
         yield "* is weak: beside an array it adopts the array's width"
     if any(o.never_asked for o in outcomes):
-        yield UNASKED_NOTE
+        yield NEVER_ASKED_NOTE
     if any(o.recorded_departure for o in outcomes):
         yield "after a step where a library departs from its rule, later steps follow the rule"
 
@@ -188,20 +188,20 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
     """Explain a step that casts or refuses operands, and name the rule."""
     p = o.promotion
     if o.cast is not None:
-        words = explicit_cast_words(o.cast.source, o.cast.target, o.cast.says)
+        words = describe_explicit_cast(o.cast.source, o.cast.target, o.cast.says)
         return [o.reason or words, f"rule: {o.cast.rule}"]
     if p is None:
         return [o.reason] if o.reason else []
-    casts = [f"casts {cast_words(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
+    casts = [f"casts {describe_cast(c)}" for c in p.casts if isinstance(c.source, tl.DType)]
     refused = (
         [f"{o.reason}: {p.remedy}" if p.remedy and o.reason == p.reason else o.reason] if o.reason else []
     )
     sums = [f"accumulates in {p.accumulator}"] if p.accumulator else []
-    said = [*(refused or casts), *sums, *map(fit_words, p.fits)]
-    same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting)
+    said = [*(refused or casts), *sums, *map(describe_fit, p.fits)]
+    same = p.op is not None and all(operand.dtype is p.dtype for operand in p.promoting_operands)
     if said or not same:
         said.append(f"rule: {p.rule}")
-    seen = o.observed
+    seen = o.recorded_answer
     if (seen is None or seen.departs) and (did := recorded_words(p, seen)):
         said.append(f"observed: {'; '.join(did)}")
     return said
@@ -226,7 +226,7 @@ def _divergences(diverging: Divergences) -> Paragraphs:
         yield page.fold_line(answers, margin=2)
     if diverging.never_asked:
         yield ""
-        yield page.fold_line(UNASKED_NOTE)
+        yield page.fold_line(NEVER_ASKED_NOTE)
 
 
 def _results(replays: Sequence[Replay]) -> Paragraphs:

@@ -16,7 +16,7 @@ from typelattice.explorer.document import USUAL, document
 from typelattice.explorer.page import page
 from typelattice.explorer.server import serve
 from typelattice.explorer.workbench import BLANK, desk
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 from typelattice.rendering.grid import printable
 from typelattice.rendering.terminal import complain, progress_bar
 
@@ -47,7 +47,7 @@ def arguments(parser: ArgumentParser) -> None:
 def port(text: str) -> int:
     """Return a port, as an argument says it: a whole number up to 65535; 0 for any."""
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MOST_PORT:
-        raise ArgumentTypeError(f"{short(text)} is no whole number from 0 to {MOST_PORT}")
+        raise ArgumentTypeError(f"{quote_short(text)} is no whole number from 0 to {MOST_PORT}")
     return int(text)
 
 

@@ -8,7 +8,7 @@ from json import dumps
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError
-from typelattice.codegen.hand_kept_tables import MAX_FILE_BYTES, Linted, lint, read_form, sarif
+from typelattice.codegen.lint_tables import MAX_FILE_BYTES, LintResult, lint_table, make_sarif, read_form
 from typelattice.disk.read import read_bytes
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
@@ -29,36 +29,36 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """Print the cells that differ, each with its line, and count what was compared and what was not read."""
     form, system = read_form(args.form), tl.system(args.against)
-    found = lint(args.file, form, system, _read_allowed(args.allow))
+    found = lint_table(args.file, form, system, _read_allowed(args.allow))
     if args.format == "json":
         yield document("lint", _data(args.file, system.name, found))
     elif args.format == "sarif":
-        yield dumps(sarif(args.file, found), indent=1)
+        yield dumps(make_sarif(args.file, found), indent=1)
     else:
-        yield from (printable(f"{args.file}:{each.stated.line}: {each}") for each in found.differences)
-        for line, text in found.unread[:FEW_UNREAD]:
+        yield from (printable(f"{args.file}:{each.cell.line}: {each}") for each in found.differences)
+        for line, text in found.unread_cells[:FEW_UNREAD]:
             yield printable(f"{args.file}:{line}: not read: {text}")
-        if len(found.unread) > FEW_UNREAD:
-            yield f"... and {len(found.unread) - FEW_UNREAD} more that were not read"
-        counts = f"{len(found.differences)} differ from {system.name}, {len(found.unread)} not read"
+        if len(found.unread_cells) > FEW_UNREAD:
+            yield f"... and {len(found.unread_cells) - FEW_UNREAD} more that were not read"
+        counts = f"{len(found.differences)} differ from {system.name}, {len(found.unread_cells)} not read"
         yield f"{found.compared} cells compared, {counts}"
     if found.differences:
         raise DifferencesFound
 
 
-def _data(path: str, system: str, found: Linted) -> dict[str, object]:
+def _data(path: str, system: str, found: LintResult) -> dict[str, object]:
     differences = [
         {
-            "line": d.stated.line,
-            "operands": [d.stated.left, d.stated.right],
-            "stated": d.stated.result,
+            "line": d.cell.line,
+            "operands": [d.cell.left, d.cell.right],
+            "stated": d.cell.result,
             "expected": d.expected,
             "observed": d.observed,
             "rule": d.rule,
         }
         for d in found.differences
     ]
-    unread = [{"line": line, "text": text} for line, text in found.unread]
+    unread = [{"line": line, "text": text} for line, text in found.unread_cells]
     counted = {"file": path, "system": system, "compared": found.compared}
     return {**counted, "differences": differences, "unread": unread}
 

@@ -20,7 +20,7 @@ from typelattice.cli.command import (
     error_line,
 )
 from typelattice.cli.interrupts import end_at_once, end_in_silence
-from typelattice.facts.suggestions import clip_text, nearest, short
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.rendering.terminal import OutputError, complain, show
 
 COMMANDS = (  # each a module beside this one
@@ -80,13 +80,13 @@ class Parser(ArgumentParser):
         """Raise ArgumentError, with the nearest choice, for a value that is none of the choices."""
         choices = [*(action.choices or ())]
         if choices and value not in choices:
-            near = nearest(str(value), choices)
+            near = spelling_hint(str(value), choices)
             raise ArgumentError(action, f"invalid choice: {value!r}{near}; choose from {', '.join(choices)}")
 
     def _nearest_option(self, unread: Sequence[str]) -> str:
         """Return the option that was probably meant by the first word that looks like one."""
         mistyped = next((word.partition("=")[0] for word in unread if word.startswith("--")), "")
-        return nearest(mistyped, self._option_string_actions) if mistyped else ""
+        return spelling_hint(mistyped, self._option_string_actions) if mistyped else ""
 
     def _check_given_once(self, words: Sequence[str]) -> None:
         """Raises UsageError for an option given twice that holds one value: which is meant is not guessed."""
@@ -153,8 +153,8 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
     elif first == "--version":
         yield f"typelattice {tl.__version__}"
     elif first not in COMMANDS:
-        near = nearest(first, COMMANDS)
-        raise UsageError(f"no command {short(first)}{near}; there are {', '.join(COMMANDS)}")
+        near = spelling_hint(first, COMMANDS)
+        raise UsageError(f"no command {quote_short(first)}{near}; there are {', '.join(COMMANDS)}")
     else:
         own = command(first).own_words(rest)
         if {"-h", "--help"} & {*_before_dashes(rest[:own])}:

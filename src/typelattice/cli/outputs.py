@@ -10,7 +10,7 @@ from typelattice.cli.command import UsageError
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.files.system_definition import SystemDefinition, read
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 
 NULL = "\0"  # no path has it: what reads or writes such a file refuses it by itself
 

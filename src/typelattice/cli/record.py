@@ -20,7 +20,7 @@ from typelattice.cli.command import (
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import recordings
-from typelattice.facts.releases import SIGN
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
@@ -57,7 +57,7 @@ def run(args: Namespace) -> Paragraphs:
         raise UsageError("record: a recording is not printed; name a file with -o")
     output = Path(args.output or f"{args.library}{ENDING}")
     answers = Path(f"{output}{ANSWERS}")
-    newest, _, older = args.library.partition(SIGN)
+    newest, _, older = args.library.partition(VERSION_SIGN)
     base = newest if older and newest in recording_names() else None
     with interrupts.raise_on_interrupt():
         check_writable(output, ROOM)  # before the questions, which take minutes

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 
 from typelattice.cli.command import UsageError
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 
 DISTRIBUTION = "typelattice"
 LABEL = "Documentation"  # of the site's address among those that a distribution states
@@ -30,7 +30,7 @@ def site_address(given: str) -> str:
     """
     if given and not re.match(r"https?://\S+\Z", given):
         advice = "put --link last, or give https://..."
-        raise UsageError(f"explain: --link {short(given)} is no address; {advice}")
+        raise UsageError(f"explain: --link {quote_short(given)} is no address; {advice}")
     found = given or _stated()
     if not found:
         raise UsageError("explain: this copy states no address of its site; give it: --link https://...")

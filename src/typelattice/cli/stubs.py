@@ -35,7 +35,7 @@ def run(args: Namespace) -> Paragraphs:
         write_text(Path(args.output), stubs.text)
         yield f"{printable(args.output)}: {stubs.overloads:,} overloads of {system.name}"
         yield "types cannot say:"
-        yield from map(printable, stubs.left_out)
+        yield from map(printable, stubs.omitted_names)
     elif not args.check:
         yield stubs.text.rstrip("\n")
     if args.check:

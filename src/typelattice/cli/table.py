@@ -9,7 +9,7 @@ from typing import TypeVar, get_args
 import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, op_argument
 from typelattice.facts.dtypes import DType
-from typelattice.facts.gc_pause import gc_paused
+from typelattice.facts.gc_pause import pause_gc
 from typelattice.rendering import FORMATS, Grid
 from typelattice.rendering.terminal import complain, layout
 from typelattice.study.diffs import Diff
@@ -28,7 +28,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> Paragraphs:
     """Return the table in the format that was asked for."""
-    with gc_paused():
+    with pause_gc():
         found = make_asked(args, lambda **keys: tl.table(args.system, **keys))
         text = drawn(found.grid(args.codes), args.format)
     yield text

@@ -25,7 +25,7 @@ from typelattice.cli.command import (
 from typelattice.cli.interrupts import raise_on_interrupt
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
-from typelattice.facts.gc_pause import gc_paused
+from typelattice.facts.gc_pause import pause_gc
 from typelattice.rendering.terminal import OutputError, layout, show
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def run(args: Namespace) -> Paragraphs:
             from typelattice.tracing.report.html import write
 
             write(ended.run, systems, html)
-        with gc_paused():
+        with pause_gc():
             lines = _report(ended.run, ended.status, systems, width, note, args)
         if report_file:
             write_text(report_file, "\n".join(lines) + "\n")

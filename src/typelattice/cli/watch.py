@@ -28,7 +28,7 @@ from typelattice.conformance.recorder import asked_everything
 from typelattice.conformance.registry import library
 from typelattice.disk.write import check_writable
 from typelattice.facts.libraries import libraries, recordings
-from typelattice.facts.releases import SIGN, installed_release
+from typelattice.facts.releases import VERSION_SIGN, installed_release
 from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
 from typelattice.rendering.grid import printable
@@ -87,7 +87,7 @@ def _find_installed() -> Iterator[str]:
     for name in recording_names():
         entry = recordings().get(name)
         modules = libraries()[entry.library].modules if entry else ()
-        if SIGN not in name and modules and find_spec(modules[0]):
+        if VERSION_SIGN not in name and modules and find_spec(modules[0]):
             yield name
 
 
@@ -105,7 +105,7 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
         found = changes_since_recording(asked, release, then, progress_bar())
         if not found or path is None:
             return found, None
-        plain, _, older = release.partition(SIGN)
+        plain, _, older = release.partition(VERSION_SIGN)
         if older and not args.recording:
             save_recording(rest_on_base(found.now, plain), path)
         else:

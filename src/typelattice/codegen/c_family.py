@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import snake
-from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
+from typelattice.codegen.names import snake_case
+from typelattice.codegen.tables import REFUSED_INDEX, Tables, cast_cases, expected_results
 
-OFF = "// clang-format off"  # for the whole file, so that every style leaves it as it is
+FORMATTER_OFF = "// clang-format off"  # for the whole file, so that every style leaves it as it is
 
 
 def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return the header of C11. Every name begins with that of the system."""
-    p, upper = snake(t.system), snake(t.system).upper()
+    p, upper = snake_case(t.system), snake_case(t.system).upper()
     members = [f"  {upper}_{names[str(d)]} = {i}," for d, i in t.indices.items()]
     scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(t.scalars)]
     lines = [
-        OFF,
+        FORMATTER_OFF,
         f"/* {head} */",
         f"#ifndef {upper}_DTYPES_H",
         f"#define {upper}_DTYPES_H",
@@ -25,7 +25,7 @@ def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         "",
         "typedef enum {",
         *members,
-        f"  {upper}_REFUSED = {REFUSED}",
+        f"  {upper}_REFUSED = {REFUSED_INDEX}",
         f"}} {p}_dtype;",
         "",
     ]
@@ -85,13 +85,13 @@ def _c_casts(t: Tables, p: str) -> list[str]:
 
 def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
-    p, upper = snake(t.system), snake(t.system).upper()
+    p, upper = snake_case(t.system), snake_case(t.system).upper()
 
     def spell(tier: str, i: int) -> str:
         return f"{upper}_SCALAR_{t.scalars[i].upper()}" if tier == "scalar" else f"{upper}_{by_index[i]}"
 
-    by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED: "REFUSED"}
-    lines = [OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "int main(void) {"]
+    by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED_INDEX: "REFUSED"}
+    lines = [FORMATTER_OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "int main(void) {"]
     for f in t.lookups:
         fields = " ".join(f"{p}_{kind.lower()} {name};" for name, kind in f.parameters.items())
         given = ", ".join(f"cases[i].{name}" for name in f.parameters)
@@ -117,9 +117,9 @@ def c_test(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
     """The header of C++17: an enumeration and constexpr functions in a namespace of the system's name."""
-    p, guard = snake(t.system), f"{snake(t.system).upper()}_DTYPES_HPP"
+    p, guard = snake_case(t.system), f"{snake_case(t.system).upper()}_DTYPES_HPP"
     lines = [
-        OFF,
+        FORMATTER_OFF,
         f"// {head}",
         f"#ifndef {guard}",
         f"#define {guard}",
@@ -131,7 +131,7 @@ def cpp_header(t: Tables, names: Mapping[str, str], head: str) -> str:
         "",
         "enum class DType : std::uint8_t {",
         *(f"  {names[str(d)]} = {i}," for d, i in t.indices.items()),
-        f"  kRefused = {REFUSED},",
+        f"  kRefused = {REFUSED_INDEX},",
         "};",
         "",
     ]
@@ -193,13 +193,20 @@ def _cpp_casts(t: Tables) -> list[str]:
 
 def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a program that calls every function with all operands, and returns 1 for a wrong answer."""
-    p = snake(t.system)
-    by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED: "kRefused"}
+    p = snake_case(t.system)
+    by_index = {i: names[str(d)] for d, i in t.indices.items()} | {REFUSED_INDEX: "kRefused"}
 
     def spell(tier: str, i: int) -> str:
         return f"Scalar::k{t.scalars[i].capitalize()}" if tier == "scalar" else f"DType::{by_index[i]}"
 
-    lines = [OFF, f"// {head}", f'#include "{p}_dtypes.hpp"', "", f"using namespace {p}_dtypes;", ""]
+    lines = [
+        FORMATTER_OFF,
+        f"// {head}",
+        f'#include "{p}_dtypes.hpp"',
+        "",
+        f"using namespace {p}_dtypes;",
+        "",
+    ]
     lines += ["int main() {"]
     for f in t.lookups:
         fields = " ".join(f"{kind} {name};" for name, kind in f.parameters.items())
@@ -225,9 +232,9 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 def c_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
-    p, upper = snake(t.system), snake(t.system).upper()
+    p, upper = snake_case(t.system), snake_case(t.system).upper()
     rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in t.indices]
-    lines = [OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "#include <stdio.h>", ""]
+    lines = [FORMATTER_OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "#include <stdio.h>", ""]
     lines += [
         f"/* Yours to write: the implementation's dtype for two arrays; {upper}_REFUSED for a refusal. */",
         f"{p}_dtype ask({p}_dtype a, {p}_dtype b);",
@@ -243,9 +250,9 @@ def c_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 def cpp_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
-    p = snake(t.system)
+    p = snake_case(t.system)
     rows = [f'  {{DType::{names[str(d)]}, "{d}"}},' for d in t.indices]
-    lines = [OFF, f"// {head}", f'#include "{p}_dtypes.hpp"', "", "#include <cstdio>", ""]
+    lines = [FORMATTER_OFF, f"// {head}", f'#include "{p}_dtypes.hpp"', "", "#include <cstdio>", ""]
     lines += [
         f"using {p}_dtypes::DType;",
         "using std::printf;",

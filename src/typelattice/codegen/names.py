@@ -31,7 +31,7 @@ KEYWORDS["cpp17"] = (
 KEYWORDS["mlir"] = KEYWORDS["cpp17"]
 
 
-def camel(name: str) -> str:
+def camel_case(name: str) -> str:
     """Return a name in the style of Rust's and TypeScript's types.
 
     >>> camel("float8_e4m3fn"), camel("bool")
@@ -40,7 +40,7 @@ def camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
 
 
-def snake(name: str) -> str:
+def snake_case(name: str) -> str:
     """Return a name of letters, digits and underscores that begins with a letter.
 
     >>> snake("keras-jax@3.12"), snake("3x")
@@ -50,7 +50,7 @@ def snake(name: str) -> str:
     return found if found[:1].isalpha() else f"s{found}"
 
 
-def signature(
+def signature_lines(
     before: str, parameters: Mapping[str, str], after: str, width: int, indent: str = "    "
 ) -> list[str]:
     """Return the head of a function as formatters leave it: a parameter a line if one line is too long.
@@ -64,13 +64,13 @@ def signature(
 
 
 STYLES: Mapping[str, Callable[[str], str]] = {
-    "c11": lambda name: snake(name).upper(),
-    "cpp17": lambda name: f"k{camel(name)}",
-    "rust": camel,
-    "python": lambda name: snake(name).upper(),
-    "typescript": camel,
+    "c11": lambda name: snake_case(name).upper(),
+    "cpp17": lambda name: f"k{camel_case(name)}",
+    "rust": camel_case,
+    "python": lambda name: snake_case(name).upper(),
+    "typescript": camel_case,
     "json": str,
-    "mlir": lambda name: f"k{camel(name)}",
+    "mlir": lambda name: f"k{camel_case(name)}",
 }
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import signature, snake
-from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
+from typelattice.codegen.names import signature_lines, snake_case
+from typelattice.codegen.tables import REFUSED_INDEX, Tables, cast_cases, expected_results
 
 
 def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -19,9 +19,9 @@ def python_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     for number, table in enumerate(t.tables):
         lines += [f"_TABLE_{number} = (", *(f"    ({', '.join(map(str, row))},)," for row in table), ")"]
     lines += ["# fmt: on", "", "", "def _dtype(index: int) -> DType | None:"]
-    lines += [f"    return None if index == {REFUSED} else DType(index)"]
+    lines += [f"    return None if index == {REFUSED_INDEX} else DType(index)"]
     for f in t.lookups:
-        lines += ["", "", *signature(f"def {f.function}(", f.parameters, ") -> DType | None:", 88)]
+        lines += ["", "", *signature_lines(f"def {f.function}(", f.parameters, ") -> DType | None:", 88)]
         lines += [f"    return _dtype(_TABLE_{f.table}{f.cell()})"]
     if t.has_promote:
         lines += _fold(t)
@@ -66,7 +66,7 @@ def _casts(t: Tables) -> list[str]:
 
 def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a script that asserts the answer of every function to all operands."""
-    p = snake(t.system)
+    p = snake_case(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
 
     def spell(tier: str, i: int) -> str:
@@ -76,7 +76,7 @@ def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     for f in t.lookups:
         lines += ["for case in ("]
         for given, found in expected_results(t, f):
-            want = "None" if found == REFUSED else f"d.DType.{by_index[found]}"
+            want = "None" if found == REFUSED_INDEX else f"d.DType.{by_index[found]}"
             lines += [f"    ({', '.join(spell(*x) for x in given)}, {want}),"]
         lines += ["):", f"    assert d.{f.function}(*case[:-1]) is case[-1], case"]
     if t.casts:
@@ -91,7 +91,7 @@ def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 def python_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a script that prints the answers of a function `ask` as CSV, which `lint` reads."""
-    p = snake(t.system)
+    p = snake_case(t.system)
     return "\n".join(
         [
             f"# {head}",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import signature, snake
-from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
+from typelattice.codegen.names import signature_lines, snake_case
+from typelattice.codegen.tables import REFUSED_INDEX, Tables, cast_cases, expected_results
 
-DERIVED = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
+DERIVE_LINE = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
 
 
 def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -16,7 +16,7 @@ def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines = [
         f"// {head}",
         "",
-        DERIVED,
+        DERIVE_LINE,
         "#[repr(u8)]",
         "pub enum DType {",
         *(f"    {name} = {i}," for i, name in by_index.items()),
@@ -25,18 +25,18 @@ def rust_module(t: Tables, names: Mapping[str, str], head: str) -> str:
     ]
     if t.scalars:
         kinds = [f"    {word.capitalize()} = {i}," for i, word in enumerate(t.scalars)]
-        lines += ["/// Kinds of Python scalars.", DERIVED, "#[repr(u8)]"]
+        lines += ["/// Kinds of Python scalars.", DERIVE_LINE, "#[repr(u8)]"]
         lines += ["pub enum Scalar {", *kinds, "}", ""]
     for number, table in enumerate(t.tables):
         shape = f"[[Option<DType>; {len(table[0])}]; {len(table)}]"
-        cells = [
-            f"    [{', '.join('None' if i == REFUSED else f'Some(DType::{by_index[i]})' for i in row)}],"
-            for row in table
+        words = [
+            ["None" if i == REFUSED_INDEX else f"Some(DType::{by_index[i]})" for i in row] for row in table
         ]
+        cells = [f"    [{', '.join(row)}]," for row in words]
         lines += ["#[rustfmt::skip]", f"const TABLE_{number}: {shape} = [", *cells, "];", ""]
     for f in t.lookups:
         lines += [
-            *signature(f"pub const fn {f.function}(", f.parameters, ") -> Option<DType> {", 100),
+            *signature_lines(f"pub const fn {f.function}(", f.parameters, ") -> Option<DType> {", 100),
             f"    TABLE_{f.table}{f.cell('[{} as usize]')}",
             "}",
             "",
@@ -79,7 +79,7 @@ def _casts(t: Tables) -> list[str]:
 
 def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a program that asserts the answer of every function to all operands."""
-    p = snake(t.system)
+    p = snake_case(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
 
     def spell(tier: str, i: int) -> str:
@@ -91,7 +91,7 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
         types, arguments = ", ".join(f.parameters.values()), ", ".join(f.parameters)
         lines += [f"    let cases: &[({types}, Option<DType>)] = &["]
         for given, found in expected_results(t, f):
-            want = "None" if found == REFUSED else f"Some(DType::{by_index[found]})"
+            want = "None" if found == REFUSED_INDEX else f"Some(DType::{by_index[found]})"
             lines += [f"        ({', '.join(spell(*x) for x in given)}, {want}),"]
         lines += ["    ];", f"    for &({arguments}, want) in cases {{"]
         lines += [f"        assert_eq!({f.function}({arguments}), want);", "    }"]
@@ -108,7 +108,7 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 def rust_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
-    p = snake(t.system)
+    p = snake_case(t.system)
     return "\n".join(
         [
             f"// {head}",

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal
 
-from typelattice.engine.operate import operation_rules
+from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import Operation
-from typelattice.operands.notation import parse
-from typelattice.operands.operand import Operand, Tier, operand_of
+from typelattice.operands.notation import parse_operand
+from typelattice.operands.operand import Operand, Tier, operand_of_dtype
 from typelattice.study.foldable_casts import is_foldable
 from typelattice.study.study_scope import domain
 
 FORMAT = 1  # the version of what is emitted: of the names of functions, and of the JSON
-REFUSED = 255  # the index that stands for a refusal; so there are at most 255 dtypes
+REFUSED_INDEX = 255  # the index that stands for a refusal; so there are at most 255 dtypes
 Part = Literal["result", "compute", "accumulate"]
 
 
@@ -103,7 +103,7 @@ class Tables:
             "system": self.system,
             "dtypes": {str(d): i for d, i in self.indices.items()},
             "scalars": list(self.scalars),
-            "refused": REFUSED,
+            "refused": REFUSED_INDEX,
             "functions": {x.function: {"operands": list(x.tiers), "table": x.table} for x in self.lookups},
             "tables": [[list(row) for row in table] for table in self.tables],
             "folds": not self.no_fold,
@@ -121,7 +121,7 @@ def build_tables(
     system: System,
     ops: Sequence[str] = (),
     tiers: Iterable[Tier] | None = None,
-    earlier: Mapping[str, int] | None = None,
+    earlier_indices: Mapping[str, int] | None = None,
     casts: bool = False,
 ) -> Tables:
     """Ask a system all that its tables need.
@@ -138,7 +138,7 @@ def build_tables(
     """
     if not system.dtypes:
         raise EmitError(f"{system.name} has no dtypes of arrays, so there is no table to emit")
-    indices = _indices(system.dtypes, earlier or {})
+    indices = _assign_indices(system.dtypes, earlier_indices or {})
     scalars = tuple(str(o.kind.word) for o in domain(system, "scalar") if o.tier == "scalar")
     told_apart: tuple[Tier, ...] = ("array", *(t for t in ("0d", "scalar") if t in system.tiers))
     if scalars and "scalar" not in told_apart:
@@ -148,7 +148,7 @@ def build_tables(
         raise EmitError(f"{system.name} tells no tier {unknown[0]!r} apart; it has {', '.join(told_apart)}")
     if {*chosen} != {"array"}:
         _check_independent_of_values(system)
-    folds = _foldable(system, indices) if casts else ()
+    folds = _list_foldable_casts(system, indices) if casts else ()
     found = Tables(system.name, indices, scalars, no_fold=_why_no_fold(system), casts=folds)
     _add_functions(found, system, None, chosen)
     if casts and system.casts:
@@ -172,7 +172,7 @@ def cast_cases(t: Tables) -> Iterator[tuple[int, int, int, int]]:
         yield a, b, c, t.casts[a * t.size + b][c]
 
 
-def _foldable(system: System, indices: Mapping[DType, int]) -> tuple[tuple[int, ...], ...]:
+def _list_foldable_casts(system: System, indices: Mapping[DType, int]) -> tuple[tuple[int, ...], ...]:
     """Return 1 for each chain of casts that may be folded, else 0: a row for each pair of first dtypes."""
     by_index = {i: d for d, i in indices.items()}
     every = [by_index.get(i) for i in range(max(indices.values()) + 1)]
@@ -187,25 +187,27 @@ def _check_independent_of_values(system: System) -> None:
     instead = "emit its arrays alone, with `--tiers array`"
     if system.combine == "value":
         raise EmitError(f"{by_value}; {instead}")
-    if system.joins:
+    if system.int_join_dtypes:
         raise EmitError(
             f"{by_value} (`fit` says that an int joins the dtype that holds it); {instead}, or give `fit` "
             'another word in a file that extends it, such as `fit = { int = "raise" }`'
         )
 
 
-def _indices(dtypes: Sequence[DType], earlier: Mapping[str, int]) -> dict[DType, int]:
+def _assign_indices(dtypes: Sequence[DType], earlier_indices: Mapping[str, int]) -> dict[DType, int]:
     """Return the index of each dtype: that of an earlier emission, or the next one that was never used."""
-    used = max(earlier.values(), default=-1)
+    used = max(earlier_indices.values(), default=-1)
     found = {}
     for d in dtypes:
-        if str(d) in earlier:
-            found[d] = earlier[str(d)]
+        if str(d) in earlier_indices:
+            found[d] = earlier_indices[str(d)]
         else:
             used += 1
             found[d] = used
-    if used >= REFUSED:
-        raise EmitError(f"{used + 1} dtypes are more than the {REFUSED} that an index of one byte can name")
+    if used >= REFUSED_INDEX:
+        raise EmitError(
+            f"{used + 1} dtypes are more than the {REFUSED_INDEX} that an index of one byte can name"
+        )
     return dict(sorted(found.items(), key=lambda item: item[1]))
 
 
@@ -228,13 +230,15 @@ def _why_no_fold(system: System) -> str:
     return "" if system.combine == "join" else f"it combines operands by {system.combine!r}"
 
 
-def _operands(tables: Tables, tier: Tier) -> list[tuple[int, Operand]]:
+def _list_operands(tables: Tables, tier: Tier) -> list[tuple[int, Operand]]:
     if tier == "scalar":
-        return [(i, parse("True" if word == "bool" else word)) for i, word in enumerate(tables.scalars)]
-    return [(i, operand_of(d, tier=tier)) for d, i in tables.indices.items()]
+        return [
+            (i, parse_operand("True" if word == "bool" else word)) for i, word in enumerate(tables.scalars)
+        ]
+    return [(i, operand_of_dtype(d, tier=tier)) for d, i in tables.indices.items()]
 
 
-def _width(tables: Tables, tier: Tier) -> int:
+def _count_operands(tables: Tables, tier: Tier) -> int:
     return len(tables.scalars) if tier == "scalar" else tables.size
 
 
@@ -254,13 +258,13 @@ def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequen
         given = "" if set(combination) == {"array"} else "_" + "_".join(combination)
         for part in parts:
             name = "promote" if op is None else f"{_function_name(system.operation(op))}_{part}"
-            table = _ask(tables, system, op, combination, part, f"{name}{given}")
+            table = _fill_table(tables, system, op, combination, part, f"{name}{given}")
             tables.add(f"{name}{given}", combination, table)
 
 
 def _add_casts(tables: Tables, system: System) -> None:
     """Add the look-up of explicit casts: the target, or a refusal if the system allows no plain cast."""
-    rows = [[REFUSED] * tables.size for _ in range(tables.size)]
+    rows = [[REFUSED_INDEX] * tables.size for _ in range(tables.size)]
     for (a, i), (b, j) in product(tables.indices.items(), repeat=2):
         obstacle = system.cast_rule(a, b).obstacle
         if obstacle:
@@ -270,19 +274,20 @@ def _add_casts(tables: Tables, system: System) -> None:
     tables.add("cast", ("array", "array"), tuple(map(tuple, rows)))
 
 
-def _function_name(found: Operation) -> str:
+def _function_name(operation: Operation) -> str:
     """The name of an operation as part of an identifier: `==` is `equal_operator`, `+=` `add_in_place`."""
-    return f"{found.function}{'_in_place' if found.in_place else '_operator' if found.is_operator else ''}"
+    suffix = "_in_place" if operation.in_place else "_operator" if operation.is_operator else ""
+    return f"{operation.function}{suffix}"
 
 
-def _ask(
+def _fill_table(
     tables: Tables, system: System, op: str | None, tiers: tuple[Tier, ...], part: Part, function: str
 ) -> tuple[tuple[int, ...], ...]:
-    height = _width(tables, tiers[0]) if len(tiers) > 1 else 1
-    rows = [[REFUSED] * _width(tables, tiers[-1]) for _ in range(height)]
-    for given in product(*(_operands(tables, tier) for tier in tiers)):
+    height = _count_operands(tables, tiers[0]) if len(tiers) > 1 else 1
+    rows = [[REFUSED_INDEX] * _count_operands(tables, tiers[-1]) for _ in range(height)]
+    for given in product(*(_list_operands(tables, tier) for tier in tiers)):
         p = system.explain(*(o for _, o in given), op=op)
-        found = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic}[part]
+        found = {"result": p.dtype, "compute": p.compute, "accumulate": p.dtype and p.arithmetic_dtype}[part]
         row = given[0][0] if len(given) > 1 else 0
         if p.dtype is None:
             tables.reasons.setdefault(function, {})[", ".join(str(o) for _, o in given)] = str(p.reason)

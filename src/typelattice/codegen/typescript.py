@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from typelattice.codegen.names import camel, signature, snake
-from typelattice.codegen.tables import REFUSED, Tables, cast_cases, expected_results
+from typelattice.codegen.names import camel_case, signature_lines, snake_case
+from typelattice.codegen.tables import REFUSED_INDEX, Tables, cast_cases, expected_results
 
 
 def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
@@ -22,11 +22,11 @@ def typescript_module(t: Tables, names: Mapping[str, str], head: str) -> str:
         lines += ["// prettier-ignore", f"const TABLE_{number}: readonly (readonly number[])[] = ["]
         lines += [*rows, "];", ""]
     lines += ["function dtype(index: number | undefined): DType | undefined {"]
-    lines += [f"  return index === {REFUSED} ? undefined : (index as DType);", "}", ""]
+    lines += [f"  return index === {REFUSED_INDEX} ? undefined : (index as DType);", "}", ""]
     for f in t.lookups:
         cell = f.cell().replace("][", "]?.[")
         name = function_name(f.function)
-        lines += signature(f"export function {name}(", f.parameters, "): DType | undefined {", 80, "  ")
+        lines += signature_lines(f"export function {name}(", f.parameters, "): DType | undefined {", 80, "  ")
         lines += [f"  return dtype(TABLE_{f.table}{cell});", "}", ""]
     if t.has_promote:
         lines += _fold(t)
@@ -41,7 +41,7 @@ def function_name(name: str) -> str:
     >>> function_name("promote_array_scalar")
     'promoteArrayScalar'
     """
-    found = camel(name)
+    found = camel_case(name)
     return found[:1].lower() + found[1:]
 
 
@@ -82,7 +82,7 @@ def _casts(t: Tables) -> list[str]:
 
 def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a program that throws for a wrong answer of any function to any operands."""
-    p = snake(t.system)
+    p = snake_case(t.system)
     by_index = {i: names[str(d)] for d, i in t.indices.items()}
 
     def spell(tier: str, i: int) -> str:
@@ -93,7 +93,7 @@ def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines += ['  if (!ok) throw new Error("a table is wrong");', "}", "// prettier-ignore", "{"]
     for f in t.lookups:  # a list of all calls would be of a type too complex for the compiler
         for given, found in expected_results(t, f):
-            want = "undefined" if found == REFUSED else f"d.DType.{by_index[found]}"
+            want = "undefined" if found == REFUSED_INDEX else f"d.DType.{by_index[found]}"
             call = f"d.{function_name(f.function)}({', '.join(spell(*x) for x in given)})"
             lines += [f"  check({call} === {want});"]
     for *chain, folds in cast_cases(t):
@@ -110,7 +110,7 @@ def typescript_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
             "// Yours to write, in ask.ts: the implementation's dtype for two arrays; undefined if refused.",
             "// export function ask(a: DType, b: DType): DType | undefined",
             'import { ask } from "./ask.js";',
-            f'import {{ DType }} from "./{snake(t.system)}_dtypes.js";',
+            f'import {{ DType }} from "./{snake_case(t.system)}_dtypes.js";',
             "",
             "declare const console: { log(text: string): void };",
             "const names = new Map<DType | undefined, string>([",

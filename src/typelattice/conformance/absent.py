@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from typelattice.calls.call_signatures import FUNCTIONS, SAME_ARGUMENTS, equivalents, graph_names, names
+from typelattice.calls.call_signatures import (
+    FUNCTIONS,
+    SAME_ARGUMENTS,
+    NameSort,
+    equivalents,
+    graph_names,
+    names,
+)
 from typelattice.calls.compositions import operations_of
 from typelattice.facts.operations import OPERATIONS, Operation
 
@@ -61,7 +68,7 @@ def _find_described(library: str, found: set[str]) -> Iterator[str]:
     for (of, name), operations in equivalents().items():
         if of in (library, "*") and name in found:
             yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS)) for each in operations)
-    for (of, name), meaning in names("function").items():
+    for (of, name), meaning in names(NameSort.CREATION_FUNCTION).items():
         if of in (library, "*") and name in found:
             yield _canonical_name(meaning)
     for name, made_up_of in operations_of(library).items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typelattice.conformance.library import OperandString, versions
 from typelattice.conformance.process import LibraryProcess
 from typelattice.conformance.recorder import Progress, asked_again
-from typelattice.facts.releases import SIGN
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.answers import NOT_ASKED
 from typelattice.recorded.recording import Recording
 from typelattice.study.changed_calls import Changes, changes_between, list_recorded_calls
@@ -47,7 +47,7 @@ def changes_since_recording(
         list_recorded_calls(now),
     )
     before, after = {*_list_asked(then)}, {*asked.catalogue.dtypes, *asked.catalogue.operations}
-    new = () if SIGN in name else tuple(sorted(after - before))
+    new = () if VERSION_SIGN in name else tuple(sorted(after - before))
     return News(then, now, found, tuple(sorted(before - after)), new)
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import may_give_python_number
+from typelattice.engine.evaluate_operation import may_give_python_number
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.departure import Departure, departure_of
-from typelattice.recorded.sections import Call
+from typelattice.recorded.recorded_calls import RecordedCall
 
 REFUSAL = "-"
 """How a system's refusal is written."""
@@ -23,7 +23,7 @@ REFUSAL = "-"
 class Mismatch:
     """A call that a library and a system answer differently; `ours` as in recordings, `-` for a refusal."""
 
-    call: Call
+    call: RecordedCall
     ours: str
 
     @property
@@ -78,7 +78,7 @@ class Report:
         return {cause: _sort_by_variety(mismatches) for cause, mismatches in by_number}
 
 
-def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] = ()) -> Report:
+def compare(system: System, calls: Iterable[RecordedCall], listed: Sequence[Departure] = ()) -> Report:
     """Compare a system's answers with those of calls; `listed` are known departures.
 
     If all operands are Python numbers and Python itself answered, as in `1 == 2`, the call says nothing about
@@ -90,7 +90,7 @@ def compare(system: System, calls: Iterable[Call], listed: Sequence[Departure] =
     unknown: dict[str, None] = {}
     read = cache(system.operand)
     for call in calls:
-        if call.op not in NAMES and call.op not in system.operations:
+        if call.op not in NAMES and call.op not in system.custom_operations:
             unknown[call.op] = None
         elif call.answer in BROKEN:
             broken += 1

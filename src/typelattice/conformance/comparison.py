@@ -54,10 +54,10 @@ from typelattice.engine.system import System
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries, recordings
 from typelattice.facts.releases import installed_release
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import UnknownSystemError
-from typelattice.recorded.sections import Call
+from typelattice.files.system_text import UnknownSystemError
+from typelattice.recorded.recorded_calls import RecordedCall
 
 PATIENCE = 6  # times the limit that a call may take when it is asked again
 DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls
@@ -233,7 +233,7 @@ def _choose(questions: list[Question], calls: int | None, seed: int, by_class: b
 
 def _asked_now(
     reference: Asked, has: Catalogue, choose: Callable[[list[Question]], list[Question]], by_value: bool
-) -> list[Call]:
+) -> list[RecordedCall]:
     """Ask another implementation what both have, with numbers in the arrays if values are compared."""
     questions = list(questions_of_both(reference.catalogue, has))
     if by_value:
@@ -313,8 +313,8 @@ def _values(example: Difference) -> dict[str, object]:
 
 
 def _broken_again(
-    start: Callable[[], Asked], answered: Sequence[tuple[Call, Difference | None]]
-) -> list[tuple[Call, Difference | None]]:
+    start: Callable[[], Asked], answered: Sequence[tuple[RecordedCall, Difference | None]]
+) -> list[tuple[RecordedCall, Difference | None]]:
     """Ask calls that broke down once more, in a new process that has more time, before they are reported.
 
     A library that loads modules at its first call, on a machine with other work, is no library that hangs.
@@ -343,6 +343,6 @@ def _system(other: str) -> System | None:
     try:
         return find_system(other)
     except UnknownSystemError:
-        if near := nearest(other, implementations()):
-            raise UnknownLibraryError(f"no system or implementation {short(other)}{near}") from None
+        if near := spelling_hint(other, implementations()):
+            raise UnknownLibraryError(f"no system or implementation {quote_short(other)}{near}") from None
         raise

@@ -159,7 +159,7 @@ def of_operands(
     op: Operation, function: Callable[..., Any], condition: object, matrix: Callable[[Any], object], main: Any
 ) -> Function:
     """Return the function of an operation as one of its operands alone, and of its first result."""
-    more = signature(op, None).asked
+    more = signature(op, None).recorder_arguments
     if op.form == "choice":
         return lambda x, y: function(condition, x, y)
     if op.form == "list":

@@ -21,7 +21,7 @@ from typelattice.conformance.questions import TIERS
 from typelattice.conformance.registry import library, missing_library
 from typelattice.facts.libraries import file_of, recordings
 from typelattice.facts.operations import NAMES, OPERATIONS
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 
 TABLE = Path(__file__).parent / "implementations" / "table.toml"
 
@@ -93,7 +93,7 @@ class ImplementationAsLibrary(Library):
 
 def _call(op: str, *operands: str) -> object:
     """Return what the method `ask` takes, behind its name, as the result from which the answer is read."""
-    return "ask", op, operands, signature(NAMES[op], None).asked
+    return "ask", op, operands, signature(NAMES[op], None).recorder_arguments
 
 
 def implementation(name: str) -> Library:
@@ -124,8 +124,10 @@ def implementation(name: str) -> Library:
 def check_name(name: str) -> None:
     """Raise UnknownLibraryError for what `implementation` cannot find by its name."""
     if ":" not in name and name not in (known := (*implementations(), *recordings())):
-        near = nearest(name, known) or f"; these come along: {', '.join(implementations())}"
-        raise UnknownLibraryError(f"unknown implementation {short(name)}{near}; module:attribute is your own")
+        near = spelling_hint(name, known) or f"; these come along: {', '.join(implementations())}"
+        raise UnknownLibraryError(
+            f"unknown implementation {quote_short(name)}{near}; module:attribute is your own"
+        )
 
 
 @cache

@@ -21,9 +21,9 @@ from typelattice.conformance.values import same_values
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline_message
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import open_recording
-from typelattice.recorded.sections import Call
 
 SEVERAL = 200
 """Random calls of three operands and more, of each operation that takes them."""
@@ -50,8 +50,8 @@ CHANGING = re.compile(r"""(["'`])[^"'`]*\1|0x[0-9a-f]+|\s*This error occurred in
 class Difference:
     """A call that an implementation answers differently from what was expected."""
 
-    expected: Call
-    found: Call
+    expected: RecordedCall
+    found: RecordedCall
 
     @property
     def sort(self) -> str:
@@ -91,7 +91,7 @@ class Difference:
             op, kind = self.found.op, DTYPES.get(self.found.answer.rstrip("*"))
             return f"{NAMES[op].function if op in NAMES else op}: {kind.kind if kind else self.found.answer}"
         refusal = self.found if self.sort == REFUSES else self.expected
-        message = _without_names(outline(refusal.message), refusal.op)
+        message = _without_names(outline_message(refusal.message), refusal.op)
         return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or of_class}"
 
     def __str__(self) -> str:
@@ -126,7 +126,7 @@ def class_of(op: str) -> str:
     return NAMES[op].of_class if op in NAMES else op.partition("_")[0]
 
 
-def askable(calls: Iterable[Call], has: Catalogue) -> list[Call]:
+def askable(calls: Iterable[RecordedCall], has: Catalogue) -> list[RecordedCall]:
     """The calls that an implementation has, but those that nobody answered or that broke the reference."""
     operands, two, more = {*has.operands}, {*has.operations}, {*has.several}
     return [
@@ -139,13 +139,15 @@ def askable(calls: Iterable[Call], has: Catalogue) -> list[Call]:
     ]
 
 
-def differences(asked: Asked, expected: Sequence[Call]) -> Iterator[tuple[Call, Difference | None]]:
+def differences(
+    asked: Asked, expected: Sequence[RecordedCall]
+) -> Iterator[tuple[RecordedCall, Difference | None]]:
     """Ask an implementation each expected call; yield it with its difference, None if it agrees."""
     answers = asked.answers([(call.op, call.operands) for call in expected])
     for call, (answer, message) in zip(expected, answers, strict=True):
         if has_values(call) and answer == call.answer and not message:
             answer = f"{VAGUE}no values"
-        found = Call(call.op, call.operands, answer, message)
+        found = RecordedCall(call.op, call.operands, answer, message)
         if answer != NOT_ASKED:
             yield call, None if _agree(call, found) else Difference(call, found)
 
@@ -221,7 +223,7 @@ def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
     return Cause(sort, cause, _sorted(parts))
 
 
-def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
+def calls_of_system(system: System, has: Catalogue) -> Sequence[RecordedCall]:
     """Return the calls to ask, each with the recorded answer; without a recording, with the rule's answer.
 
     Calls of Python numbers alone are left out: Python answers them, or the library as it likes.
@@ -231,7 +233,7 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[Call]:
         return [call for op in asked for call in recording.calls_of(op) if _has_array(call.operands)]
     read = cache(system.operand)
     return [
-        Call(op, operands, answer_text(system.explain(*map(read, operands), op=op)))
+        RecordedCall(op, operands, answer_text(system.explain(*map(read, operands), op=op)))
         for op, operands in questions_of_both(has, has)
     ]
 
@@ -243,7 +245,7 @@ def operands_of_system(system: System, has: Catalogue) -> Sequence[str]:
     return [*map(str, system.dtypes), *has.operands]
 
 
-def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Call]:
+def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[RecordedCall]:
     """Yield chains with a system's answers, one operation after the other; see `calls_of_system`."""
     recording = open_recording(system.name)
 
@@ -251,19 +253,19 @@ def answers_of_system(system: System, chains: Iterable[Question]) -> Iterator[Ca
         op, operands = question
         if recording is None:
             return answer_text(system.explain(*map(system.operand, operands), op=op))
-        call = recording.call(op, operands)
+        call = recording.find_call(op, operands)
         return call.answer if call else NOT_ASKED
 
     for chain, operands in chains:
-        yield Call(chain, operands, answer_step_by_step(chain, operands, ask))
+        yield RecordedCall(chain, operands, answer_step_by_step(chain, operands, ask))
 
 
 def chain_differences(
     asked: Asked,
-    expect: Callable[[Sequence[Question]], Iterable[Call]],
+    expect: Callable[[Sequence[Question]], Iterable[RecordedCall]],
     chains: Sequence[Question],
     number: int,
-) -> Iterator[tuple[Call, Difference | None]]:
+) -> Iterator[tuple[RecordedCall, Difference | None]]:
     """Ask so many chains of operations, of those that have an expected answer.
 
     Yields each with the smallest part of it that differs, None if it agrees.
@@ -275,13 +277,13 @@ def chain_differences(
         yield call, difference
 
 
-def askable_chains(calls: Iterable[Call]) -> Iterator[Call]:
+def askable_chains(calls: Iterable[RecordedCall]) -> Iterator[RecordedCall]:
     """Yield the chains that were answered, and did not break the reference."""
     return (call for call in calls if call.answer != NOT_ASKED and call.answer not in BROKEN)
 
 
 def _smallest_part(
-    asked: Asked, expect: Callable[[Sequence[Question]], Iterable[Call]], whole: Difference
+    asked: Asked, expect: Callable[[Sequence[Question]], Iterable[RecordedCall]], whole: Difference
 ) -> Difference:
     """Return the difference of the smallest part of a chain that has one: often of a single operation."""
     operands = {*asked.catalogue.operands}
@@ -344,10 +346,10 @@ def is_operator(op: str) -> bool:
     return op in NAMES and NAMES[op].is_operator
 
 
-def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> Iterator[Call]:
+def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> Iterator[RecordedCall]:
     """Calls with the answers of another implementation, as they come in."""
     for (op, operands), (answer, message) in zip(questions, reference.answers(questions), strict=True):
-        yield Call(op, operands, answer, message)
+        yield RecordedCall(op, operands, answer, message)
 
 
 def not_known(found: Sequence[Cause], known: Mapping[str, int]) -> list[Cause]:
@@ -366,7 +368,7 @@ def shrink_known(found: Sequence[Cause], known: Mapping[str, int]) -> dict[str, 
     return {name: min(count, counts[name]) for name, count in known.items() if name in counts}
 
 
-def has_values(call: Call) -> bool:
+def has_values(call: RecordedCall) -> bool:
     """Return True if a call's answer has values."""
     return bool(call.message) and not _is_refusal(call.answer)
 
@@ -379,7 +381,7 @@ def _is_refusal(answer: str) -> bool:
     return answer == REFUSAL or answer.startswith(EXCEPTION)
 
 
-def _agree(call: Call, other: Call) -> bool:
+def _agree(call: RecordedCall, other: RecordedCall) -> bool:
     expected, found = call.answer, other.answer
     if has_values(call) and has_values(other) and expected == found:
         return same_values(call.message, other.message, found)

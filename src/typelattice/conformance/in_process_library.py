@@ -13,7 +13,7 @@ from typelattice.conformance.questions import TAKE_SEVERAL, candidates
 from typelattice.conformance.values import values_of
 from typelattice.facts.libraries import recordings
 from typelattice.facts.operations import Operation, operation
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
 MESSAGE = 160
@@ -135,7 +135,7 @@ class InProcessLibrary:
             return str(answer), values_of(self._library, result) if self._tells_values else ""
         call = f"{op}({', '.join(operands)})"
         by = getattr(self._library, "answers_by", "read")
-        what = f"{by} must give a string such as 'int16', it gave {short(repr(answer))} for {call}"
+        what = f"{by} must give a string such as 'int16', it gave {quote_short(repr(answer))} for {call}"
         raise CannotAskError(f"the library cannot be asked: {what}")
 
 
@@ -148,7 +148,9 @@ def exception_answer(error: BaseException) -> Answer:
 def _operations(library: Library) -> dict[str, Callable[..., object]]:
     """Return a library's functions by the one name of each operation. Raises OpError too."""
     if not callable(library.operations):  # as of an implementation, which only `compare` asks
-        what = f"operations must be a method that returns functions, not {short(repr(library.operations))}"
+        what = (
+            f"operations must be a method that returns functions, not {quote_short(repr(library.operations))}"
+        )
         raise CannotAskError(f"the library cannot be asked: {what}")
     found = dict(library.operations())
     if not found:
@@ -157,7 +159,8 @@ def _operations(library: Library) -> dict[str, Callable[..., object]]:
         )
     for op, function in found.items():
         if not callable(function):
-            what = f"operations() has {short(repr(function))} for {short(str(op))}, which cannot be called"
+            has = f"{quote_short(repr(function))} for {quote_short(str(op))}"
+            what = f"operations() has {has}, which cannot be called"
             raise CannotAskError(f"the library cannot be asked: {what}")
     own = getattr(library, "own", {})
     return {operation(_text("operations()", op), own).name: function for op, function in found.items()}
@@ -167,7 +170,7 @@ def _texts(what: str, given: object) -> tuple[str, ...]:
     """Return a sequence of strings that the library gave."""
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise CannotAskError(
-            f"the library cannot be asked: {what} must be a list of strings, not {short(repr(given))}"
+            f"the library cannot be asked: {what} must be a list of strings, not {quote_short(repr(given))}"
         )
     return tuple(_text(what, each) for each in given)
 
@@ -176,7 +179,7 @@ def _text(what: str, given: object) -> str:
     """Return a string that the library gave."""
     if isinstance(given, str) and given.isprintable() and len(given) <= TEXT:
         return str(given)
-    what = f"{what} must be of printable strings of up to {TEXT} characters, not {short(repr(given))}"
+    what = f"{what} must be of printable strings of up to {TEXT} characters, not {quote_short(repr(given))}"
     raise CannotAskError(f"the library cannot be asked: {what}")
 
 

@@ -41,8 +41,8 @@ from typelattice.facts.operations import NAMES
 from typelattice.files.reader import system as find_system
 from typelattice.recorded.answers import EXCEPTION
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.departures import departures
-from typelattice.recorded.sections import Call
+from typelattice.recorded.list_departures import list_departures
+from typelattice.recorded.recorded_calls import RecordedCall
 
 SEVERAL = 500
 """Random calls of three operands and more, of each operation that takes them."""
@@ -61,7 +61,7 @@ def compare_all(
     return compare(find_system(system), calls(library, op), listed)
 
 
-def calls(library: Library, op: str | None = None) -> Iterator[Call]:
+def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
     """Every operation of a library over every pair of its operands, with the library's answers.
 
     Calls of Python scalars alone are left out: Python answers them, or the library as it likes.
@@ -74,7 +74,7 @@ def calls(library: Library, op: str | None = None) -> Iterator[Call]:
             with warnings.catch_warnings():  # where pytest makes errors of them, they would be answers
                 warnings.simplefilter("ignore")
                 answer, message = asker.ask(name, operands)
-            yield Call(name, operands, answer, message)
+            yield RecordedCall(name, operands, answer, message)
 
 
 def library_of(library: Any) -> Library:
@@ -104,8 +104,8 @@ def promotion_tests(
 
     asked = library_of(library)
     against = find_system(system)
-    listed = departures(asked.name, Path(baseline), against.own_dtypes) if baseline else ()
-    known = departures(against.name) if library_of_module(asked.name) == _recorded_of(against) else ()
+    listed = list_departures(asked.name, Path(baseline), against.custom_dtypes) if baseline else ()
+    known = list_departures(against.name) if library_of_module(asked.name) == _recorded_of(against) else ()
 
     @pytest.mark.parametrize("op", sorted(asked.operations()))
     def test(op: str) -> None:

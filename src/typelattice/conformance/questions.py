@@ -137,10 +137,16 @@ def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
     """Return the operands of which an operation is asked, by their index."""
     usual = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
     every = known.function in ASKED_OF_EVERY_DTYPE and not usual
-    if (known.function in ASKED_OF_EVERY_OPERAND and not usual) or (every and known.alone):
+    if (known.function in ASKED_OF_EVERY_OPERAND and not usual) or (
+        every and known.has_one_promoting_operand
+    ):
         return tuple(range(len(operands)))
     tiers = _tiers(known)
-    scalars = KINDS if known.form == "creation" or not (known.alone or _takes_arrays_only(known)) else ()
+    scalars = (
+        KINDS
+        if known.form == "creation" or not (known.has_one_promoting_operand or _takes_arrays_only(known))
+        else ()
+    )
     read = [OperandString.parse(name) for name in operands]
     return tuple(
         i
@@ -183,7 +189,7 @@ def random_questions(
     """So many calls of two operands, and of more where `several` may take part: half of promotion itself."""
     drawn = random.Random(seed)
     known = {op: operation(op, own) for op in operations}
-    promoting = [op for op in operations if not known[op].alone]
+    promoting = [op for op in operations if not known[op].has_one_promoting_operand]
     asked_first = [op for op in ("result_type",) if op in promoting] or promoting
     pools = {op: _pool(known[op], operands) for op in promoting}
     scalars = [name for name in operands if name in (*KINDS, *EDGES)]
@@ -218,8 +224,8 @@ def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
     Two operands: they promote together, and the operation needs no more.
     """
     if count == 1:
-        return known.alone or (known.name in several and known.least == 1)
-    return not known.alone and known.least <= 2
+        return known.has_one_promoting_operand or (known.name in several and known.least == 1)
+    return not known.has_one_promoting_operand and known.least <= 2
 
 
 def _most(known: Operation) -> int:
@@ -229,5 +235,5 @@ def _most(known: Operation) -> int:
 def _takes_arrays_only(known: Operation) -> bool:
     """Return True if an operation takes neither Python scalars nor 0-d arrays."""
     return known.name == "promote_types" or (
-        known.form in ("whole", "list", "subscripts", "cases") and not known.alone
+        known.form in ("whole", "list", "subscripts", "cases") and not known.has_one_promoting_operand
     )

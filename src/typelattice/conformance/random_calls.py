@@ -11,7 +11,7 @@ from typelattice.conformance.questions import Question, random_questions
 from typelattice.engine.system import System
 from typelattice.facts.operations import Operation, operation
 from typelattice.recorded.departure import Departure
-from typelattice.recorded.sections import Call
+from typelattice.recorded.recorded_calls import RecordedCall
 
 SHRUNK = 200
 """How many mismatches are made small; the further ones are reported as they were found."""
@@ -53,7 +53,7 @@ def shrink_mismatch(
         m = smaller
 
 
-def _smaller(call: Call, known: Operation) -> Iterator[Question]:
+def _smaller(call: RecordedCall, known: Operation) -> Iterator[Question]:
     """Yield the calls with one operand less, then those with one operand replaced by a plain array."""
     if len(call.operands) > max(2, known.least):
         yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
@@ -70,9 +70,9 @@ def _calls(
     asked: LibraryProcess,
     questions: Sequence[Question],
     progress: Callable[[int, int, str], None] = lambda done, planned, op: None,
-) -> Iterator[Call]:
+) -> Iterator[RecordedCall]:
     """Yield the questions with the library's answers."""
     for done, (answer, _) in enumerate(asked.answers(questions)):
         op, operands = questions[done]
         progress(done + 1, len(questions), op)
-        yield Call(op, operands, answer)
+        yield RecordedCall(op, operands, answer)

@@ -12,10 +12,10 @@ from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import Library, versions
 from typelattice.conformance.process import CALL_SECONDS, LibraryProcess
 from typelattice.conformance.questions import Question, planned_calls
-from typelattice.recorded.answers import LACKED, Messages
+from typelattice.recorded.answers import MISSING_IN_RELEASE, Messages
 from typelattice.recorded.encode_recording import encode_recording
+from typelattice.recorded.recorded_calls import Answers
 from typelattice.recorded.recording import Recording, RecordingError
-from typelattice.recorded.sections import Answers
 
 Progress = Callable[[int, int, str], None]
 """Told how many calls are done, how many are planned, and the operation."""
@@ -106,13 +106,13 @@ def _recording(
     """Ask the questions that no earlier recording answers, and record all answers."""
     has = asked.catalogue
     known = _read_earlier(earlier, has)
-    known |= {question: LACKED for question in questions if not _has(has, *question)}
+    known |= {question: MISSING_IN_RELEASE for question in questions if not _has(has, *question)}
     answers = asked.answers([question for question in questions if question not in known])
     messages = Messages()
     found: dict[str, Answers] = {}
     for done, (op, of) in enumerate(questions, 1):
         answer, message = known.get((op, of)) or next(answers)
-        found.setdefault(op, {})[of] = messages.name(answer, message)
+        found.setdefault(op, {})[of] = messages.name_answer(answer, message)
         progress(done, len(questions), op)
     head = {
         "library": has.name,
@@ -123,7 +123,7 @@ def _recording(
         "operands": list(operands),
         "seed": seed,
     }
-    return encode_recording(head, messages.errors, found)
+    return encode_recording(head, messages.texts, found)
 
 
 def _has(catalogue: Catalogue, op: str, operands: tuple[str, ...]) -> bool:

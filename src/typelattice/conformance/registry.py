@@ -16,8 +16,8 @@ from typelattice.conformance.library import (
     UnknownLibraryError,
 )
 from typelattice.facts.libraries import file_of, libraries, library_of, recordings
-from typelattice.facts.releases import SIGN, installed_release
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.releases import VERSION_SIGN, installed_release
+from typelattice.facts.suggestions import quote_short, spelling_hint
 
 
 def library(name: str) -> Library:
@@ -45,16 +45,16 @@ def _of_your_own(name: str) -> Library:
 
 def _find_library(name: str) -> Library:
     if name not in recordings():
-        near = nearest(name, recordings()) or f"; these are {', '.join(recordings())}"
-        raise UnknownLibraryError(f"no library is recorded as {short(name)}{near}")
+        near = spelling_hint(name, recordings()) or f"; these are {', '.join(recordings())}"
+        raise UnknownLibraryError(f"no library is recorded as {quote_short(name)}{near}")
     module_name = f"{__package__}.libraries.{file_of(recordings()[name].library)}"
-    plain = name.partition(SIGN)[0]
+    plain = name.partition(VERSION_SIGN)[0]
     try:
         found = cast(Library, importlib.import_module(module_name).LIBRARIES[plain]())
     except ImportError as error:
         entry = recordings()[name]
         raise missing_library(name, error, entry.library, entry.environment) from error
-    if SIGN in name and installed_release(plain, found.versions) != name:
+    if VERSION_SIGN in name and installed_release(plain, found.versions) != name:
         installed = ", ".join(f"{package} {version}" for package, version in found.versions.items())
         entry = recordings()[name]
         remedy = _install(_packages(entry.library, entry.environment))

@@ -13,7 +13,7 @@ from typelattice.conformance.implementation_differences import VALUE, Difference
 from typelattice.conformance.library import NotAskedError, OperandString
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, OF_PYTHON
-from typelattice.recorded.sections import Call
+from typelattice.recorded.recorded_calls import RecordedCall
 
 LETTERS = "xyzuvw"
 MANY_LINES = 10
@@ -111,7 +111,7 @@ def _filled(form: str, forms: Mapping[str, Any]) -> str:
     return form
 
 
-def _answer(call: Call, of_values: bool) -> str:
+def _answer(call: RecordedCall, of_values: bool) -> str:
     return call.message if of_values else call.answer.removeprefix(EXCEPTION)
 
 

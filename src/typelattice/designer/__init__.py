@@ -6,7 +6,7 @@ from typelattice.designer.clingo_solver import MissingSolverError
 from typelattice.designer.completion import Completion, ConflictError, Design, design
 from typelattice.designer.demands import DEMANDS, Demand
 from typelattice.designer.nodes import MissingNode, MissingNodes, missing_nodes
-from typelattice.designer.plan import Plan, PlanError, plan
+from typelattice.designer.plan import Plan, PlanError, read_plan
 from typelattice.designer.repair import Repair, Repairs, repairs
 from typelattice.study.study_scope import BeyondReachError
 
@@ -15,5 +15,5 @@ ERRORS = (BeyondReachError, ConflictError, MissingSolverError, PlanError, Timeou
 __all__ = [
     "DEMANDS", "ERRORS", "BeyondReachError", "Completion", "ConflictError", "Demand", "Design",
     "MissingNode", "MissingNodes", "MissingSolverError", "Plan", "PlanError", "Repair", "Repairs", "design",
-    "missing_nodes", "plan", "repairs",
+    "missing_nodes", "read_plan", "repairs",
 ]  # fmt: skip

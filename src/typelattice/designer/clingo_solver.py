@@ -21,11 +21,11 @@ class MissingSolverError(TypelatticeError, ImportError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The best answers found, as atoms. `proven`: none is better; `all`: and there are no others as good."""
+    """The best answers found, as atoms. `is_proven`: none is better; `is_complete`: no other is as good."""
 
-    found: tuple[frozenset[Atom], ...]
-    proven: bool
-    all: bool
+    models: tuple[frozenset[Atom], ...]
+    is_proven: bool
+    is_complete: bool
 
 
 def solve(

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TypeVar
 
 from typelattice.designer.clingo_solver import Answer, Progress, solve
-from typelattice.designer.demands import DEMANDS, Demand, tally
-from typelattice.designer.plan import ALWAYS, DROPPED, Plan, PlanError, plan
+from typelattice.designer.demands import DEMANDS, Demand, count_shortfalls
+from typelattice.designer.plan import DEFAULT_RULE, DROPPED_RULE, Plan, PlanError, read_plan
 from typelattice.designer.problem import Problem, build_problem
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduce_order, system_file
+from typelattice.files.writer import code, reduce_order, write_system_file
 
 Pair = tuple[Node, Node]
 Cap = tuple[Demand, int]  # the most that it may count
@@ -56,13 +56,13 @@ class Completion(Viewed):
 
 @dataclass(frozen=True, slots=True)
 class Design(Viewed):
-    """The best completions. `proven`: none is better; `complete`: and there are no others as good."""
+    """The best completions. `is_proven`: none is better; `is_complete`: and there are no others as good."""
 
-    partial: System
+    system: System
     plan: Plan
     completions: tuple[Completion, ...]
-    proven: bool
-    complete: bool
+    is_proven: bool
+    is_complete: bool
 
     @property
     def costs(self) -> dict[str, int]:
@@ -72,11 +72,11 @@ class Design(Viewed):
     def data(self) -> dict[str, object]:
         """Return the completions as JSON data."""
         return {
-            "system": self.partial.name,
+            "system": self.system.name,
             "rules": [d.name for d in self.plan.rules],
             "costs": self.costs,
-            "proven": self.proven,
-            "complete": self.complete,
+            "proven": self.is_proven,
+            "complete": self.is_complete,
             "completions": [completion.data() for completion in self.completions],
         }
 
@@ -99,8 +99,9 @@ class ConflictError(TypelatticeError, ValueError):
     def __init__(self, partial: System, rules: Sequence[str], verb: str = "completes") -> None:
         self.partial, self.rules, self.verb = partial, tuple(rules), verb
         instead = "drop one, or make it a cost" if verb == "completes" else "drop one"
-        if ALWAYS in self.rules:
-            instead += f" (`{DROPPED}` among the rules drops {ALWAYS}, which always holds; a tie meets it)"
+        if DEFAULT_RULE in self.rules:
+            drops = f"`{DROPPED_RULE}` among the rules drops {DEFAULT_RULE}"
+            instead += f" ({drops}, which always holds; a tie meets it)"
         super().__init__(
             f"no order that {verb} {partial.name} keeps {' with '.join(self.rules)}; "
             f"without any one of these there is one: {instead}"
@@ -132,73 +133,75 @@ def design(
 
     >>> import typelattice as tl
     >>> found = tl.design("jep9407-0", costs=["deference", "relations"])
-    >>> found[0].arrows, found.costs, found.complete
+    >>> found[0].arrows, found.costs, found.is_complete
     ('u64 -> f*; i64 -> f*', {'deference': 0, 'relations': 56}, True)
     """
     partial = find_system(order)
-    chosen = plan(rules, costs, plan_file, partial.own_dtypes)
-    caps = _caps(at_most, chosen)
+    chosen = read_plan(rules, costs, plan_file, partial.custom_dtypes)
+    caps = _read_caps(at_most, chosen)
     found = _solve(partial, chosen, caps, limit, seconds, progress)
     if found is None:
         parts: list[Demand | Cap] = [*chosen.rules, *caps]
-        conflict = core(parts, lambda kept: _possible(partial, kept, chosen.regions))
+        conflict = smallest_conflict(parts, lambda kept: _is_possible(partial, kept, chosen.regions))
         raise ConflictError(
             partial, [d.name if isinstance(d, Demand) else f"{d[0].name} <= {d[1]}" for d in conflict]
         )
     return found
 
 
-def best(
+def best_completion(
     order: str | Path | System, rules: Sequence[str], costs: Sequence[str], at_most: Mapping[str, int]
 ) -> Completion | None:
     """Return one of the best completions of `design`, or None if there is none; report no conflicts."""
-    partial, chosen = find_system(order), plan(rules, costs)
-    found = _solve(partial, chosen, _caps(at_most, chosen), 1)
+    partial, chosen = find_system(order), read_plan(rules, costs)
+    found = _solve(partial, chosen, _read_caps(at_most, chosen), 1)
     return found[0] if found else None
 
 
 def _solve(
-    partial: System, chosen: Plan, caps: Sequence[Cap], limit: int,
+    system: System, chosen: Plan, caps: Sequence[Cap], limit: int,
     seconds: float | None = None, progress: Progress | None = None,
 ) -> Design | None:  # fmt: skip
-    stated = build_problem(partial, chosen)
-    facts = _facts(stated, chosen.costs, caps)
-    answer = solve(_programs(chosen.rules), facts, max(1, limit), seconds, progress)
-    if answer.found:
+    stated = build_problem(system, chosen)
+    facts = _list_facts(stated, chosen.costs, caps)
+    answer = solve(_find_programs(chosen.rules), facts, max(1, limit), seconds, progress)
+    if answer.models:
         return Design(
-            partial, chosen, _completions(partial, stated, chosen, answer), answer.proven, answer.all
+            system, chosen, _completions(system, stated, chosen, answer), answer.is_proven, answer.is_complete
         )
-    if not answer.all:
-        raise TimeoutError(f"no completion of {partial.name} was found in {seconds:g} seconds; give it more")
+    if not answer.is_complete:
+        raise TimeoutError(f"no completion of {system.name} was found in {seconds:g} seconds; give it more")
     return None
 
 
-def _possible(partial: System, parts: Sequence[Demand | Cap], regions: Regions) -> bool:
+def _is_possible(system: System, parts: Sequence[Demand | Cap], regions: Regions) -> bool:
     """Return True if these rules and caps can be kept together."""
     rules = tuple(d for d in parts if isinstance(d, Demand))
-    kept = build_problem(partial, Plan(rules, (), regions))
+    kept = build_problem(system, Plan(rules, (), regions))
     caps = [part for part in parts if not isinstance(part, Demand)]
-    return bool(solve(_programs(kept.plan.rules), _facts(kept, (), caps), 1).found)
+    return bool(solve(_find_programs(kept.plan.rules), _list_facts(kept, (), caps), 1).models)
 
 
-def _programs(rules: Sequence[Demand]) -> tuple[str, ...]:
+def _find_programs(rules: Sequence[Demand]) -> tuple[str, ...]:
     """Return the programs for the solver: one more where pairs may have several lowest bounds."""
-    is_single = any(d.several or d.unjoined for d in rules)
+    is_single = any(d.counts_split or d.counts_unjoined for d in rules)
     return ("complete", "lattice") if is_single else ("complete", "lattice", "several")
 
 
-def _caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
+def _read_caps(at_most: Mapping[str, int], chosen: Plan) -> list[Cap]:
     """Return the capped demands. Raises PlanError for an unknown word, or an invalid number of cases."""
     known = {**DEMANDS, **{d.name: d for d in chosen.demands}}
     for word, most in at_most.items():
         if word not in known:
-            raise PlanError(f"unknown word {short(word)}{nearest(word, known)}; these are {', '.join(known)}")
+            raise PlanError(
+                f"unknown word {quote_short(word)}{spelling_hint(word, known)}; these are {', '.join(known)}"
+            )
         if type(most) is not int or not 0 <= most <= MAX_CAP:
             raise PlanError(f"at most, for {word}, should be a whole number from 0 to {MAX_CAP:,}")
     return [(known[word], most) for word, most in at_most.items()]
 
 
-def core(parts: Sequence[X], possible: Callable[[Sequence[X]], bool]) -> list[X]:
+def smallest_conflict(parts: Sequence[X], possible: Callable[[Sequence[X]], bool]) -> list[X]:
     """Reduce demands that cannot hold together to the fewest that still cannot."""
     kept = list(parts)
     for part in parts[::-1]:
@@ -207,38 +210,38 @@ def core(parts: Sequence[X], possible: Callable[[Sequence[X]], bool]) -> list[X]
     return kept
 
 
-def _facts(stated: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) -> Iterator[str]:
+def _list_facts(problem: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) -> Iterator[str]:
     """Everything for the solver: rules by number, then costs, the weightiest of the highest priority, then
     caps."""
-    yield from stated.facts()
-    rules = stated.plan.rules
+    yield from problem.list_facts()
+    rules = problem.plan.rules
     for i, d in enumerate(rules):
         yield f"must({i})."
-        yield from stated.counts(i, d, rule=True)
+        yield from problem.demand_facts(i, d, is_rule=True)
     for i, d in enumerate(costs, len(rules)):
         yield f"cost({i},{len(rules) + len(costs) - i},{d.weight})."
-        yield from stated.counts(i, d)
+        yield from problem.demand_facts(i, d)
     for i, (d, most) in enumerate(caps, len(rules) + len(costs)):
-        yield f"limit({i},{most - stated.count_settled(d)})."
-        yield from stated.counts(i, d)
+        yield f"limit({i},{most - problem.count_settled(d)})."
+        yield from problem.demand_facts(i, d)
 
 
-def _completions(partial: System, stated: Problem, chosen: Plan, answer: Answer) -> tuple[Completion, ...]:
-    members = stated.members
+def _completions(system: System, problem: Problem, chosen: Plan, answer: Answer) -> tuple[Completion, ...]:
+    members = problem.nodes
     nodes = [m.node for m in members]
     of = dict(zip(nodes, members, strict=True))
     words = tuple({**DEMANDS, **{d.name: d for d in chosen.demands}}.values())
     orders = [
-        reduce_order(nodes, [(nodes[a], nodes[b]) for _, a, b in sorted(found)]) for found in answer.found
+        reduce_order(nodes, [(nodes[a], nodes[b]) for _, a, b in sorted(found)]) for found in answer.models
     ]
     found = []
     for order in orders:
-        covers = tuple((a, b) for a in nodes for b in order.covers(a) if not partial.order.le(a, b))
-        found.append((covers, order, tally(words, order, partial.order, of, partial.ties)))
+        covers = tuple((a, b) for a in nodes for b in order.covers(a) if not system.order.le(a, b))
+        found.append((covers, order, count_shortfalls(words, order, system.order, of, system.ties)))
     found.sort(key=lambda f: ([code(n) for pair in f[0] for n in pair], f[0].__repr__()))
     completions = []
     for i, (covers, order, counts) in enumerate(found, 1):
-        name = f"{partial.name[:40]}-complete{f'-{i}' if len(found) > 1 else ''}"
-        text = system_file(partial, order, name, f"{partial.title[:120] or partial.name}, completed")
+        name = f"{system.name[:40]}-complete{f'-{i}' if len(found) > 1 else ''}"
+        text = write_system_file(system, order, name, f"{system.title[:120] or system.name}, completed")
         completions.append(Completion(parse(text, f"{name}.toml"), text, covers, counts))
     return tuple(completions)

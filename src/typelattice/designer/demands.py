@@ -16,7 +16,7 @@ FLOAT = Kind.FLOAT.category
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class NodeFacts:
     """A node and the dtype whose facts it uses; None if a weak node has no default dtype."""
 
     node: Node
@@ -36,93 +36,104 @@ class Member:
 class Demand:
     """A word for what an order should be. It counts, `weight` each:
 
-    `result(a, b, c)`: pairs a + b with the join c; `relation(a, b)`: relations added; `wanted`: relations
-    that are not there; `unjoined`: pairs without a join; `several`: pairs with several lowest bounds that no
-    tie settles; `uncovered`: covers added.
+    `breaks_result(a, b, c)`: pairs a + b with the join c; `breaks_relation(a, b)`: relations added;
+    `required_relations`: those that are not there; `counts_unjoined`: pairs without a join; `counts_split`:
+    pairs with several lowest bounds that no tie settles; `counts_covers`: covers added.
     """
 
     name: str
-    counts: str
-    result: Callable[[Member, Member, Member], bool] | None = None
-    relation: Callable[[Member, Member], bool] | None = None
-    wanted: frozenset[tuple[Node, Node]] = frozenset()
-    unjoined: bool = False
-    several: bool = False
-    uncovered: bool = False
+    description: str
+    breaks_result: Callable[[NodeFacts, NodeFacts, NodeFacts], bool] | None = None
+    breaks_relation: Callable[[NodeFacts, NodeFacts], bool] | None = None
+    required_relations: frozenset[tuple[Node, Node]] = frozenset()
+    counts_unjoined: bool = False
+    counts_split: bool = False
+    counts_covers: bool = False
     weight: int = 1
 
 
 _width = cache(width)
 
 
-def members(system: System) -> tuple[Member, ...]:
+def list_node_facts(system: System) -> tuple[NodeFacts, ...]:
     """Return the nodes of its order, weak ones with the default dtypes of the system."""
-    return tuple(Member(n, dtype_or_default(n, system)) for n in system.order.nodes)
+    return tuple(NodeFacts(n, dtype_of_node(n, system)) for n in system.order.nodes)
 
 
-def dtype_or_default(node: Node, system: System) -> DType | None:
+def dtype_of_node(node: Node, system: System) -> DType | None:
     """Return the dtype whose facts a node uses: its own, or the default of its kind."""
     return node if isinstance(node, DType) else node.dtype or system.defaults.get(node.kind)
 
 
-def is_widened(a: Member, b: Member, c: Member) -> bool:
+def is_widened(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
     """Return True if c is wider than a and b; False if a width is unknown."""
     return all(x.width is not None and c.width is not None and c.width > x.width for x in (a, b))
 
 
-def lost(a: Member, b: Member) -> Loss:
+def loss_between(a: NodeFacts, b: NodeFacts) -> Loss:
     """Return what a cast from a to b can lose; nothing if one of them has no dtype."""
     return loss(a.dtype, b.dtype) if a.dtype and b.dtype else Loss()
 
 
-def _cast(bad: Callable[[Member, Member], bool]) -> Callable[[Member, Member, Member], bool]:
+def _cast_demand(
+    is_lossy: Callable[[NodeFacts, NodeFacts], bool],
+) -> Callable[[NodeFacts, NodeFacts, NodeFacts], bool]:
     """Results in which an operand loses something. A weak operand gives way freely to the one beside it."""
-    return lambda a, b, c: (bad(a, c) and not _yields(a, b, c)) or (bad(b, c) and not _yields(b, a, c))
+    return lambda a, b, c: (
+        (is_lossy(a, c) and not _gives_way(a, b, c)) or (is_lossy(b, c) and not _gives_way(b, a, c))
+    )
 
 
-def _yields(a: Member, b: Member, c: Member) -> bool:
+def _gives_way(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
     return isinstance(a.node, Weak) and c.node is b.node and a.category <= c.category
 
 
-def _wraps(a: Member, c: Member) -> bool:
-    return c.category < FLOAT and (lost(a, c).magnitude or lost(a, c).sign)
+def _wraps_integer(a: NodeFacts, c: NodeFacts) -> bool:
+    return c.category < FLOAT and (loss_between(a, c).magnitude or loss_between(a, c).sign)
 
 
-def _bursts(a: Member, c: Member) -> bool:
-    return c.category >= FLOAT and lost(a, c).magnitude
+def _overflows_float(a: NodeFacts, c: NodeFacts) -> bool:
+    return c.category >= FLOAT and loss_between(a, c).magnitude
 
 
-def _narrower(a: Member, c: Member) -> bool:
+def _is_narrower(a: NodeFacts, c: NodeFacts) -> bool:
     return a.width is not None and c.width is not None and c.width < a.width
 
 
-def _subset(a: Member, c: Member) -> bool:
+def _leaves_subset(a: NodeFacts, c: NodeFacts) -> bool:
     strong = isinstance(a.node, DType) and isinstance(c.node, DType)
-    return strong and a.node.kind is c.node.kind and bool(lost(a, c))
+    return strong and a.node.kind is c.node.kind and bool(loss_between(a, c))
 
 
-def _submits(a: Member, b: Member, c: Member) -> bool:
+def _turns_weak(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
     """An inexact array that is no longer one beside a weak operand."""
     strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.category >= FLOAT]
     return len(strong) == 1 and isinstance(c.node, Weak)
 
 
-def _undeferring(a: Member, b: Member, c: Member) -> bool:
+def _float_does_not_win(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
     low, high = sorted((a, b), key=lambda x: x.category)
     return low.category == 1 and high.category >= FLOAT and c.node is not high.node
 
 
 DEMANDS = {d.name: d for d in (
-    Demand("lattice", "pairs without a join", unjoined=True),
-    Demand("single", "pairs with several lowest bounds that no tie settles", several=True),
+    Demand("lattice", "pairs without a join", counts_unjoined=True),
+    Demand("single", "pairs with several lowest bounds that no tie settles", counts_split=True),
     Demand(
         "component", "results that drop a component: imaginary parts, fractions",
-        _cast(lambda a, c: a.category > c.category),
+        _cast_demand(lambda a, c: a.category > c.category),
     ),
-    Demand("overflow", "results at an integer that wraps", _cast(_wraps)),
-    Demand("magnitude", "results at a float too small for some finite values", _cast(_bursts)),
-    Demand("precision", "results that lose precision", _cast(lambda a, c: lost(a, c).precision)),
-    Demand("subset", "results at a dtype of the same kind that does not hold all values", _cast(_subset)),
+    Demand("overflow", "results at an integer that wraps", _cast_demand(_wraps_integer)),
+    Demand(
+        "magnitude", "results at a float too small for some finite values", _cast_demand(_overflows_float),
+    ),
+    Demand(
+        "precision", "results that lose precision", _cast_demand(lambda a, c: loss_between(a, c).precision),
+    ),
+    Demand(
+        "subset", "results at a dtype of the same kind that does not hold all values",
+        _cast_demand(_leaves_subset),
+    ),
     Demand(
         "kind", "results of a higher kind than both operands'",
         lambda a, b, c: c.category > max(a.category, b.category),
@@ -132,51 +143,61 @@ DEMANDS = {d.name: d for d in (
         "width64", "64-bit results without a 64-bit operand",
         lambda a, b, c: is_widened(a, b, c) and (c.width or 0) >= WIDE,
     ),
-    Demand("narrow", "results narrower than an operand", _cast(_narrower)),
-    Demand("weak", "inexact arrays that turn weak beside a weak operand", _submits),
-    Demand("deference", "an integer and a float that do not meet at the float", _undeferring),
-    Demand("inexact", "relations added that lose precision", relation=lambda a, b: lost(a, b).precision),
-    Demand("relations", "relations added", relation=lambda a, b: True),
-    Demand("covers", "covers added", uncovered=True),
+    Demand("narrow", "results narrower than an operand", _cast_demand(_is_narrower)),
+    Demand("weak", "inexact arrays that turn weak beside a weak operand", _turns_weak),
+    Demand("deference", "an integer and a float that do not meet at the float", _float_does_not_win),
+    Demand(
+        "inexact", "relations added that lose precision",
+        breaks_relation=lambda a, b: loss_between(a, b).precision,
+    ),
+    Demand("relations", "relations added", breaks_relation=lambda a, b: True),
+    Demand("covers", "covers added", counts_covers=True),
 )}  # fmt: skip
 
 
-def tally(
+def count_shortfalls(
     demands: Sequence[Demand],
     order: Order[Node],
-    given: Order[Node],
-    of: Mapping[Node, Member],
+    given_order: Order[Node],
+    facts_of_node: Mapping[Node, NodeFacts],
     ties: Collection[frozenset[Node]] = (),
 ) -> dict[str, int]:
     """Count how often an order falls short of each demand, multiplied by the demand's weight.
 
-    `given` is the order that it completes, `ties` are the lowest bounds that ties settle.
+    `given_order` is the order that it completes, `ties` are the lowest bounds that ties settle.
     """
-    return {d.name: d.weight * sum(1 for _ in shortfalls(d, order, given, of, ties)) for d in demands}
+    return {
+        d.name: d.weight * sum(1 for _ in list_shortfalls(d, order, given_order, facts_of_node, ties))
+        for d in demands
+    }
 
 
-def shortfalls(
+def list_shortfalls(
     d: Demand,
     order: Order[Node],
-    given: Order[Node],
-    of: Mapping[Node, Member],
+    given_order: Order[Node],
+    facts_of_node: Mapping[Node, NodeFacts],
     ties: Collection[frozenset[Node]],
 ) -> Iterator[tuple[Node, ...]]:
     """Yield each violation of a demand: a pair or relation (a, b), or (a, b, c) for a + b = c."""
     for a, b in combinations(order.nodes, 2):
         c = order.join(a, b)
-        if c is None and d.unjoined:
+        if c is None and d.counts_unjoined:
             yield a, b
-        if d.several and c is None:
+        if d.counts_split and c is None:
             bounds = frozenset(order.minimal_bounds(a, b))
             if bounds and bounds not in ties:
                 yield a, b
-        if c is not None and d.result and d.result(of[a], of[b], of[c]):
+        if (
+            c is not None
+            and d.breaks_result
+            and d.breaks_result(facts_of_node[a], facts_of_node[b], facts_of_node[c])
+        ):
             yield a, b, c
         for low, high in (a, b), (b, a):
-            if order.le(low, high) and not given.le(low, high):
-                if d.relation and d.relation(of[low], of[high]):
+            if order.le(low, high) and not given_order.le(low, high):
+                if d.breaks_relation and d.breaks_relation(facts_of_node[low], facts_of_node[high]):
                     yield low, high
-                if d.uncovered and high in order.covers(low):
+                if d.counts_covers and high in order.covers(low):
                     yield low, high
-    yield from ((a, b) for a, b in d.wanted if not order.le(a, b))
+    yield from ((a, b) for a, b in d.required_relations if not order.le(a, b))

@@ -12,7 +12,7 @@ from dataclasses import replace as with_fields
 from itertools import combinations
 from pathlib import Path
 
-from typelattice.designer.problem import mask
+from typelattice.designer.problem import make_mask
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind, Node, intern_dtype
@@ -21,7 +21,7 @@ from typelattice.facts.order import Order
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.writer import code, reduce_order, system_file
+from typelattice.files.writer import code, reduce_order, write_system_file
 from typelattice.study.study_scope import BeyondReachError
 
 MAX_COMMON_BOUNDS = 2000  # bounds in common that are looked at; an order may have exponentially many
@@ -44,7 +44,7 @@ class MissingNode:
 class MissingNodes(Viewed):
     """The nodes that an order lacks, and the system with them, as a file."""
 
-    partial: System
+    given_system: System
     nodes: tuple[MissingNode, ...]
     system: System
     text: str
@@ -58,7 +58,7 @@ class MissingNodes(Viewed):
     def data(self) -> dict[str, object]:
         """Return the nodes as JSON data."""
         return {
-            "system": self.partial.name,
+            "system": self.given_system.name,
             "nodes": [
                 {
                     "name": n.name,
@@ -85,23 +85,23 @@ def missing_nodes(order: str | Path | System) -> MissingNodes:
     """
     partial = find_system(order)
     old = partial.order.nodes
-    up = [mask(j for j, b in enumerate(old) if partial.order.le(a, b)) for a in old]
-    cuts = sorted(_cuts(up, partial.name) - {*up}, key=lambda cut: (-cut.bit_count(), cut))
-    names = _names(partial, len(cuts))
+    up = [make_mask(j for j, b in enumerate(old) if partial.order.le(a, b)) for a in old]
+    cuts = sorted(_list_cuts(up, partial.name) - {*up}, key=lambda cut: (-cut.bit_count(), cut))
+    names = _name_nodes(partial, len(cuts))
     under = ([a for a, u in zip(old, up, strict=True) if u & cut == cut] for cut in cuts)
-    made = [_dtype(name, below) for name, below in zip(names, under, strict=True)]
+    made = [_make_dtype(name, below) for name, below in zip(names, under, strict=True)]
     place: dict[Node, int] = dict(zip(old, up, strict=True))
     place.update(zip(made, cuts, strict=True))
     nodes = [*old, *made]
     relations = [(a, b) for a in nodes for b in nodes if place[a] & place[b] == place[b] and a is not b]
     completed = reduce_order(nodes, relations)
     title = f"{partial.title[:100] or partial.name}, with the nodes that it lacks"
-    text = system_file(_with_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
-    found = tuple(_missing(completed, partial.order, x, set(made)) for x in made)
+    text = write_system_file(_with_dtypes(partial, made), completed, f"{partial.name[:40]}-nodes", title)
+    found = tuple(_describe_missing(completed, partial.order, x, set(made)) for x in made)
     return MissingNodes(partial, found, parse(text, f"{partial.name}-nodes.toml"), text)
 
 
-def _cuts(up: Sequence[int], name: str) -> set[int]:
+def _list_cuts(up: Sequence[int], name: str) -> set[int]:
     """Return the sets of all upper bounds that some nodes have in common, as masks; none that is empty."""
     found, waiting = set(up), list({*up})
     while waiting:
@@ -118,34 +118,38 @@ def _cuts(up: Sequence[int], name: str) -> set[int]:
     return found
 
 
-def _names(partial: System, count: int) -> list[str]:
+def _name_nodes(partial: System, count: int) -> list[str]:
     taken = {str(d) for d in partial.dtypes} | {d.code for d in partial.dtypes}
     free = (name for i in range(1, count + len(taken) + 1) if (name := f"node{i}") not in taken)
     return [next(free) for _ in range(count)]
 
 
-def _dtype(name: str, below: Sequence[Node]) -> DType:
+def _make_dtype(name: str, below: Sequence[Node]) -> DType:
     kind = max((node.kind for node in below), key=list(Kind).index)
     bits = 128 if kind is Kind.COMPLEX else None  # a complex dtype of a file states its bits
     return intern_dtype(name, name, kind, bits, None, None, None, None, None, None, (), "sz")
 
 
-def _with_dtypes(partial: System, made: Sequence[DType]) -> System:
+def _with_dtypes(partial: System, new_dtypes: Sequence[DType]) -> System:
     """Return the system with further dtypes of its file's own, which its order lacks yet."""
     origin = partial.origin
     assert isinstance(origin, SystemOrigin)
     values = origin.definition.values
     own = values.get("dtypes", {})
     assert isinstance(own, dict)
-    facts: dict[str, dict[str, object]] = {d.name: {"kind": str(d.kind), "values": "unknown"} for d in made}
-    for d in made:
+    facts: dict[str, dict[str, object]] = {
+        d.name: {"kind": str(d.kind), "values": "unknown"} for d in new_dtypes
+    }
+    for d in new_dtypes:
         facts[d.name] |= {"bits": d.bits} if d.bits else {}
-    dtypes = {"dtypes": {**own, **facts}} if made else {}
+    dtypes = {"dtypes": {**own, **facts}} if new_dtypes else {}
     definition = with_fields(origin.definition, values={**values, **dtypes})
     return replace(partial, origin=SystemOrigin(definition, origin.rows, origin.build))
 
 
-def _missing(completed: Order[Node], before: Order[Node], node: DType, made: set[DType]) -> MissingNode:
+def _describe_missing(
+    completed: Order[Node], before: Order[Node], node: DType, new_dtypes: set[DType]
+) -> MissingNode:
     below = tuple(a for a in completed.nodes if node in completed.covers(a))
     pairs = tuple((a, b) for a, b in combinations(before.nodes, 2) if completed.join(a, b) is node)
     return MissingNode(node.name, below, completed.covers(node), pairs)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from typelattice.designer.completion import Completion, best
-from typelattice.designer.demands import DEMANDS, Member, members
-from typelattice.designer.plan import RULES
+from typelattice.designer.completion import Completion, best_completion
+from typelattice.designer.demands import DEMANDS, NodeFacts, list_node_facts
+from typelattice.designer.plan import DEFAULT_RULES
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
@@ -29,45 +29,47 @@ class Placement:
 
     system: System
     counts: Mapping[str, int]
-    on: bool = False
+    is_on_front: bool = False
     better: Completion | None = None
 
 
-def front(
-    order: str | Path | System, rules: Sequence[str] = RULES, at_most: Mapping[str, int] = {}
+def walk_front(
+    order: str | Path | System, rules: Sequence[str] = DEFAULT_RULES, at_most: Mapping[str, int] = {}
 ) -> Iterator[Completion]:
     """The completions that no other beats in precision and width at once, from the fewest wide results on."""
     most = dict(at_most)
-    while found := best(order, rules, ["width", "precision", "kind", "relations"], most):
+    while found := best_completion(order, rules, ["width", "precision", "kind", "relations"], most):
         yield found
         most["precision"] = found.counts["precision"] - 1
 
 
-def place(system: str | Path | System, order: str | Path | System, rules: Sequence[str] = RULES) -> Placement:
+def place_on_front(
+    system: str | Path | System, order: str | Path | System, rules: Sequence[str] = DEFAULT_RULES
+) -> Placement:
     """Placement a system among the completions of an order, even those that leave pairs without a join."""
     found = find_system(system)
-    counts = tally(found, find_system(order))
+    counts = count_axes(found, find_system(order))
     kept = [word for word in rules if word != "lattice"]
-    better = best(order, kept, [*AXES, "kind", "relations"], {word: counts[word] for word in AXES})
+    better = best_completion(order, kept, [*AXES, "kind", "relations"], {word: counts[word] for word in AXES})
     if better is None:
         return Placement(found, counts)
     same = all(better.counts[word] == counts[word] for word in AXES)
     return Placement(found, counts, same, None if same else better)
 
 
-def tally(system: System, partial: System) -> dict[str, int]:
+def count_axes(system: System, partial: System) -> dict[str, int]:
     """Count the shortfalls of a system's answers for pairs of an order's nodes.
 
     A weak node is asked as a Python scalar. Each pair is asked in both orders of its operands; a shortfall
     in either counts once. Pairs of two scalars are left out, since no library decides them.
     """
-    counts = dict.fromkeys((name for name, d in DEMANDS.items() if d.result or d.unjoined), 0)
-    for a, b in combinations(members(partial), 2):
+    counts = dict.fromkeys((name for name, d in DEMANDS.items() if d.breaks_result or d.counts_unjoined), 0)
+    for a, b in combinations(list_node_facts(partial), 2):
         if not (isinstance(a.node, Weak) and isinstance(b.node, Weak)):
             answers = [
                 system.explain(*map(_operand_of, pair)) for pair in ((a.node, b.node), (b.node, a.node))
             ]
-            for word in {word for p in answers for word in _shortfalls(p, a, b)}:
+            for word in {word for p in answers for word in _list_shortfalls(p, a, b)}:
                 counts[word] += 1
     return counts
 
@@ -76,9 +78,9 @@ def _operand_of(node: Node) -> object:
     return node.kind.word if isinstance(node, Weak) else node
 
 
-def _shortfalls(p: Promotion, a: Member, b: Member) -> Iterator[str]:
+def _list_shortfalls(p: Promotion, a: NodeFacts, b: NodeFacts) -> Iterator[str]:
     if p.dtype is None:
         yield "lattice"
         return
-    c = Member(p.node if p.weak and isinstance(p.node, Weak) else p.dtype, p.dtype)
-    yield from (name for name, d in DEMANDS.items() if d.result and d.result(a, b, c))
+    c = NodeFacts(p.node if p.weak and isinstance(p.node, Weak) else p.dtype, p.dtype)
+    yield from (name for name, d in DEMANDS.items() if d.breaks_result and d.breaks_result(a, b, c))

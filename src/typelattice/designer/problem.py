@@ -8,79 +8,90 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from typelattice.designer.demands import Demand, Member, members
+from typelattice.designer.demands import Demand, NodeFacts, list_node_facts
 from typelattice.designer.plan import Plan
 from typelattice.engine.system import System
 from typelattice.study.study_scope import BeyondReachError
 
-MOST_CONSTRAINTS = 3_000_000  # more than this takes more than a minute to write down
-MOST_NODES = 200  # of more, to write down what may be added takes as long
+MAX_CONSTRAINTS = 3_000_000  # more than this takes more than a minute to write down
+MAX_NODES = 200  # of more, to write down what may be added takes as long
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Nodes by number, and bit masks of them: above i lie `given[i]`; `may[i]` can be put there, alone or
-    with others."""
+    """Nodes by number, and bit masks of them.
 
-    members: tuple[Member, ...]
-    given: tuple[int, ...]
-    may: tuple[int, ...]
+    Above node i lie those of `above_now[i]`. Those of `addable[i]` can be put there, alone or with others.
+    """
+
+    nodes: tuple[NodeFacts, ...]
+    above_now: tuple[int, ...]
+    addable: tuple[int, ...]
     plan: Plan
     # where a pair of unrelated nodes may be joined
     bounds: Mapping[tuple[int, int], int] = field(default_factory=dict)
     ties: Sequence[Sequence[int]] = ()  # the lowest bounds that a tie of the system settles
 
     @property
-    def free(self) -> int:
+    def addable_count(self) -> int:
         """Count the relations that may be added."""
-        return sum(mask.bit_count() for mask in self.may)
+        return sum(mask.bit_count() for mask in self.addable)
 
-    def facts(self) -> Iterator[str]:
+    def list_facts(self) -> Iterator[str]:
         """Yield the problem in the words of complete.lp."""
-        for i, mask in enumerate(self.given):
-            yield from (f"given({i},{j})." for j in bits(mask))
-        for i, mask in enumerate(self.may):
-            yield from (f"may({i},{j})." for j in bits(mask))
+        for i, mask in enumerate(self.above_now):
+            yield from (f"given({i},{j})." for j in list_bits(mask))
+        for i, mask in enumerate(self.addable):
+            yield from (f"may({i},{j})." for j in list_bits(mask))
         for (a, b), mask in self.bounds.items():
             yield f"pair({a},{b})."
-            yield from (f"bound({a},{b},{c})." for c in bits(mask))
+            yield from (f"bound({a},{b},{c})." for c in list_bits(mask))
         for number, tie in enumerate(self.ties):
             yield from (f"tie({number},{m})." for m in tie)
 
-    def counts(self, number: int, d: Demand, rule: bool = False) -> Iterator[str]:
+    def demand_facts(self, number: int, d: Demand, is_rule: bool = False) -> Iterator[str]:
         """Yield the solver's facts for counting a demand.
 
-        For a rule, these are only the cases that `may` and `bounds` have not ruled out already.
+        For a rule, these are only the cases that `addable` and `bounds` have not ruled out already.
         """
-        m = self.members
-        if d.result and not rule:
+        m = self.nodes
+        if d.breaks_result and not is_rule:
             for (a, b), mask in self.bounds.items():
                 yield from (
-                    f"result({number},{a},{b},{c})." for c in bits(mask) if d.result(m[a], m[b], m[c])
+                    f"result({number},{a},{b},{c})."
+                    for c in list_bits(mask)
+                    if d.breaks_result(m[a], m[b], m[c])
                 )
-        if d.relation and not rule:
+        if d.breaks_relation and not is_rule:
             yield from (
-                f"relation({number},{a},{b})." for a, b in self.list_addable() if d.relation(m[a], m[b])
+                f"relation({number},{a},{b})."
+                for a, b in self.list_addable()
+                if d.breaks_relation(m[a], m[b])
             )
         index = {x.node: i for i, x in enumerate(m)}
         yield from (
-            f"wanted({number},{index[a]},{index[b]})." for a, b in d.wanted if a in index and b in index
+            f"wanted({number},{index[a]},{index[b]})."
+            for a, b in d.required_relations
+            if a in index and b in index
         )
-        if d.unjoined:
+        if d.counts_unjoined:
             yield f"unjoined({number})."
-        if d.several:
+        if d.counts_split:
             yield f"single({number})."
-        if d.uncovered:
+        if d.counts_covers:
             yield f"uncovered({number})."
 
     def count_settled(self, d: Demand) -> int:
         """Count how often the given order alone falls short of a demand, over the pairs that it relates."""
-        m, related = self.members, ((i, j) for i, mask in enumerate(self.given) for j in bits(mask) if i != j)
-        return sum(d.result(m[i], m[j], m[j]) for i, j in related) if d.result else 0
+        m, related = (
+            self.nodes,
+            ((i, j) for i, mask in enumerate(self.above_now) for j in list_bits(mask) if i != j),
+        )
+        return sum(d.breaks_result(m[i], m[j], m[j]) for i, j in related) if d.breaks_result else 0
 
     def list_addable(self) -> Iterator[tuple[int, int]]:
         """Yield all relations that may be added."""
-        return ((i, j) for i, mask in enumerate(self.may) for j in bits(mask))
+        return ((i, j) for i, mask in enumerate(self.addable) for j in list_bits(mask))
 
 
 def build_problem(system: System, plan: Plan) -> Problem:
@@ -89,26 +100,32 @@ def build_problem(system: System, plan: Plan) -> Problem:
     A rule applies only to additions: to an added relation, and to a result at a node that was not above both
     operands before.
     """
-    nodes = members(system)
+    nodes = list_node_facts(system)
     n = len(nodes)
     check_nodes(system.name, n)
-    given = above(system, nodes)
-    below = tuple(mask(i for i in range(n) if given[i] >> j & 1) for j in range(n))
+    given = masks_above(system, nodes)
+    below = tuple(make_mask(i for i in range(n) if given[i] >> j & 1) for j in range(n))
     fixed = [
-        mask(j for j in range(n) if any({nodes[i].node, nodes[j].node} <= region for region in plan.regions))
+        make_mask(
+            j for j in range(n) if any({nodes[i].node, nodes[j].node} <= region for region in plan.regions)
+        )
         for i in range(n)
     ]
     can = [
         given[i]
-        | mask(
+        | make_mask(
             j for j in range(n)
-            if not (below[i] | fixed[i]) >> j & 1 and is_allowed(plan.rules, nodes[i], nodes[j])
+            if not (below[i] | fixed[i]) >> j & 1 and is_allowed_relation(plan.rules, nodes[i], nodes[j])
         )
         for i in range(n)
     ]  # fmt: skip
     # To put j above i puts all that lies above j above all that lies below i.
     may = tuple(
-        mask(j for j in bits(can[i] & ~given[i]) if all(given[j] & ~can[a] == 0 for a in bits(below[i])))
+        make_mask(
+            j
+            for j in list_bits(can[i] & ~given[i])
+            if all(given[j] & ~can[a] == 0 for a in list_bits(below[i]))
+        )
         for i in range(n)
     )
     can = [g | m for g, m in zip(given, may, strict=True)]
@@ -116,60 +133,64 @@ def build_problem(system: System, plan: Plan) -> Problem:
     for a, b in combinations(range(n), 2):
         if not given[a] >> b & 1 and not given[b] >> a & 1:
             before = given[a] & given[b]
-            higher = mask(c for c in bits(can[a] & can[b]) if before & below[c] & ~(1 << c))
-            bounds[a, b] = mask(
-                c for c in bits(can[a] & can[b] & ~higher)  # what is above a bound is not the lowest
-                if before >> c & 1 or is_accepted(plan.rules, nodes[a], nodes[b], nodes[c])
+            higher = make_mask(c for c in list_bits(can[a] & can[b]) if before & below[c] & ~(1 << c))
+            bounds[a, b] = make_mask(
+                c for c in list_bits(can[a] & can[b] & ~higher)  # what is above a bound is not the lowest
+                if before >> c & 1 or is_allowed_join(plan.rules, nodes[a], nodes[b], nodes[c])
             )  # fmt: skip
             constraints += bounds[a, b].bit_count() * (can[a] & can[b]).bit_count()
-            if constraints > MOST_CONSTRAINTS:  # it counts bounds that are ruled out, too, and so refuses
+            if constraints > MAX_CONSTRAINTS:  # it counts bounds that are ruled out, too, and so refuses
                 check_constraints(system.name, can)
     index = {m.node: i for i, m in enumerate(nodes)}
     ties = [[index[bound] for bound in tie] for tie in system.ties]
     return Problem(nodes, given, may, plan, bounds, ties)
 
 
-def above(system: System, nodes: Sequence[Member]) -> tuple[int, ...]:
+def masks_above(system: System, nodes: Sequence[NodeFacts]) -> tuple[int, ...]:
     """Return, for each node by number, the mask of the nodes above it, itself included."""
-    return tuple(mask(j for j, b in enumerate(nodes) if system.order.le(a.node, b.node)) for a in nodes)
+    return tuple(make_mask(j for j, b in enumerate(nodes) if system.order.le(a.node, b.node)) for a in nodes)
 
 
-def is_allowed(rules: Sequence[Demand], a: Member, b: Member) -> bool:
+def is_allowed_relation(rules: Sequence[Demand], a: NodeFacts, b: NodeFacts) -> bool:
     """Return True if the rules allow the relation a -> b, and b as the join of both."""
-    return is_accepted(rules, a, b, b) and not any(d.relation and d.relation(a, b) for d in rules)
+    return is_allowed_join(rules, a, b, b) and not any(
+        d.breaks_relation and d.breaks_relation(a, b) for d in rules
+    )
 
 
-def is_accepted(rules: Sequence[Demand], a: Member, b: Member, c: Member) -> bool:
+def is_allowed_join(rules: Sequence[Demand], a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
     """Return True if the rules allow c as the join of a and b."""
-    return not any(d.result and d.result(a, b, c) for d in rules)
+    return not any(d.breaks_result and d.breaks_result(a, b, c) for d in rules)
 
 
 def check_nodes(name: str, nodes: int) -> None:
     """Raises BeyondReachError for more nodes than can be written down."""
-    if nodes > MOST_NODES:
-        raise BeyondReachError(_too_large(name, nodes, nodes**4 // 8, f"of more than {MOST_NODES} nodes"))
+    if nodes > MAX_NODES:
+        raise BeyondReachError(_too_large(name, nodes, nodes**4 // 8, f"of more than {MAX_NODES} nodes"))
 
 
-def check_constraints(name: str, can: Sequence[int]) -> None:
+def check_constraints(name: str, addable: Sequence[int]) -> None:
     """Raise BeyondReachError for more constraints than can be written down.
 
-    `can` holds, for each node, the nodes that may lie above it.
+    `addable` holds, for each node, the nodes that may lie above it.
     """
-    pairs = sum((can[a] & can[b]).bit_count() ** 2 for a, b in combinations(range(len(can)), 2))
-    constraints = pairs + sum(can[b].bit_count() for a in range(len(can)) for b in bits(can[a]))
-    if constraints > MOST_CONSTRAINTS:
+    pairs = sum((addable[a] & addable[b]).bit_count() ** 2 for a, b in combinations(range(len(addable)), 2))
+    constraints = pairs + sum(
+        addable[b].bit_count() for a in range(len(addable)) for b in list_bits(addable[a])
+    )
+    if constraints > MAX_CONSTRAINTS:
         raise BeyondReachError(
-            _too_large(name, len(can), constraints, f"of more than {MOST_CONSTRAINTS:,} constraints")
+            _too_large(name, len(addable), constraints, f"of more than {MAX_CONSTRAINTS:,} constraints")
         )
 
 
-def bits(mask: int) -> Iterator[int]:
+def list_bits(mask: int) -> Iterator[int]:
     while mask:
         yield (mask & -mask).bit_length() - 1
         mask &= mask - 1
 
 
-def mask(numbers: Iterable[int]) -> int:
+def make_mask(numbers: Iterable[int]) -> int:
     return sum(1 << i for i in numbers)
 
 

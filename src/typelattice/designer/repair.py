@@ -7,26 +7,26 @@ from itertools import combinations
 from pathlib import Path
 
 from typelattice.designer.clingo_solver import Atom, Progress, solve
-from typelattice.designer.completion import ConflictError, Pair, core
-from typelattice.designer.demands import DEMANDS, Demand, members, tally
-from typelattice.designer.plan import RULES, plan
+from typelattice.designer.completion import ConflictError, Pair, smallest_conflict
+from typelattice.designer.demands import DEMANDS, Demand, count_shortfalls, list_node_facts
+from typelattice.designer.plan import DEFAULT_RULES, read_plan
 from typelattice.designer.problem import (
-    above,
-    bits,
     check_constraints,
     check_nodes,
-    is_accepted,
-    is_allowed,
-    mask,
+    is_allowed_join,
+    is_allowed_relation,
+    list_bits,
+    make_mask,
+    masks_above,
 )
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import Node
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
-from typelattice.files.writer import code, reduce_order, system_file
+from typelattice.files.writer import code, reduce_order, write_system_file
 
-KEPT = tuple(word for word in RULES if word != "lattice")  # and `single`, which a repair is for
+KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")  # and `single`, which a repair is for
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,15 @@ class Repair(Viewed):
 
 @dataclass(frozen=True, slots=True)
 class Repairs(Viewed):
-    """The smallest repairs, by the answers they change. `proven`: none is smaller; `complete`: these are
-    all."""
+    """The smallest repairs, by the answers they change.
 
-    broken: System
+    `is_proven`: none is smaller; `is_complete`: these are all.
+    """
+
+    system: System
     repairs: tuple[Repair, ...]
-    proven: bool
-    complete: bool
+    is_proven: bool
+    is_complete: bool
 
     def __iter__(self) -> Iterator[Repair]:
         return iter(self.repairs)
@@ -77,9 +79,9 @@ class Repairs(Viewed):
     def data(self) -> dict[str, object]:
         """Return the repairs as JSON data."""
         return {
-            "system": self.broken.name,
-            "proven": self.proven,
-            "complete": self.complete,
+            "system": self.system.name,
+            "proven": self.is_proven,
+            "complete": self.is_complete,
             "repairs": [repair.data() for repair in self.repairs],
         }
 
@@ -94,7 +96,7 @@ def repairs(
     order: str | Path | System,
     limit: int = 10,
     every: bool = False,
-    rules: Sequence[str] = KEPT,
+    rules: Sequence[str] = KEPT_RULES,
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Repairs:
@@ -113,67 +115,70 @@ def repairs(
     add i64 -> f16 11
     """
     broken = find_system(order)
-    chosen = plan(["lattice", *rules] if every else rules, (), dtypes=broken.own_dtypes)
-    answer = solve(("repair", "lattice"), _facts(broken, chosen.rules), max(1, limit), seconds, progress)
-    if not answer.found:
-        if not answer.all:
+    chosen = read_plan(["lattice", *rules] if every else rules, (), dtypes=broken.custom_dtypes)
+    answer = solve(("repair", "lattice"), _list_facts(broken, chosen.rules), max(1, limit), seconds, progress)
+    if not answer.models:
+        if not answer.is_complete:
             raise TimeoutError(f"no repair of {broken.name} was found in {seconds:g} seconds; give it more")
 
         def possible(parts: Sequence[Demand]) -> bool:
-            return bool(solve(("repair", "lattice"), _facts(broken, parts), 1).found)
+            return bool(solve(("repair", "lattice"), _list_facts(broken, parts), 1).models)
 
-        rules_kept = [d for d in chosen.rules if not d.several]
-        raise ConflictError(broken, [d.name for d in core(rules_kept, possible)], "repairs")
-    found = [_repair(broken, atoms) for atoms in answer.found]
+        rules_kept = [d for d in chosen.rules if not d.counts_split]
+        raise ConflictError(broken, [d.name for d in smallest_conflict(rules_kept, possible)], "repairs")
+    found = [_make_repair(broken, atoms) for atoms in answer.models]
     found.sort(key=lambda r: (len(r.changed), str(r)))
-    return Repairs(broken, tuple(found), answer.proven, answer.all)
+    return Repairs(broken, tuple(found), answer.is_proven, answer.is_complete)
 
 
-def _facts(broken: System, rules: Sequence[Demand]) -> Iterator[str]:
+def _list_facts(system: System, rules: Sequence[Demand]) -> Iterator[str]:
     """Yield the order, and what rules let a repair do, in the words of repair.lp and lattice.lp.
 
     Raises BeyondReachError.
     """
-    nodes = members(broken)
+    nodes = list_node_facts(system)
     n = len(nodes)
-    check_nodes(broken.name, n)
-    given = above(broken, nodes)
-    can = [given[i] | mask(j for j in range(n) if is_allowed(rules, nodes[i], nodes[j])) for i in range(n)]
-    check_constraints(broken.name, can)
+    check_nodes(system.name, n)
+    given = masks_above(system, nodes)
+    can = [
+        given[i] | make_mask(j for j in range(n) if is_allowed_relation(rules, nodes[i], nodes[j]))
+        for i in range(n)
+    ]
+    check_constraints(system.name, can)
     index = {m.node: i for i, m in enumerate(nodes)}
-    adds = not any(d.uncovered for d in rules)
+    adds = not any(d.counts_covers for d in rules)
     for i, m in enumerate(nodes):
         yield f"node({i})."
-        covers = {index[b] for b in broken.order.covers(m.node)}
+        covers = {index[b] for b in system.order.covers(m.node)}
         yield from (f"cover({i},{j})." for j in covers)
-        yield from (f"may({i},{j})." for j in bits(can[i]) if adds and j != i and j not in covers)
+        yield from (f"may({i},{j})." for j in list_bits(can[i]) if adds and j != i and j not in covers)
         yield from (f"never({i},{j})." for j in range(n) if not can[i] >> j & 1)
-    every = any(d.unjoined for d in rules)
+    every = any(d.counts_unjoined for d in rules)
     for x, y in combinations(range(n), 2):
         before = given[x] & given[y]
         yield f"pair({x},{y})."
-        for z in bits(can[x] & can[y]):
-            if before >> z & 1 or is_accepted(rules, nodes[x], nodes[y], nodes[z]):
+        for z in list_bits(can[x] & can[y]):
+            if before >> z & 1 or is_allowed_join(rules, nodes[x], nodes[y], nodes[z]):
                 yield f"bound({x},{y},{z})."
         if every or before:
             yield f"must_join({x},{y})."
 
 
-def _repair(broken: System, atoms: frozenset[Atom]) -> Repair:
+def _make_repair(system: System, atoms: frozenset[Atom]) -> Repair:
     """Build the repair of an answer of the solver."""
-    of = {m.node: m for m in members(broken)}
-    nodes, before = list(of), broken.order
+    of = {m.node: m for m in list_node_facts(system)}
+    nodes, before = list(of), system.order
     pairs = {
         what: [(nodes[i], nodes[j]) for name, i, j in sorted(atoms) if name == what]
         for what in ("add", "drop")
     }
     kept = [(a, b) for a in nodes for b in before.covers(a) if (a, b) not in pairs["drop"]]
-    order = reduce_order(nodes, _closure(nodes, [*kept, *pairs["add"]]))
-    results = ((a, b, join_or_tie(broken, a, b), order.join(a, b)) for a, b in combinations(nodes, 2))
+    order = reduce_order(nodes, _list_closure(nodes, [*kept, *pairs["add"]]))
+    results = ((a, b, join_or_tie(system, a, b), order.join(a, b)) for a, b in combinations(nodes, 2))
     changed = tuple(result for result in results if result[2] is not result[3])
-    title = f"{broken.title[:120] or broken.name}, repaired"
-    text = system_file(broken, order, f"{broken.name[:40]}-repaired", title)
-    counts = tally(tuple(DEMANDS.values()), order, before, of)
+    title = f"{system.title[:120] or system.name}, repaired"
+    text = write_system_file(system, order, f"{system.name[:40]}-repaired", title)
+    counts = count_shortfalls(tuple(DEMANDS.values()), order, before, of)
     return Repair(
         tuple(pairs["add"]), tuple(pairs["drop"]), parse(text, "repaired.toml"), text, counts, changed
     )
@@ -184,7 +189,7 @@ def join_or_tie(system: System, a: Node, b: Node) -> Node | None:
     return system.order.join(a, b) or system.ties.get(frozenset(system.order.minimal_bounds(a, b)))
 
 
-def _closure(nodes: Sequence[Node], edges: Sequence[Pair]) -> Iterator[Pair]:
+def _list_closure(nodes: Sequence[Node], edges: Sequence[Pair]) -> Iterator[Pair]:
     """Return all relations that follow from edges; some edges may follow from others."""
     above: dict[Node, set[Node]] = {a: {b for x, b in edges if x is a} for a in nodes}
     for via in nodes:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from typelattice.disk.read import regular
+from typelattice.disk.read import check_regular_file
 from typelattice.disk.write import explain_failure
 from typelattice.facts.errors import TypelatticeError
 
@@ -47,7 +47,7 @@ class Journal:
         """Return the lines that were written whole; none if there is no file."""
         with explain_failure("read", self.path):
             try:
-                regular(self.path)
+                check_regular_file(self.path)
                 lines = self.path.read_bytes().splitlines(keepends=True)
             except FileNotFoundError:
                 return []

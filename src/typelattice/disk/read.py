@@ -12,20 +12,20 @@ class FileError(TypelatticeError, OSError):
     """A file that cannot be read or written."""
 
 
-def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+def read_bytes(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """Read a file, but no more than `most` bytes. Raises FileError.
 
     Only regular files are read: a pipe or a device may never end.
     """
     try:
-        regular(path)
+        check_regular_file(path)
         with open(path, "rb") as file:
-            return file.read(most)
+            return file.read(max_bytes)
     except (OSError, ValueError) as e:
         raise file_error("read", path, e) from None
 
 
-def regular(path: str | os.PathLike[str]) -> os.stat_result:
+def check_regular_file(path: str | os.PathLike[str]) -> os.stat_result:
     """Return the status of a regular file. Raises OSError for anything else."""
     found = os.stat(path)
     if S_ISDIR(found.st_mode):

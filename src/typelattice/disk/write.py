@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from stat import S_IMODE
 
-from typelattice.disk.read import file_error, regular
+from typelattice.disk.read import check_regular_file, file_error
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     with explain_failure("write", path):
         target = os.path.realpath(path)
         old = _status_of_replaced(target)
-        spare = _spare(target)
+        spare = _temporary_path(target)
         try:
             with open(spare, "xb") as file:
                 file.write(content)
@@ -48,15 +48,15 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
             raise
 
 
-def check_writable(path: str | os.PathLike[str], room: int = 1) -> None:
+def check_writable(path: str | os.PathLike[str], needed_bytes: int = 1) -> None:
     """Raises FileError if so many bytes cannot be written to a path; asked before work that takes long."""
     with explain_failure("write", path):
         target = os.path.realpath(path)
         _status_of_replaced(target)
-        spare = _spare(target)
+        spare = _temporary_path(target)
         with open(spare, "xb") as file:
             try:
-                file.write(bytes(room))
+                file.write(bytes(needed_bytes))
                 file.flush()
             finally:
                 os.unlink(spare)
@@ -66,14 +66,14 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     """Raises FileError if a folder, which may not be there yet, could not be made or written into."""
     with explain_failure("write into", path):
         found = os.path.realpath(path)
-        while not _is_there(found):
+        while not _exists(found):
             found = os.path.dirname(found)
-        spare = _spare(os.path.join(found, "any"))
+        spare = _temporary_path(os.path.join(found, "any"))
         os.mkdir(spare)
         os.rmdir(spare)
 
 
-def _is_there(path: str) -> bool:
+def _exists(path: str) -> bool:
     """Return True if a path is there. Raises OSError for one that cannot be: a name that is too long."""
     try:
         os.lstat(path)
@@ -82,7 +82,7 @@ def _is_there(path: str) -> bool:
     return True
 
 
-def _spare(target: str) -> str:
+def _temporary_path(target: str) -> str:
     """Return a new name in the folder of a file."""
     return os.path.join(os.path.dirname(target), f".typelattice-{os.urandom(8).hex()}")
 
@@ -93,7 +93,7 @@ def _status_of_replaced(target: str) -> os.stat_result | None:
     Raises OSError if the file may not be replaced.
     """
     try:
-        old = regular(target)
+        old = check_regular_file(target)
     except FileNotFoundError:
         return None
     if not os.access(target, os.W_OK):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from typelattice.drawings.orders import ROWS, between, vertex
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Node, place
+from typelattice.facts.dtypes import DType, Node, sort_key
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 from typelattice.study.table_labels import left_out
@@ -73,12 +73,12 @@ def _words(a: str, b: str, first: Order[Node], second: Order[Node]) -> Iterator[
         alone = [n for n in order.nodes if n not in other]
         said = []
         if alone:
-            named = " ".join(map(str, sorted(alone, key=place)))
+            named = " ".join(map(str, sorted(alone, key=sort_key)))
             said.append(f"{len(alone)} node{'s' * (len(alone) > 1)}: {named}")
         if relations:
             # Covers say most, and come first.
             covers = {(x, y) for x, y in relations if y in order.covers(x)}
-            listed = sorted(relations, key=lambda r: (r not in covers, place(r[0]), place(r[1])))
+            listed = sorted(relations, key=lambda r: (r not in covers, sort_key(r[0]), sort_key(r[1])))
             shown = ", ".join(f"{x} -> {y}" for x, y in listed[:SPELLED])
             more = f" and {len(relations) - SPELLED} more" if len(relations) > SPELLED else ""
             said.append(f"{len(relations)} relation{'s' * (len(relations) > 1)}: {shown}{more}")

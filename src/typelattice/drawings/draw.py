@@ -13,7 +13,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex
@@ -64,7 +64,7 @@ def draw(
     also  a -> b, c; b -> d; c -> d
     """
     if codes not in CODES:
-        near = nearest(str(codes), CODES)
+        near = spelling_hint(str(codes), CODES)
         raise DrawingError(f"unknown codes {codes!r}{near}; these are {', '.join(CODES)}")
     match x:
         case Program() | Replay():

@@ -14,7 +14,7 @@ from math import isnan
 from typing import Any
 
 from typelattice.engine.answer import Promotion
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 from typelattice.rendering.colours import ACCENT, ADDED
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.grid import Cell, Grid, printable
@@ -59,7 +59,7 @@ def heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
     have = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
     chosen = have[0] if of is None else of
     if chosen not in have:
-        what = f"a {type(x).__name__} has no heat map of {short(str(chosen))}"
+        what = f"a {type(x).__name__} has no heat map of {quote_short(str(chosen))}"
         raise DrawingError(f"{what}; it has {' and '.join(have)}")
     grid = x.grid()
     match x:

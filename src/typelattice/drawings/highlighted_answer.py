@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from typelattice.drawings.orders import between, order_diagram
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.sections import answer, question, sections
+from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections, question
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.facts.order_paths import paths
@@ -43,13 +43,13 @@ def draw_highlighted(p: Promotion, small: bool, codes: str) -> Placed:
 
     links: Sequence[Link] = [k for k in diagram.links if {*k.nodes} == {*map(str, lowest)}]
     return drawn.with_marks(
-        f"{question(p)} under {p.system.name}: {answer(p)}", marks, edge_marks, links, describe_reason(p)
+        f"{question(p)} under {p.system.name}: {answer_text(p)}", marks, edge_marks, links, describe_reason(p)
     )
 
 
 def describe_reason(p: Promotion) -> list[str]:
     """Return the reason in words, a line for each thing to say."""
-    said = [f"{heading}: {'; '.join(lines)}" for heading, lines in sections(p)]
+    said = [f"{heading}: {'; '.join(lines)}" for heading, lines in explain_in_sections(p)]
     return [*said, f"rule: {p.rule}"]
 
 

@@ -65,10 +65,10 @@ def _drawings(x: object) -> Iterator[Drawing]:
             yield Drawing("a program", program_steps(x))
         case Design():
             for found in x.completions[:MAX_DESIGNS]:
-                yield _draw_change(x.partial, found.system)
+                yield _draw_change(x.system, found.system)
         case Repairs():
             for mended in x.repairs[:MAX_DESIGNS]:
-                yield _draw_change(x.broken, mended.system)
+                yield _draw_change(x.system, mended.system)
         case Completion() | Repair():
             yield draw(x.system)
 

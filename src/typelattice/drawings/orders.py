@@ -7,8 +7,8 @@ from itertools import combinations
 
 from typelattice.engine.rules import Pair, Rules
 from typelattice.explanations.operation_description import join_words
-from typelattice.explanations.sections import name
-from typelattice.facts.dtypes import DType, Kind, Node, place
+from typelattice.explanations.promotion_in_english import name_node
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
 from typelattice.study.table_labels import left_out, short
@@ -56,7 +56,7 @@ def node_code(node: Node, codes: str) -> str:
     """Return the name of a node in a drawing."""
     if isinstance(node, DType):
         return short(node, codes)
-    return name(node) if codes == "names" else str(node)
+    return name_node(node) if codes == "names" else str(node)
 
 
 def row(node: Node) -> float:
@@ -87,13 +87,13 @@ def _choose_nodes(system: Rules, small: bool, also: set[Node]) -> tuple[list[Nod
     if small or len(narrow) == len(dtypes):
         return list(nodes), ()
     hidden = tuple(n for n in narrow if n not in also)
-    return [n for n in nodes if n not in hidden], tuple(sorted(hidden, key=place))
+    return [n for n in nodes if n not in hidden], tuple(sorted(hidden, key=sort_key))
 
 
 def _facts(node: Node) -> str:
     """Describe a node, for the title that readers see on demand."""
     if not isinstance(node, DType):
-        return f"{node}: {name(node)}, which counts by its kind and gives way to a dtype beside it"
+        return f"{node}: {name_node(node)}, which counts by its kind and gives way to a dtype beside it"
     said = [f"{node}: {node.kind}"]
     said += [f"{node.bits} bits"] if node.bits else []
     if node.precision:
@@ -165,7 +165,7 @@ def _notes(system: Rules, hidden: Set[Node]) -> Iterator[str]:
 
 
 def _in_place(nodes: Iterable[Node]) -> list[Node]:
-    return sorted(nodes, key=place)
+    return sorted(nodes, key=sort_key)
 
 
 def _some(pairs: Sequence[Pair]) -> str:

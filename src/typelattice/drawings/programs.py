@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from typelattice.calls.step import Argument, Cast, DTypeOf, Ref, Step
-from typelattice.explanations.sections import loss_words
+from typelattice.calls.steps import Argument, Cast, DTypeOf, Ref, Step
+from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.dtypes import DType
 from typelattice.facts.loss import loss
 from typelattice.facts.suggestions import clip_text
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.recorded.unasked import UNASKED_NOTE
+from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 
 MAX_STEP_CHARS = 34  # characters of a step's text
@@ -40,7 +40,7 @@ def program_diagram(replay: Replay) -> Diagram:
     notes += [f"{c.step.text}: the result is cast, {_words(c.source, c.target)}" for c in written]
     unlossy = sum("lossy" not in a.marks for a in arrows if "cast" in a.marks)
     notes += [f"{unlossy} further casts (dashed) lose nothing, or are of Python numbers"] if unlossy else []
-    notes += [UNASKED_NOTE] if any(outcome.never_asked for outcome in outcomes) else []
+    notes += [NEVER_ASKED_NOTE] if any(outcome.never_asked for outcome in outcomes) else []
     notes += [f"refused: {step.text}: {outcome.reason}" for step, outcome in replay.refusals]
     return Diagram(
         f"{_source(replay.program)} under {replay.name}", vertices, tuple(arrows), notes=tuple(notes)
@@ -125,5 +125,5 @@ def _words(source: object, target: DType) -> str:
     """Return a cast, and what it can lose."""
     if not isinstance(source, DType):
         return f"a Python {source} becomes {target}"
-    lost = "; ".join(loss_words(loss(source, target), source, target))
+    lost = "; ".join(describe_loss(loss(source, target), source, target))
     return f"{source} to {target}: {lost or 'loses nothing'}"

@@ -10,7 +10,7 @@ from typelattice.explanations.explanation import explanation
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.system_headings import LIBRARIES, heading_of
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.programs.make_program import program
 from typelattice.programs.source.name_meanings import library_called
 from typelattice.programs.source.quiet_parser import parse

@@ -10,7 +10,7 @@ from typing import Any
 from typelattice.explanations.explanation import explanation
 from typelattice.facts.errors import TypelatticeError
 from typelattice.files.reader import system
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _rule(step: Mapping[str, Any], operands: Sequence[str], rules: Sequence[str]
     written = [o.replace("*", ":weak") for o in operands]
     for name in rules:
         try:
-            p = system(name).explain(*map(parse, written), op=step["op"])
+            p = system(name).explain(*map(parse_operand, written), op=step["op"])
         except TypelatticeError:
             continue
         if p.dtype is not None and str(p.dtype) == step["observed"].removesuffix("*"):

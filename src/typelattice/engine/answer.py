@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from typelattice.engine.decisions import Decision
-from typelattice.engine.fit import ValueFit
-from typelattice.engine.joining import own_dtype
+from typelattice.engine.joining import dtype_or_default
 from typelattice.engine.rules import Rules
+from typelattice.engine.scalar_fit import ValueFit
 from typelattice.facts.display_hooks import Viewed, show
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.errors import TypelatticeError
@@ -16,7 +16,7 @@ from typelattice.operands.operand import Operand
 
 
 @frozen()
-class Rule:
+class DecidingLines:
     """The lines of a file that decided an answer: without them it differs. `quoted` is their text.
 
     A key that a program has replaced has no line; `entry` is the entry of the key, if the key is a table.
@@ -35,7 +35,7 @@ class Rule:
 
 
 @frozen()
-class Cast:
+class OperandCast:
     """An implicit cast of an operand. A Python scalar is cast from its kind; its `ValueFit` has the value."""
 
     operand: Operand
@@ -63,7 +63,7 @@ class Promotion(Viewed):
     operands: tuple[Operand, ...]
     op: str | None
     steps: tuple[Decision, ...]
-    find_rule: Callable[[Promotion], Rule]
+    find_rule: Callable[[Promotion], DecidingLines]
     node: Node | None = None
     compute: DType | None = None
     dtype: DType | None = None
@@ -97,12 +97,12 @@ class Promotion(Viewed):
         return self.dtype
 
     @property
-    def arithmetic(self) -> DType:
+    def arithmetic_dtype(self) -> DType:
         """The dtype of sums and products: the accumulator, else the dtype computed in, else the result's."""
         return self.accumulator or self.compute or self.result
 
     @property
-    def promoting(self) -> tuple[Operand, ...]:
+    def promoting_operands(self) -> tuple[Operand, ...]:
         """The operands that promote: all of them, except the condition of `where`, or indices."""
         return self.operands if self.op is None else self.operands[self.system.operation(self.op).promoting]
 
@@ -118,14 +118,14 @@ class Promotion(Viewed):
         return self.system.order.minimal_bounds(*nodes) if nodes else ()
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> DecidingLines:
         """The file of the system and the lines in it that decided: without them the answer differs."""
         return self.find_rule(self)
 
     @property
-    def casts(self) -> tuple[Cast, ...]:
+    def casts(self) -> tuple[OperandCast, ...]:
         """The implicit casts: one for each operand that does not have the dtype computed in."""
-        targets = ((o, self.cast_target(o)) for o in self.promoting)
+        targets = ((o, self.cast_target(o)) for o in self.promoting_operands)
         return tuple(_make_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
 
     def cast_target(self, o: Operand) -> DType | None:
@@ -136,11 +136,11 @@ class Promotion(Viewed):
         """
         if self.compute is None or not self.compute.parameters:
             return self.compute
-        return self.system.families[self.compute].member(own_dtype(self.system, o)) or self.compute
+        return self.system.families[self.compute].member(dtype_or_default(self.system, o)) or self.compute
 
 
-def _make_cast(o: Operand, target: DType) -> Cast:
-    return Cast(o, o.dtype or o.kind, target, loss(o.dtype, target) if o.dtype else None)
+def _make_cast(o: Operand, target: DType) -> OperandCast:
+    return OperandCast(o, o.dtype or o.kind, target, loss(o.dtype, target) if o.dtype else None)
 
 
 class PromotionError(TypelatticeError, TypeError):

@@ -31,7 +31,7 @@ class ReplacedOnEntry(Decision):
     key = "before"
 
 
-class ForeignCounted(Decision):
+class CountedForeign(Decision):
     """Another library's array beside the system's own: it counts as `node`, or is refused if that is None."""
 
     key = "foreign"
@@ -61,7 +61,7 @@ class Overridden(Decision):
     key = "overrides"
 
 
-class Rejected(Decision):
+class RefusedPair(Decision):
     """A pair that `refusals` rejects, although the order may join it."""
 
     key = "refusals"
@@ -115,7 +115,7 @@ class Parameterized(Decision):
     key = "dtypes"
 
 
-class Operated(Decision):
+class DtypeByOperation(Decision):
     """The dtype that an operation makes of its operands' dtypes; None if it does not take them."""
 
     key = "ops"

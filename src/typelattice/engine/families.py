@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.combine import combine
 from typelattice.engine.decisions import Decision, Parameterized, RefusalError
+from typelattice.engine.evaluate_operation import Evaluation, find_result_rule
 from typelattice.engine.formulas import SAME, Arguments, Number
-from typelattice.engine.joining import own_dtype
-from typelattice.engine.operate import Evaluation, gives_for
-from typelattice.engine.operations import MemberGiven, OperationRules
+from typelattice.engine.join_tiers import join_tiers
+from typelattice.engine.joining import dtype_or_default
+from typelattice.engine.operations import ComputedMember, OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtype_members import arguments_of, member_of
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.facts.frozen_classes import replace
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def without_arguments(operands: Sequence[Operand]) -> tuple[Operand, ...]:
@@ -27,7 +27,7 @@ def add_arguments(
     op: OperationRules | None,
     operands: Sequence[Operand],
     evaluation: Evaluation,
-    trail: list[Decision],
+    decisions: list[Decision],
 ) -> Evaluation:
     """Replace the families of an outcome by members; those with unknown parameters stay families.
 
@@ -35,12 +35,12 @@ def add_arguments(
     """
     if not any(d and d.parameters for d in (evaluation.compute, evaluation.dtype, evaluation.accumulator)):
         return evaluation
-    stated = gives_for(op, evaluation.compute) if op and evaluation.compute else None
-    formulas = stated if isinstance(stated, MemberGiven) else None
+    stated = find_result_rule(op, evaluation.compute) if op and evaluation.compute else None
+    formulas = stated if isinstance(stated, ComputedMember) else None
     family = evaluation.compute if evaluation.compute and evaluation.compute.parameters else evaluation.dtype
-    dtypes = [own_dtype(rules, o) for o in _highest_tier(rules, family, operands)]
+    dtypes = [dtype_or_default(rules, o) for o in _highest_tier(rules, family, operands)]
     computes = bool(formulas) or family not in rules.families
-    joined = None if computes else _join_operands(rules, family, dtypes, trail)
+    joined = None if computes else _join_operands(rules, family, dtypes, decisions)
 
     def known(d: DType | None) -> DType | None:
         return joined if joined and d is family else d
@@ -50,7 +50,7 @@ def add_arguments(
     if op and (op.writes or stated == "left") and left and left.family is evaluation.dtype:
         result = left
     elif formulas:
-        result = _compute_member(rules, family, dtypes, formulas, trail)
+        result = _compute_member(rules, family, dtypes, formulas, decisions)
     return replace(
         evaluation, compute=known(evaluation.compute), dtype=result, accumulator=known(evaluation.accumulator)
     )
@@ -71,30 +71,30 @@ def _find_members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -
 
 
 def _join_operands(
-    rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: list[Decision]
+    rules: Rules, family: DType, dtypes: Sequence[DType | None], decisions: list[Decision]
 ) -> DType | None:
     """Return the member of a family at which dtypes join; None if their parameters are unknown.
 
     If a system joins in pairs, two operands of other dtypes become the dtype of their join first.
     """
     if rules.combine != "fold":
-        return _join_members(rules, family, dtypes, trail)
+        return _join_members(rules, family, dtypes, decisions)
     first, *rest = dtypes
     for d in rest[:-1]:
         first = _join_pair(rules, family, first, d)
-    return _join_members(rules, family, (first, *rest[-1:]), trail)
+    return _join_members(rules, family, (first, *rest[-1:]), decisions)
 
 
 def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) -> DType | None:
     """Return the dtype of two operands, which may be a member of a family; None if it is unknown."""
     if a is None or b is None:
         return None
-    _, d, _ = combine(rules, without_arguments([operand_of(a), operand_of(b)]), [])
+    _, d, _ = join_tiers(rules, without_arguments([operand_of_dtype(a), operand_of_dtype(b)]), [])
     return _join_members(rules, family, (a, b), []) if d is family else d
 
 
 def _join_members(
-    rules: Rules, family: DType, dtypes: Sequence[DType | None], trail: list[Decision]
+    rules: Rules, family: DType, dtypes: Sequence[DType | None], decisions: list[Decision]
 ) -> DType | None:
     """Join dtypes all at once to a member of a family; None if their parameters are unknown."""
     members = _find_members(rules, family, dtypes)
@@ -110,7 +110,7 @@ def _join_members(
             step = Parameterized(distinct, None, family.name)
             raise RefusalError(reason, f"cast one operand, e.g. to {distinct[0]}", step)
         joined[name] = values[0] if formula.text == SAME else formula.value(all_arguments, own, joined)
-    return _make_member(family, [joined[p.name] for p in family.parameters], distinct, trail)
+    return _make_member(family, [joined[p.name] for p in family.parameters], distinct, decisions)
 
 
 def _collect_arguments(
@@ -122,32 +122,36 @@ def _collect_arguments(
 
 
 def _compute_member(
-    rules: Rules, family: DType, dtypes: Sequence[DType | None], stated: MemberGiven, trail: list[Decision]
+    rules: Rules,
+    family: DType,
+    dtypes: Sequence[DType | None],
+    member: ComputedMember,
+    decisions: list[Decision],
 ) -> DType:
     """Compute the result of an operation that states its parameters; the family if some are unknown.
 
     If no operand is a member of the family, all are cast to their join first.
     """
     if family not in rules.families:  # the file gives numbers for the parameters
-        values = [formula.value((), (), {}) for formula in stated.formulas]
-        return _make_member(stated.family, values, (family,), trail)
+        values = [formula.value((), (), {}) for formula in member.formulas]
+        return _make_member(member.family, values, (family,), decisions)
     are_other = not any(d and d.family is family for d in dtypes)
     joined: DType | None = None
-    if are_other or any(formula.names_join for formula in stated.formulas):
+    if are_other or any(formula.names_join for formula in member.formulas):
         joined = _join_operands(rules, family, dtypes, [])
     if are_other:
         dtypes = (joined,) * len(dtypes)
     members = _find_members(rules, family, dtypes)
     if not members:
-        return stated.family
+        return member.family
     all_arguments, own = _collect_arguments(family, members, dtypes)
     of_join = arguments_of(joined) if joined else {}
-    values = [formula.value(all_arguments, own, of_join) for formula in stated.formulas]
-    return _make_member(stated.family, values, members, trail)
+    values = [formula.value(all_arguments, own, of_join) for formula in member.formulas]
+    return _make_member(member.family, values, members, decisions)
 
 
 def _make_member(
-    family: DType, values: Sequence[Number], nodes: Sequence[DType], trail: list[Decision]
+    family: DType, values: Sequence[Number], nodes: Sequence[DType], decisions: list[Decision]
 ) -> DType:
     """Return a member that was computed from others. Raise RefusalError if there is none such."""
     try:
@@ -155,5 +159,5 @@ def _make_member(
     except DTypeError as e:
         step = Parameterized(tuple(nodes), None, family.name)
         raise RefusalError(str(e), "cast an operand to another dtype", step) from None
-    trail.append(Parameterized(tuple(nodes), member, family.name))
+    decisions.append(Parameterized(tuple(nodes), member, family.name))
     return member

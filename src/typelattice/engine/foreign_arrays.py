@@ -4,69 +4,73 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from typelattice.engine.decisions import Decision, ForeignCounted, RefusalError
+from typelattice.engine.decisions import CountedForeign, Decision, RefusalError
 from typelattice.engine.operations import OperationRules
+from typelattice.engine.rule_words import ForeignCountsAs
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import replace
-from typelattice.operands.operand import LISTS, SCALAR, Operand, scalar
+from typelattice.operands.operand import FOREIGN_LIST, FOREIGN_SCALAR_SUFFIX, Operand, scalar
 
-ARRAY, NUMBER, FLOAT, OTHER = "array", "number", "float", "other"
-WORDS = (ARRAY, NUMBER, FLOAT, OTHER)
-"""What a foreign array counts as: an array of its dtype, a Python number of its kind, a Python float, or an
-array of the dtype of the first operand that is not foreign. Any other text is the reason of a refusal. A list
-that counts as a number is an array of such a dtype where it stands alone, or where an operation wants
-dimensions."""
-INDICES = ("index", "indices")
+FOREIGN_WORDS = tuple(ForeignCountsAs)  # any other text is the reason of a refusal
+INDEX_FORMS = ("index", "indices")
 """How a list may stand in an index: it is the whole of it, as in `x[[0, 2]]`, or one of several, as in
 `x[:, [0, 2]]`."""
-MASK = "mask"
+MASK_FORM = "mask"
 """The form of a list of bools in an index."""
-FORMS = ("array", "scalar", "left", "assigned", *INDICES, MASK)
+FOREIGN_FORMS = ("array", "scalar", "left", "assigned", *INDEX_FORMS, MASK_FORM)
 """The foreign operands that a file tells apart, beside scalars of one dtype: arrays, scalars, the left
 operand of an operator, the right side of an assignment, and lists in an index."""
 
-MADE = "made"
+CONVERSION_WORD = "made"
 """The dtypes of the arrays that the library makes of another's: `mx.array(np.ones(3))` is a float32."""
 
 
-def made_form(source: DType) -> str:
+def conversion_form(source: DType) -> str:
     """Return the form under which a library's entry has the dtype made of an array of `source`."""
-    return f"{MADE} {source}"
+    return f"{CONVERSION_WORD} {source}"
 
 
-def made_dtype(rules: Rules, library: str, source: DType) -> str | None:
+def converted_dtype(rules: Rules, library: str, source: DType) -> str | None:
     """Return the dtype of the array that is made of another library's array; None if it is the same."""
-    return rules.foreign.get(library, {}).get(made_form(source))
+    return rules.foreign.get(library, {}).get(conversion_form(source))
 
 
-def read_foreign_arrays(
-    rules: Rules, op: OperationRules | None, operands: Sequence[Operand], trail: list[Decision]
+def replace_foreign_arrays(
+    rules: Rules, op: OperationRules | None, operands: Sequence[Operand], decisions: list[Decision]
 ) -> tuple[Operand, ...]:
     """Replace each foreign array by the operand that it counts as. Raise RefusalError."""
-    own = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
+    system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
     return tuple(
-        _count_operand_as(rules, o, own, op, i, trail) if o.foreign else o for i, o in enumerate(operands)
+        _count_operand_as(rules, o, system_dtype, op, i, decisions) if o.foreign else o
+        for i, o in enumerate(operands)
     )
 
 
-def check_others(rules: Rules, operands: Sequence[Operand], promoting: Sequence[Operand]) -> None:
+def check_nonpromoting_foreign(
+    rules: Rules, operands: Sequence[Operand], promoting: Sequence[Operand]
+) -> None:
     """Raise RefusalError for a condition or for indices that the library does not take, such as a list."""
     for o in operands:
         if o.foreign and o not in promoting:
             word = _foreign_word(rules, o, "")
-            if word and word not in WORDS:
+            if word and word not in FOREIGN_WORDS:
                 raise _make_refusal(o, word)
 
 
 def _make_refusal(o: Operand, reason: str) -> RefusalError:
     assert o.dtype
-    step = ForeignCounted((o.dtype,), None, o.foreign.removesuffix(SCALAR))
+    step = CountedForeign((o.dtype,), None, o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX))
     return RefusalError(reason, "make it one of the library's own first", step)
 
 
 def _count_operand_as(
-    rules: Rules, o: Operand, own: DType | None, op: OperationRules | None, place: int, trail: list[Decision]
+    rules: Rules,
+    o: Operand,
+    system_dtype: DType | None,
+    op: OperationRules | None,
+    place: int,
+    decisions: list[Decision],
 ) -> Operand:
     """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
     assert o.dtype
@@ -77,20 +81,24 @@ def _count_operand_as(
     elif operation and place > 0 and operation.of_class == "assignment":
         form = "assigned"
     word = _foreign_word(rules, o, form)
-    if word not in WORDS:
+    if word not in FOREIGN_WORDS:
         raise _make_refusal(o, word or f"nothing is recorded of {_kind_of_foreign(o)} beside its own")
     # If the operation converts the operand at this place to an array, it converts a foreign array too.
     as_array = op is not None and op.counts_as_array(place)
     counts = replace(o, foreign="")
-    if word == NUMBER and o.foreign == LISTS and (own is None or _needs_dimensions(rules, op)):
-        word = OTHER  # this has dimensions, like the list
-    if word == NUMBER:
+    if (
+        word == ForeignCountsAs.NUMBER
+        and o.foreign == FOREIGN_LIST
+        and (system_dtype is None or _needs_dimensions(rules, op))
+    ):
+        word = ForeignCountsAs.OTHER  # this has dimensions, like the list
+    if word == ForeignCountsAs.NUMBER:
         counts = scalar(Kind.SIGNED if o.kind is Kind.UNSIGNED else o.kind, o.value)
-    elif word == FLOAT:
+    elif word == ForeignCountsAs.FLOAT:
         counts = scalar(Kind.FLOAT)
-    elif word == OTHER and own and not as_array:
-        counts = replace(counts, dtype=own, kind=own.kind, value=None)
-    trail.append(ForeignCounted((o.dtype,), counts.dtype, _describe_counted(o, counts)))
+    elif word == ForeignCountsAs.OTHER and system_dtype and not as_array:
+        counts = replace(counts, dtype=system_dtype, kind=system_dtype.kind, value=None)
+    decisions.append(CountedForeign((o.dtype,), counts.dtype, _describe_counted(o, counts)))
     return counts
 
 
@@ -99,24 +107,24 @@ def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
 
     An array of the system's own library counts as an array. So does a list in a system of no library.
     """
-    library = o.foreign.removesuffix(SCALAR)
-    if library == rules.library.partition(" ")[0] or (library == LISTS and not rules.library):
-        return ARRAY
+    library = o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX)
+    if library == rules.library.partition(" ")[0] or (library == FOREIGN_LIST and not rules.library):
+        return ForeignCountsAs.ARRAY
     said = rules.foreign.get(library, {})
     if form in said:
         return said[form]
-    if not o.foreign.endswith(SCALAR):
+    if not o.foreign.endswith(FOREIGN_SCALAR_SUFFIX):
         return said.get("array", "")
     return said.get(o.dtype) or said.get("scalar", "")
 
 
-def index_refusal(rules: Rules, form: str) -> str | None:
+def why_index_refused(rules: Rules, form: str) -> str | None:
     """Return the reason why a library refuses a list in an index; None if it takes the list, as an array.
 
     An index promotes nothing, so a file only states refusals for it.
     """
-    word = rules.foreign.get(LISTS, {}).get(form, ARRAY)
-    return None if word in WORDS else word
+    word = rules.foreign.get(FOREIGN_LIST, {}).get(form, ForeignCountsAs.ARRAY)
+    return None if word in FOREIGN_WORDS else word
 
 
 def _needs_dimensions(rules: Rules, op: OperationRules | None) -> bool:
@@ -126,10 +134,10 @@ def _needs_dimensions(rules: Rules, op: OperationRules | None) -> bool:
 
 def _kind_of_foreign(o: Operand) -> str:
     """Name the kind of a foreign array for a refusal, e.g. `torch's scalars`."""
-    if o.foreign == LISTS:
+    if o.foreign == FOREIGN_LIST:
         return "Python's lists"
-    forms = "scalars" if o.foreign.endswith(SCALAR) else "arrays"
-    return f"{o.foreign.removesuffix(SCALAR)}'s {forms}"
+    forms = "scalars" if o.foreign.endswith(FOREIGN_SCALAR_SUFFIX) else "arrays"
+    return f"{o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX)}'s {forms}"
 
 
 def _describe_counted(o: Operand, counts: Operand) -> str:

@@ -11,25 +11,25 @@ from typelattice.engine.decisions import (
     Joined,
     Overridden,
     RefusalError,
-    Rejected,
+    RefusedPair,
     ReplacedOnEntry,
     Tied,
     WidenedDefault,
 )  # fmt: skip
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, place, weak
-from typelattice.facts.range_checks import represent
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
+from typelattice.facts.range_checks import is_in_range
 from typelattice.operands.operand import BOOL, Operand
 
 
-def enter(rules: Rules, o: Operand, trail: list[Decision], alone: bool = False) -> Node:
-    """Return the node at which an operand enters the order; `alone` if there is no other operand."""
+def find_entry_node(rules: Rules, o: Operand, decisions: list[Decision], is_alone: bool = False) -> Node:
+    """Return the node at which an operand enters the order; `is_alone` if there is no other operand."""
     if o.weak:
-        return _enter_weak(rules, o, trail, alone)
+        return _find_weak_entry_node(rules, o, decisions, is_alone)
     own = o.dtype or BOOL
     node = rules.before.get(own, own)
     if node is not own:
-        trail.append(ReplacedOnEntry((own,), node, str(own)))
+        decisions.append(ReplacedOnEntry((own,), node, str(own)))
     if node not in rules.order:
         default = rules.defaults.get(node.kind)
         remedy = f"cast it to a dtype that it has{f', e.g. {default}' if default else ''}"
@@ -37,29 +37,29 @@ def enter(rules: Rules, o: Operand, trail: list[Decision], alone: bool = False) 
     return node
 
 
-def own_dtype(rules: Rules, o: Operand, alone: bool = True) -> DType | None:
+def dtype_or_default(rules: Rules, o: Operand, is_alone: bool = True) -> DType | None:
     """Return an operand's own dtype; for a Python scalar the default of its kind, None if there is none.
 
     Among several defaults, choose the first that holds the value, or the last if none does. Beside other
-    operands a kind of `wider_alone` has its first default only.
+    operands a kind of `kinds_widening_alone` has its first default only.
     """
     first = rules.defaults.get(o.kind)
-    if o.dtype or first is None or o.value is None or (o.kind in rules.wider_alone and not alone):
+    if o.dtype or first is None or o.value is None or (o.kind in rules.kinds_widening_alone and not is_alone):
         return o.dtype or first
-    choices = (first, *rules.wider.get(o.kind, ()))
-    return next((d for d in choices if represent(o.value, d)[0]), choices[-1])
+    choices = (first, *rules.wider_defaults.get(o.kind, ()))
+    return next((d for d in choices if is_in_range(o.value, d)), choices[-1])
 
 
-def _enter_weak(rules: Rules, o: Operand, trail: list[Decision], alone: bool) -> Node:
+def _find_weak_entry_node(rules: Rules, o: Operand, decisions: list[Decision], is_alone: bool) -> Node:
     """Return the node of the order at which a weak operand enters it.
 
     The candidates are the weak node of its kind, that of its kind and width, and its default dtype. The first
     of them in the order is taken. If none is in the order, it is the weak node of the kind.
     """
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
-    own = own_dtype(rules, o, alone)
-    if own in rules.wider.get(o.kind, ()):
-        trail.append(WidenedDefault((weak(o.kind),), own, o.kind.word))
+    own = dtype_or_default(rules, o, is_alone)
+    if own in rules.wider_defaults.get(o.kind, ()):
+        decisions.append(WidenedDefault((weak(o.kind),), own, o.kind.word))
     by_kind = weak(kind)
     if own is None or by_kind in rules.order:
         return by_kind
@@ -67,7 +67,7 @@ def _enter_weak(rules: Rules, o: Operand, trail: list[Decision], alone: bool) ->
     return by_width if by_width in rules.order else own if own in rules.order else by_kind
 
 
-def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
+def join_tier(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node:
     """Return the node of one tier's operands."""
     absent = [n for n in nodes if n not in rules.order]
     if absent and len(absent) == len(nodes) and rules.tiers[-1] == "scalar":
@@ -77,26 +77,26 @@ def join_tier(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Nod
         to = next((f", e.g. {n}" for n in nodes if isinstance(n, DType)), "")
         raise RefusalError(reason, f"cast it to a dtype{to}", Joined(tuple(nodes), None))
     if rules.combine in ("fold", "comparable"):
-        return _join_in_pairs(rules, nodes, trail)
+        return _join_in_pairs(rules, nodes, decisions)
     for a, b in combinations(dict.fromkeys(nodes), 2) if rules.refusals else ():
         check_pair(rules, a, b)
-    return join(rules, nodes, trail)
+    return join(rules, nodes, decisions)
 
 
-def _join_in_pairs(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
+def _join_in_pairs(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node:
     """Join nodes pair by pair, from the left."""
-    first = join(rules, nodes[:1], trail)
+    first = join(rules, nodes[:1], decisions)
     pair = _join_comparable if rules.combine == "comparable" else join
     return reduce(
-        lambda a, b: stated_pair(rules, a, b, trail) or pair(rules, (a, b), trail), nodes[1:], first
+        lambda a, b: find_override(rules, a, b, decisions) or pair(rules, (a, b), decisions), nodes[1:], first
     )
 
 
-def _join_comparable(rules: Rules, pair: Sequence[Node], trail: list[Decision]) -> Node:
+def _join_comparable(rules: Rules, pair: Sequence[Node], decisions: list[Decision]) -> Node:
     """Return the join of a pair. Raise RefusalError if it is neither of the two."""
-    found = join(rules, pair, trail)
+    found = join(rules, pair, decisions)
     if found not in pair:
-        trail.pop()  # a join that does not count
+        decisions.pop()  # a join that does not count
         step = Incomparable(tuple(pair), None)
         raise RefusalError("neither represents all values of the other", f"cast both, e.g. to {found}", step)
     return found
@@ -106,33 +106,33 @@ def check_pair(rules: Rules, a: Node, b: Node) -> None:
     """Raise RefusalError for a pair that the file refuses."""
     pair = frozenset((a, b))
     if pair in rules.refusals:
-        step = Rejected((a, b), None, rules.entries["refusals", pair])
-        wide = max((n for n in (a, b) if isinstance(n, DType)), key=place, default=None)
+        step = RefusedPair((a, b), None, rules.entries["refusals", pair])
+        wide = max((n for n in (a, b) if isinstance(n, DType)), key=sort_key, default=None)
         to = f", e.g. to {wide}" if wide else ""
         raise RefusalError(rules.refusals[pair], f"cast one operand{to}", step)
 
 
-def stated_pair(rules: Rules, a: Node, b: Node, trail: list[Decision]) -> Node | None:
+def find_override(rules: Rules, a: Node, b: Node, decisions: list[Decision]) -> Node | None:
     """Return the override for a pair, None if the file has none. Raise RefusalError for a refused pair."""
     check_pair(rules, a, b)
     pair = frozenset((a, b))
     node = rules.overrides.get(pair)
     if node:
-        trail.append(Overridden((a, b), node, rules.entries["overrides", pair]))
+        decisions.append(Overridden((a, b), node, rules.entries["overrides", pair]))
     return node
 
 
-def join(rules: Rules, nodes: Sequence[Node], trail: list[Decision]) -> Node:
+def join(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node:
     """Return the least upper bound of a set, or the recorded choice among its minimal bounds."""
     distinct = tuple(dict.fromkeys(nodes))
     node = rules.order.join(*distinct)
     if node is not None:
-        trail.append(Joined(distinct, node))
+        decisions.append(Joined(distinct, node))
         return node
     bounds = rules.order.minimal_bounds(*distinct)
     tie = frozenset(bounds)
     if tie in rules.ties:
-        trail.append(Tied(distinct, rules.ties[tie], rules.entries["ties", tie]))
+        decisions.append(Tied(distinct, rules.ties[tie], rules.entries["ties", tie]))
         return rules.ties[tie]
     step = Joined(distinct, None)
     if not bounds:

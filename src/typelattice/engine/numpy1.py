@@ -13,18 +13,22 @@ from typelattice.engine.joining import join
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import CODES, DType, Kind, Node
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.range_checks import Value, represent
+from typelattice.facts.range_checks import Value, is_in_range
 from typelattice.operands.operand import Operand
 
 UNSIGNED, SIGNED = ([CODES[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
 # NumPy compares with bounds of its own, a little below the largest values of the dtypes.
-BELOW = {CODES["f16"]: 65000, CODES["f32"]: 3.4e38, CODES["c64"]: 3.4e38}
-NEEDED = {*UNSIGNED, *SIGNED, *BELOW}  # the dtypes that values count as: the order must have them
-UNKNOWN = 1  # the value to assume if none is known
+FLOAT_BOUNDS = {CODES["f16"]: 65000, CODES["f32"]: 3.4e38, CODES["c64"]: 3.4e38}
+REQUIRED_DTYPES = {
+    *UNSIGNED,
+    *SIGNED,
+    *FLOAT_BOUNDS,
+}  # the dtypes that values count as: the order must have them
+ASSUMED_VALUE = 1  # the value to assume if none is known
 
 
 @frozen()
-class Count:
+class CountedDtype:
     """The dtype that an operand counts as: beside bool and unsigned operands, and beside any other.
 
     The two differ for a positive integer. It counts as unsigned beside unsigned operands, and beside others
@@ -42,39 +46,43 @@ class Count:
         return self.beside_unsigned, self.beside_other
 
 
-def combine(rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], trail: list[Decision]) -> Node:
+def join_by_value(
+    rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], decisions: list[Decision]
+) -> Node:
     """Return the node of operands that enter at these nodes. Raise RefusalError."""
     own = [n for n in nodes if isinstance(n, DType)]
     if len(own) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
-    if not values_count(operands, own):
-        return join(rules, [at_least(o, d) for o, d in zip(operands, own, strict=True)], trail)
+    if not is_by_value(operands, own):
+        return join(
+            rules, [dtype_holding_scalar(o, d) for o, d in zip(operands, own, strict=True)], decisions
+        )
     counts = [_make_count(o, d) for o, d in zip(operands, own, strict=True)]
     for o, count in zip(operands, counts, strict=True):
         if o.tier != "array":
-            trail.append(SizedByValue((o.own_node,), count.beside_unsigned))
-    return reduce(lambda a, b: _join_pair(rules, a, b, trail), counts).beside_unsigned
+            decisions.append(SizedByValue((o.node,), count.beside_unsigned))
+    return reduce(lambda a, b: _join_pair(rules, a, b, decisions), counts).beside_unsigned
 
 
-def _join_pair(rules: Rules, a: Count, b: Count, trail: list[Decision]) -> Count:
+def _join_pair(rules: Rules, a: CountedDtype, b: CountedDtype, decisions: list[Decision]) -> CountedDtype:
     """Join what two operands count as.
 
     The result may be signed or unsigned only if each of the two may. NumPy keeps a flag for this.
     """
-    node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], trail)
+    node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], decisions)
     assert isinstance(node, DType)  # the order of a value-based system has no weak nodes among its dtypes
     both = a.beside_unsigned is not a.beside_other and b.beside_unsigned is not b.beside_other
-    return Count(node, SIGNED[UNSIGNED.index(node)] if both and node in UNSIGNED else node)
+    return CountedDtype(node, SIGNED[UNSIGNED.index(node)] if both and node in UNSIGNED else node)
 
 
-def find_casting_dtypes(
+def find_loop_by_value(
     rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]
 ) -> tuple[DType, ...]:
     """Return the first loop to which all operands cast, as either dtype that they count as; empty if none."""
     own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
     if len(own) < len(operands):
         return ()
-    by_value = values_count(operands, own)
+    by_value = is_by_value(operands, own)
     counts = [
         _make_count(o, d) if by_value else _make_fixed_count(o, d) for o, d in zip(operands, own, strict=True)
     ]
@@ -84,7 +92,7 @@ def find_casting_dtypes(
     return ()
 
 
-def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
+def is_by_value(operands: Sequence[Operand], own_dtypes: Sequence[DType]) -> bool:
     """Return True if NumPy 1 promotes these operands by value: `int8 array + 1` stays int8.
 
     Values count where arrays meet scalars or 0-d arrays, and none of the latter is of a higher category. The
@@ -92,39 +100,43 @@ def values_count(operands: Sequence[Operand], own: Sequence[DType]) -> bool:
     """
     arrays: list[int] = []
     others: list[int] = []
-    for o, d in zip(operands, own, strict=True):
+    for o, d in zip(operands, own_dtypes, strict=True):
         (arrays if o.tier == "array" else others).append(
-            min(at_least(o, d).kind.category, Kind.FLOAT.category)
+            min(dtype_holding_scalar(o, d).kind.category, Kind.FLOAT.category)
         )
     return bool(arrays and others) and max(arrays) >= max(others)
 
 
-def at_least(o: Operand, own: DType) -> DType:
+def dtype_holding_scalar(o: Operand, own_dtype: DType) -> DType:
     """Return the dtype of an operand; the smallest that holds a Python scalar beyond its default dtype."""
-    beyond = not o.dtype and o.value and not represent(o.value, own)[0]
-    return smallest(own, o.value).beside_unsigned if beyond else own
+    beyond = not o.dtype and o.value and not is_in_range(o.value, own_dtype)
+    return count_by_value(own_dtype, o.value).beside_unsigned if beyond else own_dtype
 
 
-def _make_count(o: Operand, own: DType) -> Count:
-    return _make_fixed_count(o, own) if o.tier == "array" else smallest(at_least(o, own), o.value)
+def _make_count(o: Operand, own_dtype: DType) -> CountedDtype:
+    return (
+        _make_fixed_count(o, own_dtype)
+        if o.tier == "array"
+        else count_by_value(dtype_holding_scalar(o, own_dtype), o.value)
+    )
 
 
-def _make_fixed_count(o: Operand, own: DType) -> Count:
-    return Count(at_least(o, own), at_least(o, own))
+def _make_fixed_count(o: Operand, own_dtype: DType) -> CountedDtype:
+    return CountedDtype(dtype_holding_scalar(o, own_dtype), dtype_holding_scalar(o, own_dtype))
 
 
-def smallest(own: DType, value: Value | None) -> Count:
+def count_by_value(own_dtype: DType, value: Value | None) -> CountedDtype:
     """Count a value as the smallest dtype that holds it; raise RefusalError for an integer beyond all."""
-    v = UNKNOWN if value is None else value
-    if own.kind.category != 1:
+    v = ASSUMED_VALUE if value is None else value
+    if own_dtype.kind.category != 1:
         size = max(abs(v.real), abs(v.imag))
         # NumPy counts an infinity or nan as float16 too; of a complex number it looks at the size as it is.
-        size = size if own.kind is Kind.COMPLEX or size - size == 0 else 0
-        smaller = (d for d, bound in BELOW.items() if d.kind is own.kind and size < bound)
-        found = next((d for d in smaller if (d.bits or 0) < (own.bits or 0)), own)
-        return Count(found, found)
+        size = size if own_dtype.kind is Kind.COMPLEX or size - size == 0 else 0
+        smaller = (d for d, bound in FLOAT_BOUNDS.items() if d.kind is own_dtype.kind and size < bound)
+        found = next((d for d in smaller if (d.bits or 0) < (own_dtype.bits or 0)), own_dtype)
+        return CountedDtype(found, found)
     for u, s in zip(UNSIGNED, SIGNED, strict=True):
-        in_u, in_s = represent(v, u)[0], represent(v, s)[0]
+        in_u, in_s = is_in_range(v, u), is_in_range(v, s)
         if in_u or in_s:
-            return Count(u if in_u else s, s if in_s else u)
-    raise RefusalError("beyond uint64 it is an object", "use a float", SizedByValue((own,), None))
+            return CountedDtype(u if in_u else s, s if in_s else u)
+    raise RefusalError("beyond uint64 it is an object", "use a float", SizedByValue((own_dtype,), None))

@@ -9,28 +9,28 @@ from typelattice.engine.decisions import (
     BeyondLimits,
     Decision,
     Defaulted,
+    DtypeByOperation,
     MissingOperation,
-    Operated,
     RefusalError,
     WithoutDimensions,
 )
 from typelattice.engine.operations import (
-    ANY,
-    DIFFERENT,
+    ANY_OPERAND,
+    DIFFERENT_DTYPE,
+    DtypeOrKind,
     OperationRules,
-    Override,
-    Target,
+    PairEntry,
     entry_names,
 )
 from typelattice.engine.rule_words import ScalarPlaces
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, place, weak
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
 from typelattice.facts.loss import loss
-from typelattice.facts.operations import IN_PLACE
-from typelattice.facts.range_checks import represent
+from typelattice.facts.operations import IN_PLACE_CLASS
+from typelattice.facts.range_checks import is_in_range
 from typelattice.operands.operand import BOOL, Operand
 
-PLACES = {
+SCALAR_PLACE_TEXTS = {
     ScalarPlaces.BESIDE_ARRAY: "a Python scalar only beside an array",
     ScalarPlaces.BESIDE_STRONG_ARRAY: (
         "a Python scalar, and a weak array, only beside an array that is not weak"
@@ -42,40 +42,40 @@ PLACES = {
 }
 
 
-WRITE_OTHERWISE = "write it with operations that it has"
+REWRITE_ADVICE = "write it with operations that it has"
 
 
-def check_held(holds: Mapping[Target, Sequence[DType]], operands: Iterable[Operand]) -> None:
+def check_scalar_limits(holds: Mapping[DtypeOrKind, Sequence[DType]], operands: Iterable[Operand]) -> None:
     """Raise RefusalError for a Python scalar whose value the system does not read, whatever it meets."""
     for o in operands:
         held = holds.get(o.kind) if o.tier == "scalar" else None
-        if held and o.value is not None and not any(represent(o.value, d)[0] for d in held):
+        if held and o.value is not None and not any(is_in_range(o.value, d) for d in held):
             step = BeyondLimits(tuple(held), None, o.kind.word)
             within = " or ".join(map(str, held))
             reason = f"a Python {o.kind.word} has to lie within {within}, and {o.value} does not"
             raise RefusalError(reason, "use a value within it", step)
 
 
-def check_operands(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
+def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for the first operand that an operation does not take, whatever it would meet."""
-    check_held(rules.holds if op.holds is None else op.holds, operands)
-    _check_standing(rules, op, operands)
-    if op.name in rules.absent or not op.takes.listed:
-        found = tuple(o.own_node for o in operands)
-        looked_up = op.name in rules.absent
+    check_scalar_limits(rules.holds if op.holds is None else op.holds, operands)
+    _check_has_dimensions(rules, op, operands)
+    if op.name in rules.missing_operations or not op.takes.listed:
+        found = tuple(o.node for o in operands)
+        looked_up = op.name in rules.missing_operations
         step = (
             MissingOperation(found, None, op.name)
             if looked_up
-            else Operated(found, None, deciding_entry(rules, op, "takes"))
+            else DtypeByOperation(found, None, deciding_entry(rules, op, "takes"))
         )
-        raise RefusalError(f"{rules.name} has no {op.name}", WRITE_OTHERWISE, step)
+        raise RefusalError(f"{rules.name} has no {op.name}", REWRITE_ADVICE, step)
     _check_scalars(rules, op, operands)
     for o in operands:
         own = o.dtype or rules.defaults.get(o.kind) or o.kind
         if op.accepts is not None and own not in op.accepts:
-            step = Operated((o.own_node,), None, deciding_entry(rules, op, "accepts"))
-            remedy = cast_remedy(rules, op, [o.own_node], "it")
-            untaken = op.accepts.name_untaken(o.dtype or o.kind)
+            step = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "accepts"))
+            remedy = cast_remedy(rules, op, [o.node], "it")
+            untaken = op.accepts.describe_missing(o.dtype or o.kind)
             raise RefusalError(f"{op.name} takes no {untaken}", remedy, step)
 
 
@@ -93,7 +93,7 @@ def cast_remedy(
         return d in op.takes and is_each and is_looped and d in rules.order
 
     def lowest(found: Iterable[Node]) -> DType | None:
-        return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=place, default=None)
+        return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=sort_key, default=None)
 
     def lowest_holding_dtype() -> DType | None:
         """Find the lowest taken dtype of their kind, or a higher one, that holds every value of them."""
@@ -101,7 +101,7 @@ def cast_remedy(
         if len(dtypes) < len(nodes):
             return None
         highest = max(d.kind.category for d in dtypes)
-        own = sorted((d for d in rules.order.nodes if isinstance(d, DType) and is_taken(d)), key=place)
+        own = sorted((d for d in rules.order.nodes if isinstance(d, DType) and is_taken(d)), key=sort_key)
         fitting = (d for d in own if d.kind.category >= highest)
         return next((d for d in fitting if not any(loss(x, d) for x in dtypes)), None)
 
@@ -109,19 +109,19 @@ def cast_remedy(
     above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
     default = next((d for d in rules.defaults.values() if is_taken(d)), None)
     found = lowest_holding_dtype() or lowest(above) or default or lowest(rules.order.nodes)
-    return f"cast {operand_words}, e.g. to {found}" if found else WRITE_OTHERWISE
+    return f"cast {operand_words}, e.g. to {found}" if found else REWRITE_ADVICE
 
 
-def _check_standing(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
+def _check_has_dimensions(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for an operand without dimensions, if every library refuses it or this one does."""
     everywhere = rules.operation(op.name).dimensions
     needed = max(everywhere, op.dimensions)
     lacking = [o for o in operands if o.tier != "array"] if needed else []
     if lacking:
         what = "0-d array" if lacking[0].tier == "0d" else f"Python {lacking[0].kind.word}"
-        found = (lacking[0].own_node,)
+        found = (lacking[0].node,)
         says = deciding_entry(rules, op, "scalars")
-        step: Decision = Operated(found, None, says)
+        step: Decision = DtypeByOperation(found, None, says)
         if everywhere:
             step = WithoutDimensions(found, None, op.name)
         many = f"{needed} dimension{'s' * (needed > 1)}"
@@ -131,7 +131,7 @@ def _check_standing(rules: Rules, op: OperationRules, operands: Sequence[Operand
 
 def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for a Python scalar, or a weak array, in a place where the operation takes none."""
-    if op.scalars not in PLACES:  # as of most operations
+    if op.scalars not in SCALAR_PLACE_TEXTS:  # as of most operations
         return
     standing = [o.tier == "scalar" for o in operands]
     taken = {
@@ -144,8 +144,10 @@ def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]
     }
     if not taken[op.scalars]:
         found = next((o for o in operands if o.tier == "scalar"), operands[0])
-        step = Operated((found.own_node,), None, deciding_entry(rules, op, "scalars"))
-        raise RefusalError(f"{op.name} takes {PLACES[op.scalars]}", "make it an array of a dtype", step)
+        step = DtypeByOperation((found.node,), None, deciding_entry(rules, op, "scalars"))
+        raise RefusalError(
+            f"{op.name} takes {SCALAR_PLACE_TEXTS[op.scalars]}", "make it an array of a dtype", step
+        )
 
 
 def check_exponent(rules: Rules, op: OperationRules, last: Operand, value: object, compute: DType) -> None:
@@ -153,9 +155,9 @@ def check_exponent(rules: Rules, op: OperationRules, last: Operand, value: objec
     tiers = ("scalar",) if op.exponent_within else op.exponent_not_negative
     if last.tier not in tiers or not isinstance(value, int):
         return
-    beyond = not represent(value, op.exponent_within)[0] if op.exponent_within else value < 0
+    beyond = not is_in_range(value, op.exponent_within) if op.exponent_within else value < 0
     if beyond and compute.kind.category == Kind.SIGNED.category:
-        step = Operated(
+        step = DtypeByOperation(
             (weak(last.kind), compute),
             None,
             deciding_entry(rules, op, "exponent_within" if op.exponent_within else "exponent_not_negative"),
@@ -177,24 +179,24 @@ def check_pairs(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -
     for a, b in combinations(operands, 2) if op.refusals else ():
         for refusal in op.refusals:
             if _match_sides(a, b, refusal) or (not refusal.ordered and _match_sides(b, a, refusal)):
-                met = (a.own_node, b.own_node)
-                step = Operated(met, None, deciding_entry(rules, op, "refusals"))
+                met = (a.node, b.node)
+                step = DtypeByOperation(met, None, deciding_entry(rules, op, "refusals"))
                 does = "stand before" if refusal.ordered else "meet"
                 reason = f"{op.name} does not let {a} {does} {b}: {refusal.reason}"
                 raise RefusalError(reason, cast_remedy(rules, op, met, "one of them"), step)
 
 
-def dtype_of_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> DType | None:
+def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DType | None:
     """Return the dtype that an operation's table of pairs has for its operands; None if it has none."""
     return next((pair.dtype for pair in pairs if _matches_pair(pair, operands)), None)
 
 
-def has_pair(pairs: Sequence[Override], operands: Sequence[Operand]) -> bool:
+def lists_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> bool:
     """Return True if an operation's table of pairs names these operands."""
     return any(_matches_pair(pair, operands) for pair in pairs)
 
 
-def _matches_pair(pair: Override, operands: Sequence[Operand]) -> bool:
+def _matches_pair(pair: PairEntry, operands: Sequence[Operand]) -> bool:
     """Return True if one operand is of a pair's left side and all others are of its right side."""
     for i, o in enumerate(operands[:1] if pair.ordered else operands):
         others = [*operands[:i], *operands[i + 1 :]]
@@ -203,14 +205,16 @@ def _matches_pair(pair: Override, operands: Sequence[Operand]) -> bool:
     return False
 
 
-def _match_sides(a: Operand, b: Operand, pair: Override) -> bool:
+def _match_sides(a: Operand, b: Operand, pair: PairEntry) -> bool:
     """Return True if two operands match the sides of a pair.
 
     An array matches by its dtype or its kind, a Python scalar by its kind or as the number that it is.
     """
-    different = {DIFFERENT} if a.dtype is not b.dtype else set()
+    different = {DIFFERENT_DTYPE} if a.dtype is not b.dtype else set()
     of_a, of_b = (
-        {ANY, weak(o.kind), str(o.value)} if o.tier == "scalar" else {ANY, o.dtype, o.kind} | different
+        {ANY_OPERAND, weak(o.kind), str(o.value)}
+        if o.tier == "scalar"
+        else {ANY_OPERAND, o.dtype, o.kind} | different
         for o in (a, b)
     )
     return not (pair.left.isdisjoint(of_a) or pair.right.isdisjoint(of_b))
@@ -219,7 +223,7 @@ def _match_sides(a: Operand, b: Operand, pair: Override) -> bool:
 def deciding_entry(rules: Rules, op: OperationRules, key: str | None = None) -> str:
     """Return the entry of `ops` that gives a key of an operation, or any key; its class if none does."""
     names = entry_names(rules.operation(op.name))
-    of_class = IN_PLACE if key == "gives_into" and IN_PLACE in names else names[-2]
+    of_class = IN_PLACE_CLASS if key == "gives_into" and IN_PLACE_CLASS in names else names[-2]
     return next((name for name in names if _has_key(rules, name, key)), of_class)
 
 
@@ -229,7 +233,7 @@ def _has_key(rules: Rules, name: str, key: str | None) -> bool:
     return bool(said) if key is None else key in said or f"{key}_of" in said
 
 
-def resolve_target(rules: Rules, target: Target) -> DType:
+def resolve_target(rules: Rules, target: DtypeOrKind) -> DType:
     """Return a dtype, or the default dtype of a kind. Raise RefusalError if the system has none."""
     if isinstance(target, DType):
         return target

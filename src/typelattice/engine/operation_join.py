@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from typelattice.engine.combine import combine
 from typelattice.engine.decisions import (
     Decision,
     Defaulted,
+    DtypeByOperation,
     Joined,
-    Operated,
     OutOfRange,
     RefusalError,
     ReplacedInAnswer,
     TiersJoined,
 )  # fmt: skip
-from typelattice.engine.joining import own_dtype
+from typelattice.engine.join_tiers import join_tiers
+from typelattice.engine.joining import dtype_or_default
 from typelattice.engine.operand_checks import cast_remedy, deciding_entry, resolve_target
 from typelattice.engine.operations import Covers, OperationRules, look_up
 from typelattice.engine.rule_words import CountsAs
@@ -28,7 +28,7 @@ from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
-from typelattice.facts.range_checks import represent
+from typelattice.facts.range_checks import is_in_range
 from typelattice.operands.operand import Operand
 
 
@@ -42,18 +42,18 @@ def counted_dtype(rules: Rules, op: OperationRules, o: Operand) -> DType | None:
     return None if counts is o.dtype and not o.weak else counts
 
 
-def _count_operand_as(rules: Rules, op: OperationRules, o: Operand, trail: list[Decision]) -> Operand:
+def _count_operand_as(rules: Rules, op: OperationRules, o: Operand, decisions: list[Decision]) -> Operand:
     """Return an operand as the operation counts it."""
     counts = counted_dtype(rules, op, o)
     if counts is None:
         return o
-    trail.append(Operated((o.own_node,), counts, deciding_entry(rules, op, "counts_as_of")))
+    decisions.append(DtypeByOperation((o.node,), counts, deciding_entry(rules, op, "counts_as_of")))
     tier = "array" if o.tier == "scalar" else o.tier
     return replace(o, dtype=counts, kind=counts.kind, weak=False, tier=tier, value=None)
 
 
 def _without_default(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> list[Operand]:
     """Return the array that Python scalars alone count as, where they have no default dtype: the highest kind
     decides. Return an empty list for other operands.
@@ -63,66 +63,66 @@ def _without_default(
     if target is None or highest.kind in rules.defaults or any(o.tier != "scalar" for o in operands):
         return []
     counts = resolve_target(rules, target)
-    trail.append(Operated((highest.own_node,), counts, deciding_entry(rules, op, "counts_as_of")))
+    decisions.append(DtypeByOperation((highest.node,), counts, deciding_entry(rules, op, "counts_as_of")))
     return [replace(highest, dtype=counts, kind=counts.kind, weak=False, tier="array", value=None)]
 
 
 def make_arrays(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Sequence[Operand]:
     """Convert operands to arrays, each by itself, if the operation does so before they join."""
     if op.counts_as is CountsAs.ITSELF:
         return operands
     return [
-        _make_array(rules, op, o, trail) if o.tier != "array" and op.counts_as_array(i) else o
+        _make_array(rules, op, o, decisions) if o.tier != "array" and op.counts_as_array(i) else o
         for i, o in enumerate(operands)
     ]
 
 
-def _make_array(rules: Rules, op: OperationRules, o: Operand, trail: list[Decision]) -> Operand:
+def _make_array(rules: Rules, op: OperationRules, o: Operand, decisions: list[Decision]) -> Operand:
     """Count an operand without dimensions as an array of its own dtype. Raise RefusalError for overflow."""
-    own = own_dtype(rules, o)
+    own = dtype_or_default(rules, o)
     if own is None:
         return o  # a bool, which counts as an array of bool everywhere, or a scalar that has no dtype alone
     if rules.combine == "value":
         from typelattice.engine import numpy1  # one library alone goes by values
 
-        own = numpy1.at_least(o, own)
-    if o.value is not None and not represent(o.value, own)[0]:
+        own = numpy1.dtype_holding_scalar(o, own)
+    if o.value is not None and not is_in_range(o.value, own):
         reason = f"{o.value} is out of range for {own}"
         raise RefusalError(reason, "use a value within it", OutOfRange((own,), None, o.kind.word))
     if o.tier in rules.tiers:
-        trail.append(Operated((o.own_node,), own, deciding_entry(rules, op, "counts_as")))
+        decisions.append(DtypeByOperation((o.node,), own, deciding_entry(rules, op, "counts_as")))
     return replace(o, dtype=own, kind=own.kind, weak=False, tier="array", value=None)
 
 
 def join_operands(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> tuple[Node, DType, bool]:
     """Join operands as the operation counts them: return the node, its dtype, and whether it is weak."""
     counted = operands
     if op.counts_as_of:
-        counted = _without_default(rules, op, operands, trail) or [
-            _count_operand_as(rules, op, o, trail) for o in operands
+        counted = _without_default(rules, op, operands, decisions) or [
+            _count_operand_as(rules, op, o, decisions) for o in operands
         ]
     if not op.joins_order:
-        return combine(rules, counted, trail)
+        return join_tiers(rules, counted, decisions)
     rules_of_operation = replace(
         rules, order=_build_order(op.joins_order), ties={}, overrides={}, refusals={}, combine="join"
     )
-    nodes = tuple(o.own_node for o in counted)
+    nodes = tuple(o.node for o in counted)
     order_entry = deciding_entry(rules, op, "joins_order")
     # One step stands for the operation's order. The system's other steps are the same in every operation.
     steps: list[Decision] = []
     last = (ReplacedInAnswer, Defaulted)  # what becomes of the node at which they meet
     try:
-        found = combine(rules_of_operation, counted, steps)
+        found = join_tiers(rules_of_operation, counted, steps)
     except RefusalError as e:
-        raise RefusalError(e.reason, e.remedy, Operated(nodes, None, order_entry)) from None
+        raise RefusalError(e.reason, e.remedy, DtypeByOperation(nodes, None, order_entry)) from None
     finally:
-        trail += [step for step in steps if not isinstance(step, (Joined, TiersJoined, *last))]
-    trail.append(Operated(nodes, found[0], order_entry))
-    trail += [step for step in steps if isinstance(step, last)]
+        decisions += [step for step in steps if not isinstance(step, (Joined, TiersJoined, *last))]
+    decisions.append(DtypeByOperation(nodes, found[0], order_entry))
+    decisions += [step for step in steps if isinstance(step, last)]
     return found
 
 
@@ -136,7 +136,7 @@ def check_alike(rules: Rules, op: OperationRules, operands: Sequence[Operand], d
     """Raise RefusalError unless every array has this dtype, or counts as it."""
     arrays = [counted_dtype(rules, op, o) or o.dtype or dtype for o in operands if o.tier != "scalar"]
     if any(d is not dtype for d in arrays):
-        step = Operated(tuple(arrays), None, deciding_entry(rules, op, "joins"))
+        step = DtypeByOperation(tuple(arrays), None, deciding_entry(rules, op, "joins"))
         reason = f"{op.name} does not promote: operands have to be of one dtype"
         raise RefusalError(reason, cast_remedy(rules, op, [dtype], "all"), step)
 
@@ -145,6 +145,6 @@ def check_weak(rules: Rules, op: OperationRules, result: DType) -> None:
     """Raise RefusalError for a weak result that is not of the default dtype of its kind."""
     default = rules.defaults.get(result.kind, result)
     if result is not default:
-        step = Operated((result,), None, deciding_entry(rules, op, "weak_result"))
+        step = DtypeByOperation((result,), None, deciding_entry(rules, op, "weak_result"))
         reason = f"{op.name} gives no weak {result}, but a weak {default} alone"
         raise RefusalError(reason, "make an operand an array that is not weak", step)

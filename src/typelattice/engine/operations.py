@@ -19,9 +19,9 @@ from typelattice.engine.rule_words import (
 )
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.frozen_classes import field, frozen, replace
-from typelattice.facts.lazy_tables import Later
-from typelattice.facts.operations import IN_PLACE, OPERATIONS, Operation, OpError
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.lazy_tables import LazyTable
+from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS, Operation, OpError
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.operands.operand import Operand
 
 KINDS: dict[str, tuple[Kind, ...]] = {
@@ -33,11 +33,11 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "all": tuple(Kind),
     "none": (),
 }
-Target = DType | Kind  # a dtype, or a kind for its default dtype
+DtypeOrKind = DType | Kind  # a dtype, or a kind for its default dtype
 
 
 @frozen()
-class MemberGiven:
+class ComputedMember:
     """A result of a family of dtypes, with the formulas of its parameters: `decimal(sum(p), sum(s))`."""
 
     family: DType
@@ -50,20 +50,20 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     Words = Literal["real", "complex", "left", "joined", "py", "py.bool", "py.int", "py.float"]
-    Given = Target | Words | MemberGiven | None
+    ResultRule = DtypeOrKind | Words | ComputedMember | None
 
     from typelattice.engine.formulas import Formula
 
 TABLE = __file__.rpartition("operations")[0] + "standard.txt"
 NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
-OF_LAST = "last array"  # of several arrays that are handed on together
+LAST_ARRAY = "last array"  # of several arrays that are handed on together
 # What `gives` may say beside a dtype or a kind.
-PARTS = ("real", "complex", "left", "joined", OF_LAST, NUMBER_OF_ALL)
+RESULT_WORDS = ("real", "complex", "left", "joined", LAST_ARRAY, NUMBER_OF_ALL)
 PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # what else `gives` may say: a Python number, and of which kind
     "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
 }  # fmt: skip
-ANY = "any"  # in a side: every operand, a Python scalar too
-DIFFERENT = "different"  # in a side: an array of another dtype than the other operand
+ANY_OPERAND = "any"  # in a side: every operand, a Python scalar too
+DIFFERENT_DTYPE = "different"  # in a side: an array of another dtype than the other operand
 Side = frozenset[Node | Kind | str]  # arrays: kinds, dtypes, DIFFERENT; Python scalars: weak nodes, values
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
 ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # only of operations that add up
@@ -71,40 +71,44 @@ ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # onl
 
 @frozen()
 class Domain:
-    """The dtypes that an operation takes: those of some kinds and some others, except those of `but`.
+    """The dtypes that an operation takes: those of some kinds and some others, except those of `excluded`.
 
     >>> from typelattice.facts.dtypes import CODES
-    >>> reals = Domain(kinds("real"), but=(CODES["u16"],))
+    >>> reals = Domain(kinds("real"), excluded=(CODES["u16"],))
     >>> print(CODES["u8"] in reals, CODES["u16"] in reals, CODES["c64"] in reals)
     True False False
     """
 
-    listed: tuple[Target, ...]
-    but: tuple[Target, ...] = ()
+    listed: tuple[DtypeOrKind, ...]
+    excluded: tuple[DtypeOrKind, ...] = ()
     # The same as sets, because every answer looks up several dtypes. A tuple would compare them one by one
     # by `DType.__eq__`, which is Python code. A set compares only those with the same hash.
-    _listed: frozenset[Target] = field(init=False, repr=False, compare=False)
-    _but: frozenset[Target] = field(init=False, repr=False, compare=False)
+    _listed: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
+    _excluded: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_listed", frozenset(self.listed))
-        object.__setattr__(self, "_but", frozenset(self.but))
+        object.__setattr__(self, "_excluded", frozenset(self.excluded))
 
-    def __contains__(self, x: Target) -> bool:
+    def __contains__(self, x: DtypeOrKind) -> bool:
         """Return True if the domain has a dtype; or a kind, such as that of a Python scalar."""
         kind = x.kind if isinstance(x, DType) else x
-        return (kind in self._listed or x in self._listed) and not (kind in self._but or x in self._but)
+        return (kind in self._listed or x in self._listed) and not (
+            kind in self._excluded or x in self._excluded
+        )
 
-    def name_untaken(self, x: Target) -> str:
+    def describe_missing(self, x: DtypeOrKind) -> str:
         """Name what the domain lacks: the kind if it has no dtype of that kind, else the dtype."""
         if isinstance(x, Kind):
             return str(x)
-        kinds = {listed.kind if isinstance(listed, DType) else listed for listed in self._listed - self._but}
+        kinds = {
+            listed.kind if isinstance(listed, DType) else listed for listed in self._listed - self._excluded
+        }
         return str(x if x.kind in kinds else x.kind)
 
 
 @frozen()
-class Override:
+class PairEntry:
     """Pairs of operands that become `dtype` whatever their join is, or are refused if it is None.
 
     `ordered`: the left side must stand first. `reason` says why a pair is refused.
@@ -137,33 +141,33 @@ class OperationRules:
 
     name: str
     takes: Domain
-    gives: Given = None
-    gives_of: Mapping[Target, Given] = field(default_factory=dict)
+    gives: ResultRule = None
+    gives_of: Mapping[DtypeOrKind, ResultRule] = field(default_factory=dict)
     accepts: Domain | None = None
     scalars: ScalarPlaces = ScalarPlaces.ANY
-    refusals: tuple[Override, ...] = ()
-    overrides: tuple[Override, ...] = ()
+    refusals: tuple[PairEntry, ...] = ()
+    overrides: tuple[PairEntry, ...] = ()
     exponent_not_negative: tuple[str, ...] = ()
     exponent_within: DType | None = None
     exponent_ignored: tuple[str, ...] = ()
-    exponent_ignored_of: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
+    exponent_ignored_of: Mapping[DtypeOrKind, tuple[str, ...]] = field(default_factory=dict)
     counts_as: CountsAs = CountsAs.ITSELF
-    counts_as_of: Mapping[Target, Target] = field(default_factory=dict)
+    counts_as_of: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
     joins: JoinRule = JoinRule.BY_THE_ORDER
     joins_order: Covers = ()
-    joins_never: tuple[Override, ...] = ()
+    joins_never: tuple[PairEntry, ...] = ()
     loops: tuple[DType, ...] = ()
     loops_own: tuple[DType, ...] = ()
-    computes: Mapping[Target, Target] = field(default_factory=dict)
-    accumulates: Mapping[Target, Target] = field(default_factory=dict)
-    accumulates_of_pairs: tuple[Override, ...] = ()
-    gives_of_pairs: tuple[Override, ...] = ()
+    computes: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
+    accumulates: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
+    accumulates_of_pairs: tuple[PairEntry, ...] = ()
+    gives_of_pairs: tuple[PairEntry, ...] = ()
     computes_scalars: ScalarTarget = ScalarTarget.COMPUTED
     writes: bool = False
     gives_into: LeftOperand = LeftOperand.SAME_DTYPE
     weak_result: WeakResult = WeakResult.WEAK
-    weak_result_of: Mapping[Target, WeakResult] = field(default_factory=dict)
-    holds: Mapping[Target, Sequence[DType]] | None = None
+    weak_result_of: Mapping[DtypeOrKind, WeakResult] = field(default_factory=dict)
+    holds: Mapping[DtypeOrKind, Sequence[DType]] | None = None
     fit: Mapping[str, str] | None = None
 
     @property
@@ -176,7 +180,7 @@ class OperationRules:
         return self.counts_as is CountsAs.ARRAY or (self.counts_as is CountsAs.ARRAY_IF_FIRST and place == 0)
 
     @property
-    def has_constants(self) -> bool:
+    def treats_exponent_as_constant(self) -> bool:
         """Return True if an ignored integer that is no array is a constant, e.g. the 2 of `x ** 2`."""
         return "array" not in self.exponent_ignored
 
@@ -194,8 +198,8 @@ def _read_standard() -> dict[str, list[str]]:
 
 def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
     _, takes, gives = row
-    given = gives if gives in PARTS else KINDS.get(gives, (None,))[-1]
-    # mypy does not see that a word of PARTS is one of `Given`.
+    given = gives if gives in RESULT_WORDS else KINDS.get(gives, (None,))[-1]
+    # mypy does not see that a word of RESULT_WORDS is one of `ResultRule`.
     fit: Mapping[str, str] | None = {} if name == "promotion" else None
     return OperationRules(name, Domain(kinds(takes)), given, fit=fit)  # type: ignore[arg-type]
 
@@ -203,11 +207,11 @@ def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
 STANDARD: Mapping[str, OperationRules]  # by class
 GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
 _ROWS = _read_standard()
-STANDARD = Later(_ROWS, _make_rules_of_class)
+STANDARD = LazyTable(_ROWS, _make_rules_of_class)
 GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 
-def check_operands(operation: Operation, operands: Sequence[Operand]) -> None:
+def check_operand_count(operation: Operation, operands: Sequence[Operand]) -> None:
     """Raise OpError for more or fewer operands than an operation takes, and for indices of other kinds."""
     operation.check(len(operands))
     for indices in operands[1:] if operation.form == "indexed" else ():
@@ -243,7 +247,7 @@ def class_of(operation: Operation) -> str:
     """
     of_class = OPERATIONS[operation.like or operation.function].of_class
     if of_class not in GROUPS:
-        unknown = f"unknown class {short(of_class)}{nearest(of_class, GROUPS)}"
+        unknown = f"unknown class {quote_short(of_class)}{spelling_hint(of_class, GROUPS)}"
         raise OpError(f"operations.txt, row of {operation.function}, column 2: {unknown}")
     return of_class
 
@@ -260,13 +264,13 @@ def entry_names(operation: Operation) -> tuple[str, ...]:
     (('add', 'arithmetic', 'computing'), ('+=', 'in-place', '+', 'add', 'arithmetic', 'computing'))
     """
     of_class = class_of(operation)
-    signs = (operation.name, IN_PLACE, operation.name[:-1]) if operation.in_place else (operation.name,)
+    signs = (operation.name, IN_PLACE_CLASS, operation.name[:-1]) if operation.in_place else (operation.name,)
     named = signs if operation.is_operator else ()
     alike = (*operation.follows, operation.like) if operation.like else ()
     return *named, operation.function, *alike, of_class, GROUPS[of_class]
 
 
-def look_up(said: Mapping[Target, T], d: DType | Operand) -> T | None:
+def look_up(table: Mapping[DtypeOrKind, T], d: DType | Operand) -> T | None:
     """Look up a dtype or an operand in a table, first by its dtype, then by its kind."""
     dtype = d if isinstance(d, DType) else d.dtype
-    return (said.get(dtype) if dtype else None) or said.get(d.kind)
+    return (table.get(dtype) if dtype else None) or table.get(d.kind)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from typelattice.engine.answer import Promotion, Rule
-from typelattice.engine.combine import combine
+from typelattice.engine.answer import DecidingLines, Promotion
 from typelattice.engine.decisions import Decision, RefusalError
-from typelattice.engine.fit import check_values
-from typelattice.engine.operand_checks import check_held
-from typelattice.engine.operate import Evaluation, evaluate_operation, operation_rules
-from typelattice.engine.operations import check_operands
+from typelattice.engine.evaluate_operation import Evaluation, evaluate_operation, operation_rules
+from typelattice.engine.join_tiers import join_tiers
+from typelattice.engine.operand_checks import check_scalar_limits
+from typelattice.engine.operations import check_operand_count
 from typelattice.engine.rules import Rules
+from typelattice.engine.scalar_fit import fit_values
 from typelattice.operands.operand import Operand
 
 
 def promote_operands(
-    rules: Rules, operands: tuple[Operand, ...], name: str | None, find_rule: Callable[[Promotion], Rule]
+    rules: Rules,
+    operands: tuple[Operand, ...],
+    name: str | None,
+    find_rule: Callable[[Promotion], DecidingLines],
 ) -> Promotion:
     """Answer a question: the dtype that operands promote to, alone or in the operation of a name.
 
@@ -26,7 +29,7 @@ def promote_operands(
     promoting, op = operands, None
     if name is not None:
         operation = rules.operation(name)
-        check_operands(operation, operands)
+        check_operand_count(operation, operands)
         name, promoting = operation.name, operands[operation.promoting]
         op = operation_rules(rules, name)
     with_parameters = promoting
@@ -37,12 +40,12 @@ def promote_operands(
     try:
         if any(o.foreign for o in operands):
             from typelattice.engine.foreign_arrays import (
-                check_others,
-                read_foreign_arrays,  # few questions are of another library's arrays
+                check_nonpromoting_foreign,
+                replace_foreign_arrays,  # few questions are of another library's arrays
             )
 
-            check_others(rules, operands, promoting)
-            promoting = read_foreign_arrays(rules, op, promoting, trail)
+            check_nonpromoting_foreign(rules, operands, promoting)
+            promoting = replace_foreign_arrays(rules, op, promoting, trail)
         evaluation = (
             _evaluate_promotion(rules, promoting, trail)
             if op is None
@@ -62,8 +65,8 @@ def promote_operands(
     )  # fmt: skip
 
 
-def _evaluate_promotion(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> Evaluation:
+def _evaluate_promotion(rules: Rules, operands: Sequence[Operand], decisions: list[Decision]) -> Evaluation:
     """Return the outcome of promotion alone, without an operation."""
-    check_held(rules.holds, operands)
-    node, dtype, weak = combine(rules, operands, trail)
-    return Evaluation(node, dtype, dtype, weak, tuple(check_values(rules, operands, dtype, None)))
+    check_scalar_limits(rules.holds, operands)
+    node, dtype, weak = join_tiers(rules, operands, decisions)
+    return Evaluation(node, dtype, dtype, weak, tuple(fit_values(rules, operands, dtype, None)))

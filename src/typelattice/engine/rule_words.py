@@ -24,6 +24,20 @@ class ScalarPlaces(StrEnum):
     NONE_NOR_0D_NOR_WEAK = "none, nor 0d, nor weak"
 
 
+class ForeignCountsAs(StrEnum):
+    """An operand that a foreign array counts as.
+
+    It is an array of its dtype, a Python number of its kind, a Python float, or an array of the dtype of the
+    first operand that is not foreign. A list that counts as a number is an array of such a dtype where it
+    stands alone, or where an operation wants dimensions.
+    """
+
+    ARRAY = "array"
+    NUMBER = "number"
+    FLOAT = "float"
+    OTHER = "other"
+
+
 class JoinRule(StrEnum):
     """A way in which the operands of an operation join."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.facts.cast_rules import PLAIN, CastRule
-from typelattice.facts.dtypes import DType, Kind, Node, place
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import Operation, operation
 from typelattice.facts.order import Order
@@ -25,18 +25,20 @@ Pair = frozenset[Node]
 class Rules:
     """One library's promotion as data, checked by `typelattice.system`; the fields are the keys of its file.
 
-    `wider` are the default dtypes of a kind for values that the first does not hold, from narrow to wide.
-    Kinds of `wider_alone` have them only for a scalar without other operands.
+    `wider_defaults` are the default dtypes of a kind for values that the first does not hold, from narrow
+    to wide. Kinds of `kinds_widening_alone` have them only for a scalar without other operands.
     `holds` has the dtypes one of which has to hold a Python scalar of a kind, or a Python int that
-    becomes one of a dtype. `joins` are the dtypes as the least of which a Python int joins integers that
-    do not hold it, from narrow to wide; none unless `fit` says that it joins. `requested` has the dtypes
+    becomes one of a dtype. `int_join_dtypes` are the dtypes as the least of which a Python int joins integers
+    that do not hold it, from narrow to wide; none unless `fit` says that it joins. `requested` has the dtypes
     that arrays get where a dtype that no array has, or a Python type, is asked for: in JAX's default mode
     float32 for float64. Operands of such a dtype count as the other, so that `before` has it as well.
+    Beside the nodes of `stand_in_beside`, `stand_in` has the dtype that stands in for a Python scalar.
     `foreign` says what another library's arrays count as: library, then form, then a word or a reason.
-    `own_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file
-    wrote a tie, an override or a refusal, so that an explanation can quote it. `absent` has the operations
-    that no function of the library is, as looked up there. `operations` are those that the file defines,
-    `casts` what it says of explicit casts, by source and target, and `families` of dtypes with parameters.
+    `custom_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file
+    wrote a tie, an override or a refusal, so that an explanation can quote it. `missing_operations` has the
+    operations that no function of the library is, as looked up there. `custom_operations` are those that
+    the file defines, `casts` what it says of explicit casts, by source and target, and `families` of dtypes
+    with parameters.
     """
 
     name: str
@@ -49,26 +51,26 @@ class Rules:
     refusals: Mapping[Pair, str]
     combine: Combine
     tiers: Sequence[str]
-    first: bool
+    first_is_array: bool
     weak_join: WeakJoin
     defaults: Mapping[Kind, DType]
-    wider: Mapping[Kind, Sequence[DType]]
-    wider_alone: frozenset[Kind]
+    wider_defaults: Mapping[Kind, Sequence[DType]]
+    kinds_widening_alone: frozenset[Kind]
     holds: Mapping[Kind | DType, Sequence[DType]]
     before: Mapping[Node, Node]
     requested: Mapping[DType | Kind, DType]
     after: Mapping[Node, Node]
     fit: Mapping[str, str]
-    joins: Sequence[DType]
+    int_join_dtypes: Sequence[DType]
     ops: Mapping[str, Mapping[str, object]]
-    beside: frozenset[Node]
+    stand_in_beside: frozenset[Node]
     stand_in: Mapping[Kind, DType]
     both_ways: frozenset[Pair]
     foreign: Mapping[str, Mapping[str | DType | None, str]]
-    own_dtypes: Mapping[str, DType]
+    custom_dtypes: Mapping[str, DType]
     entries: Mapping[tuple[str, Pair], str]
-    absent: frozenset[str]
-    operations: Mapping[str, Operation]
+    missing_operations: frozenset[str]
+    custom_operations: Mapping[str, Operation]
     casts: Mapping[tuple[DType, DType], CastRule]
     families: Mapping[DType, Family]
 
@@ -78,7 +80,7 @@ class Rules:
 
     def operation(self, name: str) -> Operation:
         """Return the operation of a name, which may be the system's own. Raise OpError."""
-        return operation(name, self.operations)
+        return operation(name, self.custom_operations)
 
     @property
     def dtypes(self) -> tuple[DType, ...]:
@@ -89,7 +91,7 @@ class Rules:
         (bool, uint8, uint16)
         """
         return tuple(
-            sorted({n for n in (*self.order.nodes, *self.before) if isinstance(n, DType)}, key=place)
+            sorted({n for n in (*self.order.nodes, *self.before) if isinstance(n, DType)}, key=sort_key)
         )
 
     def dtype_of_new_array(self, d: DType) -> DType:

@@ -3,15 +3,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from typelattice.engine.answer import Promotion, PromotionError, Rule
+from typelattice.engine.answer import DecidingLines, Promotion, PromotionError
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import field, frozen
-from typelattice.operands.notation import parse
-from typelattice.operands.objects import CACHE_KEYS, PLAIN, operand, with_foreign
-from typelattice.operands.operand import SCALARS, Operand, OperandError
+from typelattice.operands.notation import parse_operand
+from typelattice.operands.operand import PYTHON_KINDS, Operand, OperandError
+from typelattice.operands.read_objects import CACHE_KEYS, PLAIN_ARRAY_CLASSES, mark_foreign, operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     class Origin(Protocol):
         """The source of a system: its files, as far as a system needs them."""
 
-        def rule(self, p: Promotion) -> Rule:
+        def rule(self, p: Promotion) -> DecidingLines:
             """Return the lines of the files behind an answer."""
 
-        def rule_of_key(self, key: str, entry: str | None) -> Rule:
+        def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
             """Return the line of a key, or of an entry under it."""
 
         def replace(self, keys: dict[str, object]) -> System:
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
             """Return a function and its arguments that make the system again, as pickling asks for."""
 
 
-MOST_REMEMBERED = 4096  # answers kept for operands that are no pair of dtypes or of arrays
+MAX_REMEMBERED_CALLS = 4096  # answers kept for operands that are no pair of dtypes or of arrays
 _NOTHING: Any = object()  # stands for an operand that was not given; None would be one, though an invalid one
 
 
 def _scalar_values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the values of the Python scalars among operands; None stands for each of the others."""
-    return tuple(x if type(x) in SCALARS else None for x in operands)
+    return tuple(x if type(x) in PYTHON_KINDS else None for x in operands)
 
 
 Arrays = dict[type, dict[Hashable, dict[Hashable, DType]]]  # a class of arrays, and the dtypes of two of them
@@ -91,7 +91,7 @@ class System(Rules, Viewed):
         """
         if type(x) is Operand:  # one that was read before, as in tables and comparisons
             return x
-        return parse(x, self.own_dtypes) if isinstance(x, str) else operand(x)
+        return parse_operand(x, self.custom_dtypes) if isinstance(x, str) else operand(x)
 
     def result_type(self, a: Any = _NOTHING, b: Any = _NOTHING, /, *more: object) -> DType:
         """Return the dtype at which operands join; looked up where such operands were seen before.
@@ -115,7 +115,7 @@ class System(Rules, Viewed):
                 # The dtypes of plain arrays decide, and their dimensions if a 0-d array counts differently.
                 # Both are slow to get from some libraries' arrays, so each is asked for at most once.
                 cls = type(a)
-                if cls is type(b) and cls in PLAIN:
+                if cls is type(b) and cls in PLAIN_ARRAY_CLASSES:
                     if not self._tells_0d:
                         return self._arrays[cls][a.dtype][b.dtype]
                     if a.ndim:
@@ -147,21 +147,21 @@ class System(Rules, Viewed):
                 if a.family or b.family:  # of which there may be any number
                     return
                 self._pairs.setdefault(a, {})[b] = dtype
-            case (a, b) if (known := self._known_of(a, b)) is not None:
+            case (a, b) if (known := self._arrays_remembered_for(a, b)) is not None:
                 known.setdefault(type(a), {}).setdefault(a.dtype, {})[b.dtype] = dtype
             case _ if self.combine != "value" and all(type(x) in CACHE_KEYS for x in operands):
-                if len(self._remembered) >= MOST_REMEMBERED:
+                if len(self._remembered) >= MAX_REMEMBERED_CALLS:
                     self._remembered.clear()
-                decides = any(SCALARS.get(type(x)) in self._valued_kinds for x in operands)
+                decides = any(PYTHON_KINDS.get(type(x)) in self._valued_kinds for x in operands)
                 try:
                     marks = tuple(CACHE_KEYS[type(x)](x) for x in operands)
                     self._remembered[(*marks, *_scalar_values(operands)) if decides else marks] = dtype
                 except (TypeError, AttributeError):  # an object whose mark has no hash
                     return
 
-    def _known_of(self, a: Any, b: Any) -> Arrays | None:
+    def _arrays_remembered_for(self, a: Any, b: Any) -> Arrays | None:
         """Return the cache for two plain arrays of one class; None for others, which have a cache key."""
-        if type(a) is not type(b) or type(a) not in PLAIN:
+        if type(a) is not type(b) or type(a) not in PLAIN_ARRAY_CLASSES:
             return None
         if not self._tells_0d or (a.ndim and b.ndim):
             return self._arrays
@@ -170,8 +170,8 @@ class System(Rules, Viewed):
     @property
     def _valued_kinds(self) -> frozenset[Kind]:
         """The kinds of Python scalars whose value may decide an answer."""
-        joins = [Kind.SIGNED] if self.joins else []
-        return frozenset((*self.wider, *(k for k in self.holds if isinstance(k, Kind)), *joins))
+        joins = [Kind.SIGNED] if self.int_join_dtypes else []
+        return frozenset((*self.wider_defaults, *(k for k in self.holds if isinstance(k, Kind)), *joins))
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """Return what `explain` returns; raise PromotionError if the system refuses.
@@ -200,4 +200,4 @@ class System(Rules, Viewed):
             raise OperandError(f"nothing to promote under {self.name}: give at least one operand")
         read = tuple(map(self.operand, operands))
         own = self.library.partition(" ")[0]
-        return promote_operands(self, with_foreign(operands, read, own, self.foreign), op, self.origin.rule)
+        return promote_operands(self, mark_foreign(operands, read, own, self.foreign), op, self.origin.rule)

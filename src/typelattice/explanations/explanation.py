@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.recorded_answer import answer_words, evidence
-from typelattice.explanations.sections import answer, question_text, sections
-from typelattice.recorded.observed import observed
+from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections, question_text
+from typelattice.explanations.recorded_answer_in_english import list_evidence, result_words
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering.paragraphs import PLAIN, Layout
 
 
@@ -19,8 +19,8 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
     library = f" ({p.system.library})" if p.system.library else ""
     rule = p.rule
     quoted = [f"{n}: {line}" for n, line in zip(rule.lines, rule.quoted, strict=False)]
-    did = evidence(p)
-    told = [*sections(p), ("rule", [str(rule), *quoted]), *([("observed", did)] if did else [])]
+    did = list_evidence(p)
+    told = [*explain_in_sections(p), ("rule", [str(rule), *quoted]), *([("observed", did)] if did else [])]
     asked = question_text([str(o) for o in p.operands], p.op)
     return "\n".join([
         layout.bold(f"{asked} under {p.system.name}: {_describe_result(p)}"),
@@ -33,5 +33,5 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
 
 def _describe_result(p: Promotion) -> str:
     """Return the answer in words; if the library departs from the rule, both answers."""
-    o = observed(p)
-    return f"{answer_words(o)} when asked, {answer(p)} by rule" if o and o.departs else answer(p)
+    o = find_recorded_answer(p)
+    return f"{result_words(o)} when asked, {answer_text(p)} by rule" if o and o.departs else answer_text(p)

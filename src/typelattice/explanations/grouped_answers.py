@@ -7,19 +7,19 @@ from pathlib import Path
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.plain_data import data
-from typelattice.explanations.recorded_answer import answer_words
-from typelattice.explanations.sections import answer, fate, question_text
+from typelattice.explanations.plain_data import promotion_data
+from typelattice.explanations.promotion_in_english import answer_text, describe_outcome, question_text
+from typelattice.explanations.recorded_answer_in_english import result_words
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.facts.system_headings import LIBRARIES, heading_of, headings, known_first
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import UnknownSystemError
-from typelattice.files.text import systems as all_systems
-from typelattice.operands.notation import parse
-from typelattice.recorded.observed import observed
-from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE, is_unasked
+from typelattice.files.system_text import UnknownSystemError
+from typelattice.files.system_text import systems as all_systems
+from typelattice.operands.notation import parse_operand
+from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE, is_never_asked
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering import Cell, Grid
 from typelattice.rendering.paragraphs import PLAIN, Layout
 
@@ -45,7 +45,9 @@ class Answers(Viewed):
         """Return the answer of a system, by its name. Raises UnknownSystemError."""
         found = {p.system.name: p for p in self._answers}
         if name not in found:
-            raise UnknownSystemError(f"{short(str(name))} was not asked{nearest(str(name), found)}")
+            raise UnknownSystemError(
+                f"{quote_short(str(name))} was not asked{spelling_hint(str(name), found)}"
+            )
         return found[name]
 
     def __iter__(self) -> Iterator[Promotion]:
@@ -72,21 +74,27 @@ class Answers(Viewed):
 
     def text(self, layout: Layout = PLAIN, hints: Sequence[str] = ()) -> str:
         """Return the answers under the headings of their systems, then notes and hints."""
-        below = [layout.dim(line) for line in (*notes(self), *hints)]
-        lines = [layout.bold(self.question), "", *summary(self, layout), *([""] if below else []), *below]
+        below = [layout.dim(line) for line in (*list_notes(self), *hints)]
+        lines = [
+            layout.bold(self.question),
+            "",
+            *list_summary(self, layout),
+            *([""] if below else []),
+            *below,
+        ]
         return "\n".join(lines)
 
     def grid(self) -> Grid:
         """Return a row for each answer and reason under a heading, with the names of the systems."""
         rows, cells = [], []
-        for heading, found in _by_heading(self):
+        for heading, found in _group_by_heading(self):
             for given_, whys in _group_systems(found).items():
                 for why, names in whys.items():
                     rows.append(Cell(heading))
                     mark = ("refused",) if given_ == "refused" else ()
                     cells.append((Cell(given_, mark), Cell(", ".join(names)), Cell(why)))
         columns = (Cell("answer"), Cell("systems"), Cell("reason"))
-        return Grid(self.question, columns, tuple(rows), tuple(cells), tuple(notes(self)))
+        return Grid(self.question, columns, tuple(rows), tuple(cells), tuple(list_notes(self)))
 
     def data(self) -> dict[str, object]:
         """Return the question and every answer as dictionaries, lists and texts, as JSON holds them."""
@@ -94,7 +102,7 @@ class Answers(Viewed):
         return {
             "operands": [str(o) for o in first.operands],
             "op": first.op,
-            "answers": [data(p) for p in self._answers],
+            "answers": [promotion_data(p) for p in self._answers],
         }
 
     def __repr__(self) -> str:
@@ -124,28 +132,28 @@ def explain(
     if not found:
         raise UnknownSystemError("no system was named; leave systems out to ask all of them")
     return Answers(
-        s.explain(*(parse(x, own) if isinstance(x, str) else x for x in operands), op=op)
-        for s, own in zip(found, own_dtypes(found), strict=True)
+        s.explain(*(parse_operand(x, own) if isinstance(x, str) else x for x in operands), op=op)
+        for s, own in zip(found, list_custom_dtypes(found), strict=True)
     )
 
 
-def own_dtypes(found: Sequence[System]) -> list[dict[str, DType]]:
+def list_custom_dtypes(systems: Sequence[System]) -> list[dict[str, DType]]:
     """Return the dtypes defined by files that operands may name: each system's own, then those of the others.
 
     A dtype that one file defines can be asked of the other systems too: they refuse it by name.
     """
-    every = {name: d for s in reversed(found) for name, d in s.own_dtypes.items()}
-    return [{**every, **s.own_dtypes} for s in found]
+    every = {name: d for s in reversed(systems) for name, d in s.custom_dtypes.items()}
+    return [{**every, **s.custom_dtypes} for s in systems]
 
 
-def summary(answers: Answers, layout: Layout) -> Iterator[str]:
+def list_summary(answers: Answers, layout: Layout) -> Iterator[str]:
     """Yield the systems under their headings, libraries first, grouped by answer."""
-    for heading, found in _by_heading(answers):
+    for heading, found in _group_by_heading(answers):
         yield layout.bold(heading)
-        yield from group_lines(found, layout)
+        yield from list_groups(found, layout)
 
 
-def group_lines(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
+def list_groups(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
     """Write systems by answer: the library's own if it was asked, with the rule's if that differs."""
     groups = _group_systems(answers)
     stub = max(map(len, groups)) + 8
@@ -155,7 +163,7 @@ def group_lines(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
         yield layout.beside(f"  {given_.ljust(stub - 8)}{sum(map(len, whys.values())):4}", lines, stub)
 
 
-def example(answers: Answers) -> str:
+def pick_example(answers: Answers) -> str:
     """Return the best known system that gives the commonest answer among the libraries."""
     libraries = [p for p in answers if heading_of(p.system.name) == LIBRARIES]
     asked_first = libraries or list(answers)
@@ -163,12 +171,12 @@ def example(answers: Answers) -> str:
     return known_first([p.system.name for p in asked_first if _make_row(p)[0] == commonest])[0]
 
 
-def notes(answers: Answers) -> list[str]:
+def list_notes(answers: Answers) -> list[str]:
     """Explain the marks behind names, if there are any."""
-    return [UNASKED_NOTE] if any(map(is_unasked, answers)) else []
+    return [NEVER_ASKED_NOTE] if any(map(is_never_asked, answers)) else []
 
 
-def _by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:
+def _group_by_heading(answers: Answers) -> Iterator[tuple[str, list[Promotion]]]:
     for heading in headings():
         if listed := [p for p in answers if heading_of(p.system.name) == heading]:
             yield heading, listed
@@ -184,10 +192,14 @@ def _group_systems(answers: Iterable[Promotion]) -> Groups:
 
 def _make_row(p: Promotion) -> Row:
     """Return the line of one system in a summary."""
-    o = observed(p)
+    o = find_recorded_answer(p)
     name = p.system.name
     if o is not None and o.departs:
-        return answer_words(o), "", f"{name} (by rule {answer(p)})"
-    why = "; ".join(f"{f.value} out of range, {fate(f)}" for f in p.fits if f.outcome != "fits")
+        return result_words(o), "", f"{name} (by rule {answer_text(p)})"
+    why = "; ".join(f"{f.value} out of range, {describe_outcome(f)}" for f in p.fits if f.outcome != "fits")
     why = why or (p.reason or "").removeprefix(f"{name} ")
-    return answer_words(o) if o else answer(p), why, f"{name}{UNASKED}" if is_unasked(p) else name
+    return (
+        result_words(o) if o else answer_text(p),
+        why,
+        f"{name}{NEVER_ASKED_MARK}" if is_never_asked(p) else name,
+    )

@@ -11,15 +11,15 @@ from pathlib import Path
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import file_of, libraries
-from typelattice.facts.releases import SIGN
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.operands.operand import Operand
 
 FOLDER = Path(__file__).with_name("libraries")
-SCALARS = {"int": "1", "float": "1.0", "complex": "1j"}
+LITERAL_BY_KIND = {"int": "1", "float": "1.0", "complex": "1j"}
 
 
 @frozen()
-class Form:
+class CodeForm:
     """The templates of a library, keys of its file; `{}` stands for a dtype's name, or for an operand.
 
     `setup` is run first. `array`, `zero_d` and `dtype` write an array, one without dimensions, a bare dtype.
@@ -40,10 +40,10 @@ class Form:
     small: bool = False
 
 
-PLAIN = Form(many="result_type({})")
+PLAIN = CodeForm(many="result_type({})")
 
 
-def form(system: str, library: str) -> Form:
+def find_form(system: str, library: str) -> CodeForm:
     """Return the form of a system: its library's, with what the table of the system's name says otherwise.
 
     A library that has no file here is written plainly, as operand strings and `+`.
@@ -51,16 +51,16 @@ def form(system: str, library: str) -> Form:
     >>> form("jax", "jax 0.10").array, form("mlx", "mlx 0.32").bool_name
     ("jnp.ones(1, '{}')", 'bool_')
     """
-    known, system = library.split()[0] if library.strip() else system, system.partition(SIGN)[0]
+    known, system = library.split()[0] if library.strip() else system, system.partition(VERSION_SIGN)[0]
     return (
         _read_forms(known).get(system, _read_forms(known).get("", PLAIN)) if known in libraries() else PLAIN
     )
 
 
-def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
+def operand_text(form: CodeForm, o: Operand, as_dtype: bool) -> str:
     """Return an operand in a library's code; in no library's, its operand string."""
     if o.tier == "scalar":
-        return str(o) if form is PLAIN else SCALARS.get(str(o), str(o))
+        return str(o) if form is PLAIN else LITERAL_BY_KIND.get(str(o), str(o))
     if form is PLAIN or o.weak:
         return str(o)
     template = form.dtype if as_dtype else form.zero_d if o.tier == "0d" else form.array
@@ -68,7 +68,7 @@ def operand_text(form: Form, o: Operand, as_dtype: bool) -> str:
 
 
 @cache
-def _read_forms(library: str) -> Mapping[str, Form]:
+def _read_forms(library: str) -> Mapping[str, CodeForm]:
     """Read the forms of a library's file: one for each table, and under no name the one above them."""
     import tomllib
 
@@ -78,4 +78,4 @@ def _read_forms(library: str) -> Mapping[str, Form]:
     stated = tomllib.loads(path.read_text(encoding="utf-8"))
     whole = {key: template for key, template in stated.items() if not isinstance(template, dict)}
     tables = {key: table for key, table in stated.items() if isinstance(table, dict)}
-    return {"": Form(**whole)} | {system: Form(**whole | table) for system, table in tables.items()}
+    return {"": CodeForm(**whole)} | {system: CodeForm(**whole | table) for system, table in tables.items()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operand_checks import PLACES, dtype_of_pair
-from typelattice.engine.operate import ignores_exponent, operation_rules
+from typelattice.engine.evaluate_operation import ignores_exponent, operation_rules
+from typelattice.engine.operand_checks import SCALAR_PLACE_TEXTS, dtype_of_pair
 from typelattice.engine.operation_join import counted_dtype, make_arrays
 from typelattice.engine.operations import Domain, OperationRules
 from typelattice.engine.rule_words import JoinRule
@@ -35,44 +35,46 @@ def describe_operation(p: Promotion) -> list[str]:
 
 def _describe_taken(p: Promotion, rule: OperationRules) -> Iterator[str]:
     """Describe the operands that the operation takes."""
-    concerned = [n for n in (p.node, p.compute, *(o.dtype for o in p.promoting)) if isinstance(n, DType)]
+    concerned = [
+        n for n in (p.node, p.compute, *(o.dtype for o in p.promoting_operands)) if isinstance(n, DType)
+    ]
     concerned += [n for step in p.steps for n in step.nodes if isinstance(n, DType)]
     yield f"{p.op} takes {_describe_domain(rule.takes, concerned)}"
-    if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in p.promoting):
+    if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in p.promoting_operands):
         yield f"as an operand it takes {_describe_domain(rule.accepts, concerned)}"
-    if rule.scalars in PLACES and any(o.tier == "scalar" for o in p.promoting):
-        yield f"it takes {PLACES[rule.scalars]}"
+    if rule.scalars in SCALAR_PLACE_TEXTS and any(o.tier == "scalar" for o in p.promoting_operands):
+        yield f"it takes {SCALAR_PLACE_TEXTS[rule.scalars]}"
 
 
 def _describe_join(p: Promotion, rule: OperationRules) -> Iterator[str]:
     """Describe how the operands join, where that is not plain promotion."""
-    if rule.joins is JoinRule.SAME_DTYPE and len(p.promoting) > 1:
+    if rule.joins is JoinRule.SAME_DTYPE and len(p.promoting_operands) > 1:
         yield "it does not promote: all operands need the same dtype"
-    if p.node is not None and ignores_exponent(rule, p.promoting):
-        yield f"the integer {p.promoting[1]} on the right is ignored"
+    if p.node is not None and ignores_exponent(rule, p.promoting_operands):
+        yield f"the integer {p.promoting_operands[1]} on the right is ignored"
     if p.compute is not None:
-        pairs = zip(p.promoting, make_arrays(p.system, rule, p.promoting, []), strict=True)
+        pairs = zip(p.promoting_operands, make_arrays(p.system, rule, p.promoting_operands, []), strict=True)
         arrays = {o: a.dtype for o, a in pairs if a is not o and o.tier in p.system.tiers}
         yield from (f"{o} first becomes an array of {d}" for o, d in arrays.items())
     if rule.counts_as_of:
-        counted = {o.dtype or o.kind: counted_dtype(p.system, rule, o) for o in p.promoting}
+        counted = {o.dtype or o.kind: counted_dtype(p.system, rule, o) for o in p.promoting_operands}
         yield from (f"{o} first becomes {d}" for o, d in counted.items() if d)
     if rule.joins_order and p.node is not None:
         yield "its operands join in an order of the operation's own"
-    override = dtype_of_pair(rule.overrides, p.promoting) if p.node is None else None
+    override = dtype_of_pair(rule.overrides, p.promoting_operands) if p.node is None else None
     if override is not None:
         yield f"such operands become {override}, whatever their join is"
     elif rule.loops and p.node is None:
         yield "it computes in the first of its loops to which every operand casts"
 
 
-def _describe_domain(taken: Domain, concerned: Sequence[DType]) -> str:
+def _describe_domain(domain: Domain, concerned: Sequence[DType]) -> str:
     """List the kinds and dtypes of a domain; name the excluded ones that concern this question."""
-    listed = "every kind" if {*Kind} <= {*taken.listed} else join_words(taken.listed)
-    if not taken.but:
+    listed = "every kind" if {*Kind} <= {*domain.listed} else join_words(domain.listed)
+    if not domain.excluded:
         return listed
-    named = [x for x in taken.but if len(taken.but) <= ALWAYS_NAMED or x in concerned]
-    rest = len(taken.but) - len(named)
+    named = [x for x in domain.excluded if len(domain.excluded) <= ALWAYS_NAMED or x in concerned]
+    rest = len(domain.excluded) - len(named)
     others = [f"{rest} {'other ' * bool(named)}dtype{'s' * (rest > 1)}"] if rest else []
     return f"{listed} except {join_words([*named, *others])}"
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typelattice.engine.answer import Cast, Promotion
+from typelattice.engine.answer import OperandCast, Promotion
 from typelattice.engine.decisions import Decision
-from typelattice.engine.fit import ValueFit
-from typelattice.recorded.observed import observed
-from typelattice.recorded.unasked import is_unasked
+from typelattice.engine.scalar_fit import ValueFit
+from typelattice.recorded.never_asked import is_never_asked
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
-def data(p: Promotion) -> dict[str, object]:
+def promotion_data(p: Promotion) -> dict[str, object]:
     """Return a promotion as dictionaries, lists, strings, numbers: what JSON can hold."""
     return {
         "system": p.system.name,
@@ -29,13 +29,13 @@ def data(p: Promotion) -> dict[str, object]:
         "reason": p.reason,
         "remedy": p.remedy,
         "observed": _describe_observed(p),
-        "never_asked": is_unasked(p),
+        "never_asked": is_never_asked(p),
     }
 
 
 def _describe_observed(p: Promotion) -> dict[str, object] | None:
     """Return the library's recorded answer to this call; null if it was never asked."""
-    o = observed(p)
+    o = find_recorded_answer(p)
     return (
         None
         if o is None
@@ -62,7 +62,7 @@ def _step_data(s: Decision) -> dict[str, object]:
     }
 
 
-def _cast_data(cast: Cast) -> dict[str, object]:
+def _cast_data(cast: OperandCast) -> dict[str, object]:
     """Return a cast as data; its loss is null if nothing is lost, or for a Python scalar, which has a fit."""
     lost = {field: getattr(cast.loss, field) for field in cast.loss.__match_args__} if cast.loss else None
     return {"operand": str(cast.operand), "from": str(cast.source), "to": cast.target.name, "loss": lost}

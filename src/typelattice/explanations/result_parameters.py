@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.joining import own_dtype
-from typelattice.engine.operate import gives_for, operation_rules
-from typelattice.engine.operations import MemberGiven
+from typelattice.engine.evaluate_operation import find_result_rule, operation_rules
+from typelattice.engine.joining import dtype_or_default
+from typelattice.engine.operations import ComputedMember
 from typelattice.facts.dtype_members import arguments_of
 from typelattice.facts.dtypes import DType
 
@@ -14,13 +14,13 @@ def explain_parameters(p: Promotion, member: DType) -> list[str]:
     """Explain how the parameters of a dtype were computed, and what other dtypes counted as."""
     assert member.family is not None
     family = p.system.families[member.family]
-    given = gives_for(operation_rules(p.system, p.op), p.compute) if p.op and p.compute else None
+    given = find_result_rule(operation_rules(p.system, p.op), p.compute) if p.op and p.compute else None
     formulas = family.joins
-    if isinstance(given, MemberGiven) and member is p.dtype:
+    if isinstance(given, ComputedMember) and member is p.dtype:
         names = [parameter.name for parameter in family.dtype.parameters]
         formulas = dict(zip(names, given.formulas, strict=True))
-    others = [o for o in p.promoting if o.dtype is None or o.dtype.family is not family.dtype]
-    counted = {str(o): family.member(own_dtype(p.system, o)) for o in others}
+    others = [o for o in p.promoting_operands if o.dtype is None or o.dtype.family is not family.dtype]
+    counted = {str(o): family.member(dtype_or_default(p.system, o)) for o in others}
     values = arguments_of(member)
     return [
         *(f"{o} counts as {other}" for o, other in counted.items() if other),

@@ -9,11 +9,11 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.frozen_classes import replace
 
 # The values at which an integer begins to need another dtype.
-CUTS = sorted({0, *(sign * 2**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1))})
+RANGE_ENDS = sorted({0, *(sign * 2**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1))})
 Span = tuple[int, int, DType | None]  # least value, greatest value, dtype; None: refused
 
 
-def intervals(p: Promotion) -> list[Span]:
+def list_intervals(p: Promotion) -> list[Span]:
     """Split the values of an integer into ranges, each with the resulting dtype.
 
     Empty unless the value of exactly one integer is unknown.
@@ -22,16 +22,16 @@ def intervals(p: Promotion) -> list[Span]:
     >>> intervals(system("numpy1").explain("int8", "int"))[2]
     (-32768, -129, int16)
     """
-    operands = p.promoting
+    operands = p.promoting_operands
     unknown = [
         i for i, o in enumerate(operands) if o.tier != "array" and o.kind.category == 1 and o.value is None
     ]
     if len(unknown) != 1:
         return []
     i, d = unknown[0], operands[unknown[0]].dtype
-    low, past = (int(d.min or 0), int(d.max or 0) + 1) if d else (-CUTS[-1] // 2, CUTS[-1])
+    low, past = (int(d.min or 0), int(d.max or 0) + 1) if d else (-RANGE_ENDS[-1] // 2, RANGE_ENDS[-1])
     found: list[Span] = []
-    for start, end in pairwise([low, *(cut for cut in CUTS if low < cut < past), past]):
+    for start, end in pairwise([low, *(cut for cut in RANGE_ENDS if low < cut < past), past]):
         known = (*operands[:i], replace(operands[i], value=start), *operands[i + 1 :])
         dtype = promote_operands(p.system, known, p.op, p.find_rule).dtype
         begin = found.pop()[0] if found and found[-1][2] is dtype else start

@@ -10,13 +10,13 @@ from typelattice.engine.decisions import Decision
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.system import System
 from typelattice.explanations.operation_description import describe_operation
-from typelattice.explanations.recorded_answer import answer_words, recorded_words
-from typelattice.explanations.sections import answer, sections
+from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
+from typelattice.explanations.recorded_answer_in_english import recorded_words, result_words
 from typelattice.explorer.rules_of_answers import rules_key
 from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
-from typelattice.operands.operand import TIERS, Operand, Tier, operand_of
-from typelattice.recorded.observed import observed
+from typelattice.operands.operand import TIERS, Operand, Tier, operand_of_dtype
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.study.table_labels import code, label, marks
 from typelattice.study.tables import is_small
 
@@ -116,21 +116,21 @@ class AnswerEncoder:
         """Return the answer itself."""
         stands_out = marks(p)
         result = -1 if p.dtype is None else self._result(p.dtype, p.weak, _tier(p))
-        told = (code(p), answer(p), stands_out[0], p.weak, "lossy" in stands_out, result)
+        told = (code(p), answer_text(p), stands_out[0], p.weak, "lossy" in stands_out, result)
         return self.pools.answers.number(told)
 
     def _result(self, dtype: DType, weak: bool, tier: Tier) -> int:
         """Return the number of a result as an operand."""
         key = dtype, weak, tier
         if key not in self._results:
-            self._results[key] = self.pools.operand(operand_of(dtype, weak, tier))
+            self._results[key] = self.pools.operand(operand_of_dtype(dtype, weak, tier))
         return self._results[key]
 
     def trail(self, p: Promotion) -> int:
         """Return the sections of its explanation, except the one on what the operation does."""
         alike = _alike(p)
         if alike not in self._trails:
-            told = sections(p, with_operation=False)
+            told = explain_in_sections(p, with_operation=False)
             numbers = tuple(self.pools.sections.number((heading, *lines)) for heading, lines in told)
             self._trails[alike] = self.pools.trails.number(numbers)
         return self._trails[alike]
@@ -141,9 +141,9 @@ class AnswerEncoder:
 
     def evidence(self, p: Promotion) -> int:
         """Return the number of the entry with the library's own answer."""
-        o = observed(p)
+        o = find_recorded_answer(p)
         departs = o is not None and o.departs
-        return self.pools.evidence.number((departs, answer_words(o) if o else "", *recorded_words(p, o)))
+        return self.pools.evidence.number((departs, result_words(o) if o else "", *recorded_words(p, o)))
 
     def way(self, p: Promotion) -> int:
         """Return the joined nodes, their join, and the minimal bounds that lost."""
@@ -192,14 +192,16 @@ def _alike(p: Promotion) -> object:
     may treat each value of a number differently.
     """
     steps = tuple((type(step), step.nodes, step.node) for step in p.steps)
-    by_value = p.op if p.system.combine == "value" and any(o.tier != "array" for o in p.promoting) else None
+    by_value = (
+        p.op if p.system.combine == "value" and any(o.tier != "array" for o in p.promoting_operands) else None
+    )
     weak = p.dtype.kind if p.dtype and p.weak else None
-    return p.promoting, steps, p.compute, weak, p.fits, p.dtype is None, p.reason, p.remedy, by_value
+    return p.promoting_operands, steps, p.compute, weak, p.fits, p.dtype is None, p.reason, p.remedy, by_value
 
 
 def _tier(p: Promotion) -> Tier:
     """Return the tier of a result: the highest of the operands; of Python scalars alone, `0d`."""
-    tiers = {o.tier for o in p.promoting}
+    tiers = {o.tier for o in p.promoting_operands}
     return next(tier for tier in TIERS if tier in tiers or tier == TIERS[-2])
 
 

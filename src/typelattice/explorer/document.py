@@ -14,18 +14,18 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from typelattice.drawings.draw import draw
-from typelattice.engine.operate import operation_rules
+from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder, Columns, Pools
 from typelattice.explorer.pool_merging import merge
 from typelattice.explorer.tables import table
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
-from typelattice.facts.releases import SIGN, releases
+from typelattice.facts.releases import VERSION_SIGN, releases
 from typelattice.facts.system_headings import heading_of, headings
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.text import FormatError, read_text, systems
+from typelattice.files.system_text import FormatError, read_text, systems
 from typelattice.study.criteria import CRITERIA, criteria
 from typelattice.study.laws import LAWS, laws
 
@@ -81,7 +81,7 @@ def document(
         operation(str(op)).check_table()
     pools = Pools()
     entries: list[dict[str, object]] = []
-    groups = [[*alike] for _, alike in groupby(named, lambda one: str(one).partition(SIGN)[0])]
+    groups = [[*alike] for _, alike in groupby(named, lambda one: str(one).partition(VERSION_SIGN)[0])]
     for group, (found, theirs) in _built(groups, asked, processes):
         report(len(entries), len(named), str(group[0]))
         entries += merge(pools, found, theirs)
@@ -125,7 +125,12 @@ def _operation(op: str | None) -> dict[str, object]:
     if op is None:
         return {"name": PROMOTION, "names": ["promotion"], "operator": None, "alone": False}
     known = operation(op)
-    return {"name": op, "names": [op, *known.names], "operator": known.operator, "alone": known.alone}
+    return {
+        "name": op,
+        "names": [op, *known.names],
+        "operator": known.operator,
+        "alone": known.has_one_promoting_operand,
+    }
 
 
 def _entry(
@@ -173,7 +178,7 @@ def faulty(path: str | Path, text: str, error: FormatError) -> dict[str, object]
 
 def about(system: System) -> dict[str, object]:
     """Describe a system: its names, its order, its laws and its costs."""
-    plain, _, number = system.name.partition(SIGN)
+    plain, _, number = system.name.partition(VERSION_SIGN)
     known = releases(plain)
     return {
         "name": system.name,

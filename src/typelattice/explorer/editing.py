@@ -8,7 +8,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
-from typelattice.files.positions import SCALAR, positions
+from typelattice.files.positions import SCALAR, find_positions
 from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import chains, code, reduce_order
@@ -86,7 +86,7 @@ def _rewritten(
     if elsewhere:
         there = f"{elsewhere[0]}, line {elsewhere[1]}"
         raise EditError(f"it is stated in {there}, which {file} extends; edit that")
-    found = positions(text)
+    found = find_positions(text)
     start = found.values.get(("order",))
     if start is None:
         raise EditError(f'{file} has no order of its own; write one into the text first: order = "..."')

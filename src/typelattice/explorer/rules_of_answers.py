@@ -8,7 +8,7 @@ from typelattice.engine.operations import entry_names
 from typelattice.engine.system import System
 from typelattice.facts.operations import operation
 from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.text import Text
+from typelattice.files.system_text import Text
 
 ABOUT = ("name", "title", "source", "library")  # keys on which no answer rests
 

@@ -30,10 +30,12 @@ from typelattice.explorer.workbench import (
 )
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.errors import TypelatticeError
-from typelattice.files.text import LIMIT_BYTES
+from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES
 
 HOST = "127.0.0.1"
-MOST_BYTES = 2 * LIMIT_BYTES + 10_000  # of a question: a text in JSON, which may double some characters
+MOST_BYTES = (
+    2 * MAX_SYSTEM_FILE_BYTES + 10_000
+)  # of a question: a text in JSON, which may double some characters
 TOKEN_BYTES = 24
 IDLE_SECONDS = 2  # after which a connection without a request is closed
 MOST_CONNECTIONS = 50  # beyond these a new one takes the place of the oldest without a request

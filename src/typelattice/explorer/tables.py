@@ -9,7 +9,7 @@ from typelattice.engine.system import System
 from typelattice.explorer.answer_encoding import AnswerEncoder
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.operations import operation
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.study.study_scope import SCALARS, check_size, weak_widths
 from typelattice.study.tables import is_small
 
@@ -21,11 +21,13 @@ def operands(system: System, small: bool) -> tuple[Operand, ...]:
 
     Those of other tiers are not asked for small dtypes. Raises BeyondReachError for too many.
     """
-    every = tuple(map(operand_of, system.dtypes))
+    every = tuple(map(operand_of_dtype, system.dtypes))
     check_size(len(every), system.name)
-    usual = tuple(operand_of(d) for d in system.dtypes if not is_small(d)) or every
-    weak = tuple(operand_of(d, weak=True) for d in _weak_dtypes(system))
-    zero_d = tuple(operand_of(o.dtype, tier="0d") for o in usual if o.dtype) if "0d" in system.tiers else ()
+    usual = tuple(operand_of_dtype(d) for d in system.dtypes if not is_small(d)) or every
+    weak = tuple(operand_of_dtype(d, weak=True) for d in _weak_dtypes(system))
+    zero_d = (
+        tuple(operand_of_dtype(o.dtype, tier="0d") for o in usual if o.dtype) if "0d" in system.tiers else ()
+    )
     scalars = tuple(map(system.operand, ("True", *SCALARS)))
     return (*(every if small else usual), *weak, *zero_d, *scalars)
 
@@ -44,7 +46,7 @@ def table(cells: AnswerEncoder, op: str | None) -> dict[str, object]:
     for the reasons of a system of too many operands.
     """
     rows = operands(cells.system, small=op is None)
-    alone = op is not None and operation(op).alone
+    alone = op is not None and operation(op).has_one_promoting_operand
     asked = [(row,) for row in rows] if alone else [*product(rows, repeat=2)]
     answers = [None if _of_python(pair) else cells.ask(pair, op) for pair in asked]
     numbers = [*map(cells.pools.operand, rows)]

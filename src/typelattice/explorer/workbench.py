@@ -17,7 +17,7 @@ from typelattice.explorer.editing import Cover, edit_covers
 from typelattice.facts.errors import TypelatticeError
 from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import FOLDER, FormatError, read_text
+from typelattice.files.system_text import FOLDER, FormatError, read_text
 from typelattice.study.check import Check, check
 
 START = "jep9407-0"  # whose text a new file begins with

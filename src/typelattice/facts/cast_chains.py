@@ -12,12 +12,12 @@ from functools import lru_cache
 from itertools import chain, product
 
 from typelattice.facts.cast_rules import PLAIN, CastRule, is_proved
-from typelattice.facts.cast_values import Undefined, Value, caster, specials, wraps
-from typelattice.facts.dtypes import DType, DTypeError, Kind, part_of
-from typelattice.facts.finite_values import SCALE, Values, values
+from typelattice.facts.cast_values import Undefined, Value, make_caster, specials, wraps
+from typelattice.facts.dtypes import DType, DTypeError, Kind, real_part_dtype
+from typelattice.facts.finite_values import SCALE, FiniteValues, find_finite_values
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.loss import loss
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 
 MAX_VALUES_ALL_TRIED = 300  # values of a dtype that are all tried
 PHASES = range(5)  # halves of a spacing on either side of the start of a doubling: a whole period
@@ -81,7 +81,9 @@ def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAI
     """
     for given in (source, through, target):
         if not isinstance(given, DType):
-            what = short(given) if isinstance(given, str) else f"an object of type {type(given).__name__}"
+            what = (
+                quote_short(given) if isinstance(given, str) else f"an object of type {type(given).__name__}"
+            )
             raise DTypeError(f"{what} is no DType; give tl.dtype(...) of it")
     names = (source, through, target)
     if source is through or through is target:
@@ -93,14 +95,14 @@ def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAI
         difference = _compare_imaginary_part(through, target)
         if difference is not None:
             return CastChain(*names, False, *difference)
-    if any(values(d) is None or d.bits is None for d in names):
+    if any(find_finite_values(d) is None or d.bits is None for d in names):
         return CastChain(*names, None)
     casts = ((source, through), (through, target), (source, target))
     for rule, (start, end) in zip(rules, casts, strict=True):
         if not is_proved(rule, start) and end.kind is not Kind.BOOL:
             how = f"{rule.rounding or rule.beyond} of {start} to {end} is not compared for all values"
             return CastChain(*names, None, obstacle=how)
-    found = _first_difference(*map(part_of, names), rules)
+    found = _first_difference(*map(real_part_dtype, names), rules)
     return CastChain(*names, found is None, *(found or ()))
 
 
@@ -138,15 +140,15 @@ def may_be_folded(source: DType, through: DType, target: DType, rules: Rules = P
     >>> may_be_folded(dtype("int64"), dtype("int32"), dtype("int16"))
     True
     """
-    a, b, c = map(part_of, (source, through, target))
-    known = [v for d in (a, b, c) if (v := values(d))]
+    a, b, c = map(real_part_dtype, (source, through, target))
+    known = [v for d in (a, b, c) if (v := find_finite_values(d))]
     can_be_tried = len(known) == 3 and not any(rule.obstacle for rule in rules)
     if can_be_tried and _find_difference(a, b, c, rules, chain[Value](_ends(known), specials(a))):
         return False
     return cast_chain(source, through, target, rules).exact is True
 
 
-def _ends(known: Sequence[Values]) -> Iterator[int]:
+def _ends(known: Sequence[FiniteValues]) -> Iterator[int]:
     """Yield values of the first dtype that lie at the ends of the ranges of all: the greatest, the finest."""
     have = known[0]
     for its in known:
@@ -158,7 +160,7 @@ def _ends(known: Sequence[Values]) -> Iterator[int]:
 @lru_cache(maxsize=100_000)  # of real dtypes, as the parts of complex ones are cast one by one
 def _first_difference(source: DType, through: DType, target: DType, rules: Rules) -> Difference | None:
     """Return the first value that differs and its two results as text; None if none differs."""
-    tried = chain[Value](_tried(source, through, target), specials(source))
+    tried = chain[Value](_list_tried_values(source, through, target), specials(source))
     return _find_difference(source, through, target, rules, tried)
 
 
@@ -166,16 +168,19 @@ def _find_difference(
     source: DType, through: DType, target: DType, rules: Rules, tried: Iterable[Value]
 ) -> Difference | None:
     """Return the first of these values that differs and its two results as text; None if none differs."""
-    between, take = values(through), values(target)
+    between, take = find_finite_values(through), find_finite_values(target)
     assert between is not None
     assert take is not None
     is_plain = rules == PLAIN_CASTS
     if source is through or through is target or (is_plain and _surely_exact(source, through, target)):
         return None
     to_through, to_target, directly = rules
-    first, straight = caster(source, through, between, to_through), caster(source, target, take, directly)
+    first, straight = (
+        make_caster(source, through, between, to_through),
+        make_caster(source, target, take, directly),
+    )
     alike = (source.kind.category < REAL) == (through.kind.category < REAL) and to_target == directly
-    second = straight if alike else caster(through, target, take, to_target)
+    second = straight if alike else make_caster(through, target, take, to_target)
     for value in tried:
         middle = first(value)
         if alike and middle == value:
@@ -186,11 +191,11 @@ def _find_difference(
     return None
 
 
-def _tried(source: DType, through: DType, target: DType) -> Iterator[int]:
+def _list_tried_values(source: DType, through: DType, target: DType) -> Iterator[int]:
     """Yield values of the source, among them the first that differs: the smallest first."""
-    have, *others = (v for d in (source, through, target) if (v := values(d)))
+    have, *others = (v for d in (source, through, target) if (v := find_finite_values(d)))
     if have.listed or have.count(have.low, have.high) <= MAX_VALUES_ALL_TRIED:
-        yield from sorted(_all(have), key=lambda v: (abs(v), v < 0))
+        yield from sorted(_list_all_values(have), key=lambda v: (abs(v), v < 0))
         return
     sizes = _sizes(have, others)
     if all(d.kind.category < REAL for d in (source, through)):
@@ -198,38 +203,46 @@ def _tried(source: DType, through: DType, target: DType) -> Iterator[int]:
     yield from (v for size in sizes for v in ((size, -size) if size else (0,)) if have.low <= v <= have.high)
 
 
-def _all(its: Values) -> Iterator[int]:
+def _list_all_values(finite_values: FiniteValues) -> Iterator[int]:
     """Yield every value: those of a list, or from zero up and down."""
-    if its.listed:
-        yield from its.listed
+    if finite_values.listed:
+        yield from finite_values.listed
         return
-    size, top = 0, max(its.high, -its.low)
+    size, top = 0, max(finite_values.high, -finite_values.low)
     while size <= top:
-        yield from (v for v in {size, -size} if its.low <= v <= its.high and (v or its.holds(0)))
-        size += _spacing(its, size)
+        yield from (
+            v
+            for v in {size, -size}
+            if finite_values.low <= v <= finite_values.high and (v or finite_values.holds(0))
+        )
+        size += _spacing(finite_values, size)
 
 
-def _spacing(its: Values, size: int) -> int:
+def _spacing(finite_values: FiniteValues, size: int) -> int:
     """Return the distance from a size to the next larger value, as if the dtype had no upper limit."""
-    return its.unit if its.bits is None else max(its.unit, 1 << max(size.bit_length() - its.bits, 0))
+    return (
+        finite_values.unit
+        if finite_values.bits is None
+        else max(finite_values.unit, 1 << max(size.bit_length() - finite_values.bits, 0))
+    )
 
 
-def _sizes(have: Values, others: list[Values]) -> Iterator[int]:
+def _sizes(source_values: FiniteValues, others: list[FiniteValues]) -> Iterator[int]:
     """Yield the sizes of values next to breakpoints, from the least."""
-    exponents = _doublings(have, others)
+    exponents = _doublings(source_values, others)
     waiting: set[int] = set()
     for exponent, following in zip(exponents, [*exponents[1:], None], strict=True):
         for point in _points(exponent, others):
-            step = _spacing(have, point)
+            step = _spacing(source_values, point)
             below = point // step * step
-            waiting |= {max(below - _spacing(have, max(below - 1, 0)), 0), below, below + step}
+            waiting |= {max(below - _spacing(source_values, max(below - 1, 0)), 0), below, below + step}
         # The points of the next doubling begin at half its start, and the values next to them below that.
         ready = waiting if following is None else {size for size in waiting if size < 1 << following - 2}
         yield from sorted(ready)
         waiting = waiting - ready
 
 
-def _points(exponent: int, others: list[Values]) -> Iterator[int]:
+def _points(exponent: int, others: list[FiniteValues]) -> Iterator[int]:
     """Yield breakpoints around the start of a doubling, and around the ends of ranges in it."""
     start = 1 << exponent
     for sign in (-1, 1):
@@ -251,26 +264,29 @@ def _points(exponent: int, others: list[Values]) -> Iterator[int]:
                 yield from (p for p in points if abs(p - end) <= start // 2)
 
 
-def _doublings(have: Values, others: list[Values]) -> list[int]:
+def _doublings(source_values: FiniteValues, others: list[FiniteValues]) -> list[int]:
     """Return the exponents of the doublings to try, of SCALE times a value."""
     near = set[int]()
-    for its in (have, *others):
+    for its in (source_values, *others):
         if its.listed:
             near |= {abs(v).bit_length() - 1 for v in its.listed}
             continue
         first, last = its.unit.bit_length() - 1, max(its.high, -its.low).bit_length() - 1
         normal = last if its.bits is None else first + its.bits
         near |= {*range(first - 2, normal + 3), *range(last - 2, last + 3)}
-    first, last = have.unit.bit_length() - 1, max(have.high, -have.low).bit_length() - 1
+    first, last = (
+        source_values.unit.bit_length() - 1,
+        max(source_values.high, -source_values.low).bit_length() - 1,
+    )
     lowest = min(_least(its).bit_length() for its in others) - 4  # below, all values vanish in both
     return sorted(e for e in near if first <= e <= last and (e >= lowest or e == first))
 
 
-def _least(its: Values) -> int:
-    return min((abs(v) for v in its.listed if v), default=its.unit)
+def _least(finite_values: FiniteValues) -> int:
+    return min((abs(v) for v in finite_values.listed if v), default=finite_values.unit)
 
 
-def _shifted(sizes: set[int], have: Values, others: list[Values]) -> set[int]:
+def _shifted(sizes: set[int], source_values: FiniteValues, others: list[FiniteValues]) -> set[int]:
     """Return the sizes, and what wraps to them in an integer."""
     found = set(sizes)
     for its in others:
@@ -278,7 +294,7 @@ def _shifted(sizes: set[int], have: Values, others: list[Values]) -> set[int]:
             continue
         modulus = its.high - its.low + SCALE
         found |= {abs(modulus - size) for size in sizes} | {modulus + size for size in sizes}
-    return {size for size in found if size <= max(have.high, -have.low)}
+    return {size for size in found if size <= max(source_values.high, -source_values.low)}
 
 
 def _text(value: Value, d: DType) -> str:

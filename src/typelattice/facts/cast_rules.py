@@ -23,13 +23,13 @@ class CastRule:
     rounding: str = ""
     beyond: str = ""
     function: str = ""
-    refused: str = ""
+    refusal_reason: str = ""
     entry: str = field(default="", compare=False)
 
     @property
     def obstacle(self) -> str:
         """The reason why a plain cast may not be made; "" if it may."""
-        return self.refused or (f"it needs {self.function}" if self.function else "")
+        return self.refusal_reason or (f"it needs {self.function}" if self.function else "")
 
 
 PLAIN = CastRule()
@@ -66,7 +66,7 @@ def stays_finite(rounding: str, negative: bool) -> bool:
     return rounding == ZERO or rounding == (UP if negative else DOWN)
 
 
-def impossible(rule: CastRule, source: DType, target: DType) -> str:
+def why_impossible(rule: CastRule, source: DType, target: DType) -> str:
     """Return the reason why a rule cannot hold of a cast; "" if it can."""
     is_whole = target.kind.category < Kind.FLOAT.category
     if rule.beyond == INF and (is_whole or "i" not in target.specials):

@@ -18,7 +18,7 @@ from typelattice.facts.cast_rules import (
     stays_finite,
 )  # fmt: skip
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.finite_values import SCALE, Values
+from typelattice.facts.finite_values import SCALE, FiniteValues
 
 SPECIALS = {"-0": "m", "inf": "i", "-inf": "i", "nan": "n"}  # the letter of each in `DType.specials`
 Undefined = tuple[str, object]  # the dtype that has no result for a value, and the value
@@ -26,8 +26,8 @@ Value = int | str | Undefined
 Cast = Callable[[Value], Value]
 
 
-def caster(source: DType, target: DType, its: Values, rule: CastRule = PLAIN) -> Cast:
-    """Return the cast from one real dtype to another, whose values are `its`.
+def make_caster(source: DType, target: DType, target_values: FiniteValues, rule: CastRule = PLAIN) -> Cast:
+    """Return the cast from one real dtype to another, whose values are `target_values`.
 
     If the system has no rule for it:
 
@@ -45,15 +45,15 @@ def caster(source: DType, target: DType, its: Values, rule: CastRule = PLAIN) ->
     rounding = rule.rounding or (ZERO if into_whole else EVEN)
     if target.kind is Kind.BOOL:
         find = _truth
-    elif its.listed:
-        find = _listed(target, its)
+    elif target_values.listed:
+        find = _listed_values_caster(target, target_values)
     elif target.kind.category >= Kind.FLOAT.category:
-        made = _rounded if its.bits is not None else _fixed
-        find = made(target, its, rounding, rule.beyond)
+        made = _rounding_caster if target_values.bits is not None else _fixed_point_caster
+        find = made(target, target_values, rounding, rule.beyond)
     elif source.kind.category < Kind.FLOAT.category:
-        find = _wrapped(target, its, rule.beyond or (WRAP if wraps(target) else UNDEFINED))
+        find = _wrapping_caster(target, target_values, rule.beyond or (WRAP if wraps(target) else UNDEFINED))
     else:
-        find = _cut_off(target, its, rounding, rule.beyond)
+        find = _truncating_caster(target, target_values, rounding, rule.beyond)
 
     def cast(value: Value) -> Value:
         return (target.name, value) if isinstance(value, tuple) else find(value)
@@ -81,24 +81,28 @@ def _truth(value: Value) -> Value:
     return 0 if value in (0, "-0") else SCALE
 
 
-def _wrapped(target: DType, its: Values, beyond: str) -> Cast:
+def _wrapping_caster(target: DType, target_values: FiniteValues, beyond: str) -> Cast:
     """Cast integers. One that does not use all its bits wraps in no defined way."""
-    modulus = its.high - its.low + SCALE
+    modulus = target_values.high - target_values.low + SCALE
 
     def cast(value: Value) -> Value:
         assert isinstance(value, int)
-        if its.low <= value <= its.high:
+        if target_values.low <= value <= target_values.high:
             return value
         if beyond == CLAMP:
-            return min(max(value, its.low), its.high)
-        return (value - its.low) % modulus + its.low if beyond == WRAP else (target.name, value)
+            return min(max(value, target_values.low), target_values.high)
+        return (
+            (value - target_values.low) % modulus + target_values.low
+            if beyond == WRAP
+            else (target.name, value)
+        )
 
     return cast
 
 
-def _cut_off(target: DType, its: Values, rounding: str, beyond: str) -> Cast:
+def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str, beyond: str) -> Cast:
     """Cast floats to integers."""
-    modulus, rounded = its.high - its.low + SCALE, ROUND[rounding]
+    modulus, rounded = target_values.high - target_values.low + SCALE, ROUND[rounding]
 
     def cast(value: Value) -> Value:
         if value == "-0":
@@ -106,24 +110,24 @@ def _cut_off(target: DType, its: Values, rounding: str, beyond: str) -> Cast:
         if isinstance(value, int):
             size = rounded(abs(value), SCALE, value < 0)
             found = -size if value < 0 else size
-            if its.low <= found <= its.high:
+            if target_values.low <= found <= target_values.high:
                 return found
             if beyond == WRAP:
-                return (found - its.low) % modulus + its.low
-        return _clamped(value, its) if beyond == CLAMP else (target.name, value)
+                return (found - target_values.low) % modulus + target_values.low
+        return _clamped(value, target_values) if beyond == CLAMP else (target.name, value)
 
     return cast
 
 
-def _clamped(value: Value, its: Values) -> Value:
+def _clamped(value: Value, target_values: FiniteValues) -> Value:
     """Return the nearest value of a dtype; 0 for nan."""
     if isinstance(value, int):
-        return its.high if value > 0 else its.low
-    return 0 if value == "nan" else its.low if value == "-inf" else its.high
+        return target_values.high if value > 0 else target_values.low
+    return 0 if value == "nan" else target_values.low if value == "-inf" else target_values.high
 
 
-def _rounded(target: DType, its: Values, rounding: str, word: str) -> Cast:
-    has, unit, bits = {*target.specials}, its.unit, its.bits
+def _rounding_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> Cast:
+    has, unit, bits = {*target.specials}, target_values.unit, target_values.bits
     assert bits is not None
     rounded = ROUND[rounding]
 
@@ -133,10 +137,10 @@ def _rounded(target: DType, its: Values, rounding: str, word: str) -> Cast:
         if word == UNDEFINED:
             return target.name, value
         if word == CLAMP or (not word and isinstance(value, int) and stays_finite(rounding, negative)):
-            return its.low if negative else its.high
+            return target_values.low if negative else target_values.high
         if "i" in has:
             return "-inf" if negative else "inf"
-        return "nan" if "n" in has else its.low if negative else its.high
+        return "nan" if "n" in has else target_values.low if negative else target_values.high
 
     def zero(value: Value, negative: bool) -> Value:
         if negative and "m" in has:
@@ -146,7 +150,9 @@ def _rounded(target: DType, its: Values, rounding: str, word: str) -> Cast:
     def cast(value: Value) -> Value:
         if not isinstance(value, int):
             if value == "nan":
-                undefined = (0 if "z" in has else its.high) if word == CLAMP else (target.name, value)
+                undefined = (
+                    (0 if "z" in has else target_values.high) if word == CLAMP else (target.name, value)
+                )
                 return "nan" if "n" in has else undefined
             return zero(value, True) if value == "-0" else beyond(value, value == "-inf")
         if value == 0:
@@ -157,34 +163,34 @@ def _rounded(target: DType, its: Values, rounding: str, word: str) -> Cast:
         found = rounded(size, max(unit, 1 << max(size.bit_length() - bits, 0)), negative)
         if found == 0:
             return zero(value, negative)
-        if found > (-its.low if negative else its.high):
+        if found > (-target_values.low if negative else target_values.high):
             return beyond(value, negative)
         return -found if negative else found
 
     return cast
 
 
-def _fixed(target: DType, its: Values, rounding: str, word: str) -> Cast:
+def _fixed_point_caster(target: DType, target_values: FiniteValues, rounding: str, word: str) -> Cast:
     rounded = ROUND[rounding]
 
     def cast(value: Value) -> Value:
         if value == "-0":
             return 0
         if isinstance(value, int):
-            size = rounded(abs(value), its.unit, value < 0)
+            size = rounded(abs(value), target_values.unit, value < 0)
             found = -size if value < 0 else size
-            if its.low <= found <= its.high:
+            if target_values.low <= found <= target_values.high:
                 return found
-        return _clamped(value, its) if word == CLAMP else (target.name, value)
+        return _clamped(value, target_values) if word == CLAMP else (target.name, value)
 
     return cast
 
 
-def _listed(target: DType, its: Values) -> Cast:
+def _listed_values_caster(target: DType, target_values: FiniteValues) -> Cast:
     def cast(value: Value) -> Value:
         if isinstance(value, str) and SPECIALS[value] in target.specials:
             return value
         plain = 0 if value == "-0" else value
-        return plain if isinstance(plain, int) and its.holds(plain) else (target.name, value)
+        return plain if isinstance(plain, int) and target_values.holds(plain) else (target.name, value)
 
     return cast

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from typelattice.facts.dtypes import DType, DTypeError, intern_dtype
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 
 Number = int | float
 MAX_NUMBER_CHARS = 40  # characters of a number: more than any parameter needs
 
 
-def read_member(text: str, known: Mapping[str, DType]) -> DType:
-    """Find the dtype that `decimal(10,2)` names; `known` are the dtypes of a system file.
+def read_member(text: str, custom_dtypes: Mapping[str, DType]) -> DType:
+    """Find the dtype that `decimal(10,2)` names; `custom_dtypes` are the dtypes of a system file.
 
     Raise DTypeError if there is no such family, or no such member of it.
     """
     name, _, rest = text.partition("(")
-    family = known.get(name)
+    family = custom_dtypes.get(name)
     if family is None or not family.parameters:
-        near = nearest(name, [word for word, d in known.items() if d.parameters])
-        raise DTypeError(f"no dtype {short(name)} with parameters is known{near}")
+        near = spelling_hint(name, [word for word, d in custom_dtypes.items() if d.parameters])
+        raise DTypeError(f"no dtype {quote_short(name)} with parameters is known{near}")
     if not rest.endswith(")"):
-        raise DTypeError(f"cannot read {short(text)}; write {spelling(family)}")
+        raise DTypeError(f"cannot read {quote_short(text)}; write {spelling(family)}")
     return member_of(family, read_arguments(rest[:-1], family))
 
 
@@ -79,4 +79,4 @@ def _number(text: str, family: DType) -> Number:
             continue
         if abs(value) < float("inf"):
             return value
-    raise DTypeError(f"{short(text)} is no number; write {spelling(family)}")
+    raise DTypeError(f"{quote_short(text)} is no number; write {spelling(family)}")

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class DType:
     @property
     def __numpy_dtype__(self) -> Any:  # NumPy's stubs ask for a numpy.dtype, which is not to be imported here
         """The dtype as NumPy's own, for `np.zeros(3, dtype=...)` and `x.astype(...)` from NumPy 2.4 on."""
-        return NATIVE["numpy"](self)
+        return NATIVE_DTYPE_MAKERS["numpy"](self)
 
     __hash__ = object.__hash__
 
@@ -131,7 +131,8 @@ class DType:
         if not isinstance(other, (DType, Weak)) and _seems_equal(self, other):
             how = "typelattice.dtype(...)" if isinstance(other, str) else "typelattice.operand(...).dtype"
             warn(
-                f"{self} is compared with {short(str(other))}, which is no DType, and so never equal to one; "
+                f"{self} is compared with {quote_short(str(other))}, "
+                "which is no DType, and so never equal to one; "
                 f"compare with {how}, a namespace's own dtype, or compare names: str(d)",
                 stacklevel=2,
             )
@@ -195,7 +196,9 @@ def weak(kind: Kind, dtype: DType | None = None) -> Weak:
 
 _OF_KINDS |= {kind: weak(kind) for kind in Kind}
 Node = DType | Weak
-NATIVE: dict[str, Callable[[DType], object]] = {}  # framework -> DType to its own dtype; the adapters fill it
+NATIVE_DTYPE_MAKERS: dict[
+    str, Callable[[DType], object]
+] = {}  # framework -> DType to its own dtype; the adapters fill it
 
 
 def _seems_equal(d: DType, x: object) -> bool:
@@ -208,7 +211,7 @@ def _seems_equal(d: DType, x: object) -> bool:
     if isinstance(x, str):
         return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # a kind is called bool, too
     cls = x if isinstance(x, type) else type(x)
-    if not any(str(ancestor.__module__).partition(".")[0] in NATIVE for ancestor in cls.__mro__):
+    if not any(str(ancestor.__module__).partition(".")[0] in NATIVE_DTYPE_MAKERS for ancestor in cls.__mro__):
         return False
     return cls is x or (getattr(x, "name", None) == d.name and type(x).__eq__(x, d) is not True)
 
@@ -281,7 +284,7 @@ def dtype(name: object) -> DType:
         )
     if in_bits:
         return in_bits
-    raise DTypeError(f"unknown dtype {short(name)}{_advice(name)}")
+    raise DTypeError(f"unknown dtype {quote_short(name)}{_advice(name)}")
 
 
 def _advice(name: str) -> str:
@@ -295,19 +298,19 @@ def _advice(name: str) -> str:
     other = OTHER_NAMES.get(name) or CODES.get(name.replace("fp", "f", 1))
     if other:
         return f"; write {other}"
-    return nearest(name, DTYPES) or "; dtypes have names such as int8, float16 and bfloat16"
+    return spelling_hint(name, DTYPES) or "; dtypes have names such as int8, float16 and bfloat16"
 
 
-def place(node: Node) -> tuple[int, int, int, str]:
+def sort_key(node: Node) -> tuple[int, int, int, str]:
     """Return a sort key, as documents list dtypes: kind by kind from narrow to wide, weak nodes last."""
     d = node if isinstance(node, DType) else node.dtype
     return not isinstance(node, DType), node.kind.position, (d.bits if d else 0) or 65, str(node)
 
 
-def part_of(d: DType) -> DType:
+def real_part_dtype(d: DType) -> DType:
     """Return the dtype of the parts of a complex dtype; any other is its own.
 
-    >>> part_of(dtype("complex64")), part_of(dtype("int8"))
+    >>> real_part_dtype(dtype("complex64")), real_part_dtype(dtype("int8"))
     (float32, int8)
     """
     if d.kind is not Kind.COMPLEX:
@@ -324,5 +327,5 @@ def complex_of(d: DType) -> DType:
     >>> complex_of(dtype("float32")), complex_of(dtype("int8"))
     (complex64, int8)
     """
-    wholes = (x for x in DTYPES.values() if x.kind is Kind.COMPLEX and part_of(x) is d)
+    wholes = (x for x in DTYPES.values() if x.kind is Kind.COMPLEX and real_part_dtype(x) is d)
     return next(wholes, d) if d.kind is Kind.FLOAT else d

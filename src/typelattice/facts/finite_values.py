@@ -14,7 +14,7 @@ PLATFORM = (32, 64)  # bits of an integer whose width the platform decides
 
 
 @frozen()
-class Values:
+class FiniteValues:
     """The finite values of a dtype: the multiples of a unit within a range, or the values of a list.
 
     The multiples of `unit`, a power of two, go from `low` to `high`. They have at most `bits`
@@ -35,7 +35,7 @@ class Values:
         fine = value % self.unit == 0 and (self.bits is None or significant_bits(value) <= self.bits)
         return fine and self.low <= value <= self.high
 
-    def encloses(self, other: Values) -> bool:
+    def encloses(self, other: FiniteValues) -> bool:
         """Return True if it is as fine, wide and precise as another, and so has all its values.
 
         The result is False for lists.
@@ -72,14 +72,14 @@ class Values:
         within = (top - (1 << exponent)) >> (exponent - self.bits + 1)
         return (1 << self.bits) + doublings * (1 << self.bits - 1) + within
 
-    def in_common(self, other: Values, low: int, high: int) -> int:
+    def in_common(self, other: FiniteValues, low: int, high: int) -> int:
         """Count the values between two numbers that both have."""
         for listed, whole in ((self, other), (other, self)):
             if listed.listed:
                 return sum(low <= value <= high and whole.holds(value) for value in listed.listed)
         limits = [bits for bits in (self.bits, other.bits) if bits is not None]
         ends = max(self.low, other.low), min(self.high, other.high)
-        both = Values(max(self.unit, other.unit), min(limits, default=None), *ends)
+        both = FiniteValues(max(self.unit, other.unit), min(limits, default=None), *ends)
         return both.count(low, high)
 
     def nearest_to_zero(self) -> tuple[int, int]:
@@ -91,14 +91,14 @@ class Values:
 
 
 @lru_cache(maxsize=4096)
-def values(d: DType, widest: bool = True) -> Values | None:
+def find_finite_values(d: DType, widest: bool = True) -> FiniteValues | None:
     """Return the values of a dtype; None if they are unknown.
 
     If the platform decides the width of an integer, these are the values of its widest or narrowest form.
     """
     if d.values:
         listed = tuple(map(scale, d.values))
-        return Values(1, None, listed[0], listed[-1], listed)
+        return FiniteValues(1, None, listed[0], listed[-1], listed)
     low, high = d.min, d.max
     if d.step is not None and high is None:
         bits = PLATFORM[widest]
@@ -106,7 +106,7 @@ def values(d: DType, widest: bool = True) -> Values | None:
     unit = d.smallest
     if unit is None or low is None or high is None:
         return None
-    return Values(scale(unit), d.precision, scale(low), scale(high))
+    return FiniteValues(scale(unit), d.precision, scale(low), scale(high))
 
 
 def scale(value: int | float) -> int:

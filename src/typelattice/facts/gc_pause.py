@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def gc_paused() -> Iterator[None]:
+def pause_gc() -> Iterator[None]:
     """Pause the search for reference cycles within a block.
 
     Answers and syntax trees have no circles. Python would look through all of a million objects again

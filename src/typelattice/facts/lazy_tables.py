@@ -13,31 +13,31 @@ else:
     T = object
 
 
-class Later(Mapping[str, T]):
+class LazyTable(Mapping[str, T]):
     """A table that reads each entry when a program first looks it up: most programs need few of them.
 
-    >>> lengths = Later({"a": "one", "b": "three"}, lambda entry, text: len(text))
-    >>> lengths["b"], [*lengths], lengths.found
+    >>> lengths = LazyTable({"a": "one", "b": "three"}, lambda entry, text: len(text))
+    >>> lengths["b"], [*lengths], lengths.values_read
     (5, ['a', 'b'], {'b': 5})
     """
 
-    __slots__ = ("found", "given", "read")
+    __slots__ = ("read", "sources", "values_read")
 
-    def __init__(self, given: Mapping[str, S], read: Callable[[str, S], T]):
-        self.given, self.read = given, read
-        self.found: dict[str, T] = {}
+    def __init__(self, sources: Mapping[str, S], read: Callable[[str, S], T]):
+        self.sources, self.read = sources, read
+        self.values_read: dict[str, T] = {}
 
     def __getitem__(self, entry: str) -> T:
         try:
-            return self.found[entry]
+            return self.values_read[entry]
         except KeyError:
-            return self.found.setdefault(entry, self.read(entry, self.given[entry]))
+            return self.values_read.setdefault(entry, self.read(entry, self.sources[entry]))
 
     def __contains__(self, entry: object) -> bool:
-        return entry in self.given
+        return entry in self.sources
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.given)
+        return iter(self.sources)
 
     def __len__(self) -> int:
-        return len(self.given)
+        return len(self.sources)

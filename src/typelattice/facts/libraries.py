@@ -14,12 +14,12 @@ NOTHING = "-"
 class RecordingEntry:
     """One recording: the library that is asked, and its environment.
 
-    `most_calls`: how many calls `make conform` asks at most, None where the library is fast.
+    `max_calls`: how many calls `make conform` asks at most, None where the library is fast.
     """
 
     library: str
     environment: str
-    most_calls: int | None = None
+    max_calls: int | None = None
 
 
 @frozen()

@@ -4,9 +4,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from typelattice.facts.dtypes import DType, DTypeError, Kind
-from typelattice.facts.finite_values import SCALE, Values, scale, significant_bits, values
+from typelattice.facts.finite_values import SCALE, FiniteValues, find_finite_values, scale, significant_bits
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 
 SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
 
@@ -54,20 +54,22 @@ def loss(source: DType, target: DType) -> Loss:
     """
     for given in (source, target):
         if not isinstance(given, DType):
-            what = short(given) if isinstance(given, str) else f"an object of type {type(given).__name__}"
+            what = (
+                quote_short(given) if isinstance(given, str) else f"an object of type {type(given).__name__}"
+            )
             raise DTypeError(f"{what} is no DType; give tl.dtype(...) of it")
     if source is target or _surely_holds(target, source):
         return NOTHING
     sign = "s" in source.specials and "s" not in target.specials
     imaginary = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
     special = tuple(SPECIALS[c] for c in source.specials if c in SPECIALS and c not in target.specials)
-    have, take = values(source, widest=True), values(target, widest=False)
+    have, take = find_finite_values(source, widest=True), find_finite_values(target, widest=False)
     if have is None or take is None:
         if decimal := _of_decimals(source, target):
             return Loss(*decimal, sign, imaginary, special)
         beyond = _known_beyond(source, target)
         return Loss(magnitude=beyond, sign=sign, imaginary=imaginary, special=special, unknown=True)
-    low, high = ends_kept(target, take)
+    low, high = representable_ends(target, take)
     magnitude = have.high > high or ("s" in target.specials and have.low < low)
     if "s" not in target.specials:
         low = 0 if "z" in target.specials else 1  # what lies below has no place, which is said apart
@@ -98,7 +100,7 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
     numbers are multiplied by 10**s here, and by SCALE. Return None if the values of a dtype are unknown.
     """
     has, keeps = _digits_of(source), _digits_of(target)
-    have, take = values(source, widest=True), values(target, widest=False)
+    have, take = find_finite_values(source, widest=True), find_finite_values(target, widest=False)
     if keeps:
         power, top = 10 ** keeps[1], 10 ** keeps[0] - 1
         if has:
@@ -115,8 +117,8 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
     if not has or take is None:
         return None
     power, top = 10 ** has[1], (10 ** has[0] - 1) * SCALE
-    low, high = ends_kept(target, take)
-    whole = Values(SCALE, None, -(top // power // SCALE * SCALE), top // power // SCALE * SCALE)
+    low, high = representable_ends(target, take)
+    whole = FiniteValues(SCALE, None, -(top // power // SCALE * SCALE), top // power // SCALE * SCALE)
     inside = max(whole.low, low if "s" in target.specials else 0), min(whole.high, high)
     inexact = whole.count(*inside) > whole.in_common(take, *inside)
     floating = target.kind.category >= Kind.FLOAT.category
@@ -133,11 +135,11 @@ def _surely_holds(target: DType, source: DType) -> bool:
     imaginary = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
     if imaginary or not {*source.specials} <= {*target.specials}:
         return False
-    have, take = values(source, widest=True), values(target, widest=False)
+    have, take = find_finite_values(source, widest=True), find_finite_values(target, widest=False)
     return have is not None and take is not None and take.encloses(have)
 
 
-def ends_kept(d: DType, its: Values) -> tuple[int, int]:
+def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]:
     """Return the ends of the values that a cast keeps within the range of a dtype.
 
     An integer keeps values less than one beyond its range. Half a unit above the largest value of a float, or
@@ -146,18 +148,22 @@ def ends_kept(d: DType, its: Values) -> tuple[int, int]:
     beyond its ends is out of range. A range that ends before zero keeps the values in between, which go to
     the nearest value; zero itself is treated separately.
     """
-    if d.kind.category < Kind.FLOAT.category and not its.listed:
-        return its.low - SCALE + 1, its.high + SCALE - 1
-    low = -_beyond(its, -its.low) if its.low <= 0 else 0
-    high = _beyond(its, its.high) if its.high >= 0 else 0
+    if d.kind.category < Kind.FLOAT.category and not finite_values.listed:
+        return finite_values.low - SCALE + 1, finite_values.high + SCALE - 1
+    low = -_beyond(finite_values, -finite_values.low) if finite_values.low <= 0 else 0
+    high = _beyond(finite_values, finite_values.high) if finite_values.high >= 0 else 0
     return low, high
 
 
-def _beyond(its: Values, top: int) -> int:
+def _beyond(finite_values: FiniteValues, top: int) -> int:
     """Return the greatest number that is rounded to the end of a range, and not away from it."""
-    if its.listed:
+    if finite_values.listed:
         return top
-    unit = its.unit if its.bits is None else max(its.unit, 1 << max(top.bit_length() - its.bits, 0))
+    unit = (
+        finite_values.unit
+        if finite_values.bits is None
+        else max(finite_values.unit, 1 << max(top.bit_length() - finite_values.bits, 0))
+    )
     return top + unit // 2 - top // unit % 2
 
 
@@ -168,31 +174,33 @@ def _known_beyond(source: DType, target: DType) -> bool:
     return above or (below and "s" in target.specials)
 
 
-def _vanishes(have: Values, take: Values) -> bool:
+def _vanishes(source_values: FiniteValues, target_values: FiniteValues) -> bool:
     """Return True if a nonzero value is rounded to zero.
 
     Such a value is at most half the smallest target value of its sign.
     """
-    sides = zip(have.nearest_to_zero(), take.nearest_to_zero(), strict=True)
+    sides = zip(source_values.nearest_to_zero(), target_values.nearest_to_zero(), strict=True)
     return any(0 < 2 * smallest <= least for smallest, least in sides)
 
 
-def _first_inexact(have: Values, take: Values) -> int | None:
+def _first_inexact(source_values: FiniteValues, target_values: FiniteValues) -> int | None:
     """Return the first positive integer that the one has and the other, within its range, has not."""
-    top = min(have.high, take.high)
-    if have.listed:
-        lost = (v for v in have.listed if 0 < v <= top and v % SCALE == 0 and not take.holds(v))
+    top = min(source_values.high, target_values.high)
+    if source_values.listed:
+        lost = (
+            v for v in source_values.listed if 0 < v <= top and v % SCALE == 0 and not target_values.holds(v)
+        )
         return next((v // SCALE for v in lost), None)
-    unit = max(have.unit, SCALE)  # of the integers among its values
-    if take.listed:
+    unit = max(source_values.unit, SCALE)  # of the integers among its values
+    if target_values.listed:
         number = 1
-        while number * unit <= top and take.holds(number * unit):
+        while number * unit <= top and target_values.holds(number * unit):
             number += 1
-    elif take.unit > unit:
+    elif target_values.unit > unit:
         number = 1
-    elif take.bits is None:
+    elif target_values.bits is None:
         return None
     else:
-        number = 2**take.bits + 1
-    held = have.bits is None or significant_bits(number) <= have.bits
+        number = 2**target_values.bits + 1
+    held = source_values.bits is None or significant_bits(number) <= source_values.bits
     return number * unit // SCALE if held and number * unit <= top else None

@@ -9,7 +9,7 @@ TABLE = __file__.rpartition(".")[0] + ".txt"
 
 
 @cache
-def absent(system: str) -> frozenset[str]:
+def find_missing_operations(system: str) -> frozenset[str]:
     """Return the operations that the library of a system does not have, in that release.
 
     >>> "eigh" in absent("dask"), "eigh" in absent("numpy")

@@ -16,13 +16,13 @@ from keyword import iskeyword
 from typelattice.facts.call_forms import FORMS
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen, replace
-from typelattice.facts.lazy_tables import Later
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.lazy_tables import LazyTable
+from typelattice.facts.suggestions import quote_short, spelling_hint
 
 TABLE = __file__.rpartition(".")[0] + ".txt"
-IN_PLACE = "in-place"  # the class of operators that write into their left operand
-COMPARING = ("comparison", "ordering")  # classes of operations that compare
-ADDING = ("accumulate", "cumulative", "matmul")  # classes of operations that add up many values
+IN_PLACE_CLASS = "in-place"  # the class of operators that write into their left operand
+COMPARING_CLASSES = ("comparison", "ordering")  # classes of operations that compare
+ADDING_CLASSES = ("accumulate", "cumulative", "matmul")  # classes of operations that add up many values
 FEW_TERMS = ("outer", "kron", "cross")  # but not these
 TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")  # classes, and operations by name
 
@@ -79,7 +79,7 @@ class Operation:
     @property
     def in_place(self) -> bool:
         """Return True if it writes into its left operand, as `+=` does."""
-        return self.of_class == IN_PLACE and self.is_operator
+        return self.of_class == IN_PLACE_CLASS and self.is_operator
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ class Operation:
         return slice(1) if self.form == "indexed" else slice(None)
 
     @property
-    def alone(self) -> bool:
+    def has_one_promoting_operand(self) -> bool:
         """Return True if only one operand promotes, so that it meets no other."""
         return self.most == 1 or self.form == "indexed"
 
@@ -107,7 +107,7 @@ class Operation:
     def adds_up(self) -> bool:
         """Return True if it adds up many values, so that it may have an accumulator."""
         function = self.like or self.function
-        return OPERATIONS[function].of_class in ADDING and function not in FEW_TERMS
+        return OPERATIONS[function].of_class in ADDING_CLASSES and function not in FEW_TERMS
 
     def check(self, count: int) -> None:
         """Raises OpError if it does not take so many operands.
@@ -141,40 +141,44 @@ class Operation:
         return f"{bounds} operand{'s' * (self.most > 1)}"
 
 
-def own_operation(
+def make_custom_operation(
     name: str,
     like: str,
     operands: Sequence[str] = (),
     parameters: Sequence[str] = (),
     *,
-    own: Mapping[str, Operation] = {},
+    custom_operations: Mapping[str, Operation] = {},
 ) -> Operation:
     """Make the operation of a system's own that is called as a known one. Raise OpError.
 
-    `own` has the earlier operations of the system, which it may be like, too. Without names for its operands
-    it has as many as the one that it is like, called x, y and so on.
+    `custom_operations` has the earlier operations of the system, which it may be like, too. Without names for
+    its operands it has as many as the one that it is like, called x, y and so on.
 
-    >>> own_operation("scaled_matmul", "matmul", parameters=["scale"]).operands
+    >>> make_custom_operation("scaled_matmul", "matmul", parameters=["scale"]).operands
     ('x', 'y')
     """
-    known = own.get(like) or OPERATIONS.get(like)
+    known = custom_operations.get(like) or OPERATIONS.get(like)
     follows: tuple[str, ...] = ()
-    if known is not None and like in own:
+    if known is not None and like in custom_operations:
         follows, operands, like = (like, *known.follows), tuple(operands) or known.operands, known.like
     if known is None or known.form not in LIKE_FORMS:
         alike = [op.name for op in OPERATIONS.values() if op.form in LIKE_FORMS]
-        near = nearest(like, alike) or "; name one of arrays alone, such as matmul, sum or add"
-        raise OpError(f"no operation can be like {short(like)}{near}")
+        near = spelling_hint(like, alike) or "; name one of arrays alone, such as matmul, sum or add"
+        raise OpError(f"no operation can be like {quote_short(like)}{near}")
     names = tuple(operands) or LETTERS[: known.least]
     every = (*names, *parameters)
     for word in every:
         is_taken = every.count(word) > 1 or word in (SHAPE, ACCUMULATOR)
         if is_taken or not word.isidentifier() or iskeyword(word):
-            raise OpError(f"{short(word)} is no name for an argument of {name}; give each a name of its own")
+            raise OpError(
+                f"{quote_short(word)} is no name for an argument of {name}; give each a name of its own"
+            )
     if known.form != "elementwise" and not known.least <= len(names) <= (known.most or len(names)):
         raise OpError(f"{like} takes {known.how_many}, and {name} has {len(names)}")
     if not name.isidentifier() or iskeyword(name) or name in NAMES:
-        raise OpError(f"{short(name)} is no name for an operation of one's own; give it one that is free")
+        raise OpError(
+            f"{quote_short(name)} is no name for an operation of one's own; give it one that is free"
+        )
     return replace(
         known, name=name, function=name, names=(), operator=None, method=None, like=like,
         least=len(names), most=len(names), operands=names, parameters=tuple(parameters), follows=follows,
@@ -194,15 +198,17 @@ def _rows() -> Mapping[str, Row]:
         if len(columns) < 4:
             raise OpError(f"{_at(n)}: has {len(columns)} columns; give name, class, form and operands")
         if columns[0] in found:
-            raise OpError(f"{_at(n)}, column 1: {short(columns[0])} has a row already; join the two")
+            raise OpError(f"{_at(n)}, column 1: {quote_short(columns[0])} has a row already; join the two")
         found[columns[0]] = n, columns
         for column, name in enumerate(columns[4:], 5):
             if name in named:
-                raise OpError(f"{_at(n)}, column {column}: {short(name)} stands in row {named[name]} already")
+                raise OpError(
+                    f"{_at(n)}, column {column}: {quote_short(name)} stands in row {named[name]} already"
+                )
             named[name] = n
     for name in named.keys() & found.keys():
         of = rows[[n for n, _ in rows].index(named[name])][1][0]
-        cause = f"{short(name)} is another operation's one name, and stands in row {named[name]}"
+        cause = f"{quote_short(name)} is another operation's one name, and stands in row {named[name]}"
         raise OpError(f"{TABLE.rpartition('/')[2]}, row of {of}: {cause}")
     return found
 
@@ -215,11 +221,11 @@ def _operation(name: str, row: Row) -> Operation:
     """Read one row of the table. Raise OpError for a bad column."""
     n, (_, of_class, form, operands, *names) = row
     if form not in FORMS:
-        near = nearest(form, FORMS) or f"; these are {', '.join(FORMS)}"
-        raise OpError(f"{_at(n)}, column 3: unknown form {short(form)}{near}")
+        near = spelling_hint(form, FORMS) or f"; these are {', '.join(FORMS)}"
+        raise OpError(f"{_at(n)}, column 3: unknown form {quote_short(form)}{near}")
     least, most, dimensions = _numbers(operands) or (0, 0, ())
     if not dimensions:
-        cause = f"{short(operands)} is no number of operands; write 2, 1-3, 1- or 2:1"
+        cause = f"{quote_short(operands)} is no number of operands; write 2, 1-3, 1- or 2:1"
         raise OpError(f"{_at(n)}, column 4: {cause}")
     sign, method = _sign(names), _method(names)
     others = tuple(other for other in names if sign is None or other not in (sign, method))
@@ -250,7 +256,7 @@ def _numbers(operands: str) -> tuple[int, int | None, tuple[int, ...]] | None:
 def _has_in_place(row: Row) -> bool:
     """Return True if the operator of a row has one that writes into its left operand: no comparison has."""
     _, of_class, _, operands, *_ = row[1]
-    return operands.partition(":")[0] == "2" and of_class not in COMPARING
+    return operands.partition(":")[0] == "2" and of_class not in COMPARING_CLASSES
 
 
 def _operator(sign: str, function: str) -> Operation:
@@ -260,7 +266,7 @@ def _operator(sign: str, function: str) -> Operation:
     if sign == of.operator:
         return replace(of, name=sign, names=(of.method,))
     names = _names_in_place(of.method)
-    return replace(of, name=sign, of_class=IN_PLACE, names=names, operator=sign, method=names[1])
+    return replace(of, name=sign, of_class=IN_PLACE_CLASS, names=names, operator=sign, method=names[1])
 
 
 def _names_in_place(method: str) -> tuple[str, str]:
@@ -288,23 +294,26 @@ def _index(rows: Mapping[str, Row]) -> tuple[Mapping[str, str], Mapping[str, str
 
 _ROWS = _rows()
 _NAMES, _OPERATORS = _index(_ROWS)
-OPERATIONS: Mapping[str, Operation] = Later(_ROWS, _operation)
-OPERATORS: Mapping[str, Operation] = Later(_OPERATORS, _operator)
-NAMES: Mapping[str, Operation] = Later(
+OPERATIONS: Mapping[str, Operation] = LazyTable(_ROWS, _operation)
+OPERATORS: Mapping[str, Operation] = LazyTable(_OPERATORS, _operator)
+NAMES: Mapping[str, Operation] = LazyTable(
     _NAMES, lambda _, name: (OPERATORS if name in _OPERATORS else OPERATIONS)[name]
 )
 
 
-def operation(name: str, own: Mapping[str, Operation] = {}) -> Operation:
+def operation(name: str, custom_operations: Mapping[str, Operation] = {}) -> Operation:
     """Return the operation of a name: its own, a library's, or Python's operator. Raises OpError.
 
-    `own` has the operations that a system defines.
+    `custom_operations` has those that a system defines.
 
     >>> operation("concatenate").name, operation("__add__").name, operation("iadd").name
     ('concat', '+', '+=')
     """
     try:
-        return own[name] if name in own else NAMES[name]
+        return custom_operations[name] if name in custom_operations else NAMES[name]
     except KeyError:
-        known = nearest(name, (*own, *NAMES)) or "; `typelattice explain --help` lists those known"
-    raise OpError(f"unknown operation {short(name)}{known}")
+        known = (
+            spelling_hint(name, (*custom_operations, *NAMES))
+            or "; `typelattice explain --help` lists those known"
+        )
+    raise OpError(f"unknown operation {quote_short(name)}{known}")

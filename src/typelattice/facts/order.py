@@ -31,7 +31,7 @@ else:
         __slots__ = ()
         __class_getitem__ = classmethod(lambda cls, _: cls)
 
-MOST_SPELLED = 20  # nodes of a cycle in an error message
+MAX_SPELLED_NODES = 20  # nodes of a cycle in an error message
 
 
 class OrderError(TypelatticeError, ValueError):
@@ -201,8 +201,8 @@ class Order(Viewed, Generic[N]):
 def _spell_cycle(cycle: Sequence[object]) -> str:
     """Return a cycle, node by node; of a long one the beginning and the end."""
     shown = [str(node) for node in cycle]
-    if len(shown) > MOST_SPELLED:
-        shown[MOST_SPELLED // 2 : -MOST_SPELLED // 2] = [f"({len(shown) - MOST_SPELLED} more)"]
+    if len(shown) > MAX_SPELLED_NODES:
+        shown[MAX_SPELLED_NODES // 2 : -MAX_SPELLED_NODES // 2] = [f"({len(shown) - MAX_SPELLED_NODES} more)"]
     return " -> ".join(shown)
 
 

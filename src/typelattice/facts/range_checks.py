@@ -1,37 +1,50 @@
 """The range check of a rounded value in a dtype, and the result of wrapping or overflow beyond it."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from typelattice.facts.dtypes import DTYPES, DType, Kind
-from typelattice.facts.finite_values import scale, values
-from typelattice.facts.loss import ends_kept
+from typelattice.facts.finite_values import find_finite_values, scale
+from typelattice.facts.loss import representable_ends
 
 Value = bool | int | float | complex  # a Python number
 
 
-def represent(value: Value, target: DType) -> tuple[bool, Value | None]:
-    """Check a rounded value against the range of a dtype; return what it wraps or overflows to.
+def is_in_range(value: Value, target: DType) -> bool:
+    """Return True if a rounded value is in the range of a dtype.
 
-    The first result is True if the value is in range. A real dtype holds no complex number with
-    an imaginary part, an integer dtype neither NaN nor an infinity. A fraction is truncated to an integer, as
-    in casts.
-
-    The second result is None if the value is in range, or if no rule gives a result. No rule does for a
-    fraction beyond an integer's range, or for an integer beyond a range that does not use all its bits.
+    A real dtype holds no complex number with an imaginary part, an integer dtype neither NaN nor an infinity.
+    A fraction is truncated to an integer, as in casts.
 
     >>> from typelattice import dtype
-    >>> represent(300, dtype("uint8")), represent(1e39, dtype("float32")), represent(7.5, dtype("int4"))
-    ((False, 44), (False, inf), (True, None))
+    >>> is_in_range(300, dtype("uint8")), is_in_range(1e39, dtype("float32")), is_in_range(7.5, dtype("int4"))
+    (False, False, True)
     """
-    parts = [value.real, value.imag] if isinstance(value, complex) else [value]
     if isinstance(value, complex) and value.imag and target.kind is not Kind.COMPLEX:
-        return False, None
+        return False
+    return all(_has(target, v) for v in _parts(value))
+
+
+def overflow_result(value: Value, target: DType) -> Value | None:
+    """Return what a rounded value beyond the range of a dtype wraps or overflows to.
+
+    The result is None if the value is in range, or if no rule gives a result. No rule does for a fraction
+    beyond an integer's range, or for an integer beyond a range that does not use all its bits.
+
+    >>> from typelattice import dtype
+    >>> overflow_result(300, dtype("uint8")), overflow_result(1e39, dtype("float32"))
+    (44, inf)
+    """
+    if isinstance(value, complex) and value.imag and target.kind is not Kind.COMPLEX:
+        return None
+    parts = _parts(value)
     beyond = [not _has(target, v) for v in parts]
     if not any(beyond):
-        return True, None
+        return None
     if target.kind.category < Kind.FLOAT.category:
-        return False, _wrap_integer(value, target) if isinstance(value, int) else None
+        return _wrap_integer(value, target) if isinstance(value, int) else None
     becomes = [_overflow_float(v, target) if out else v for v, out in zip(parts, beyond, strict=True)]
-    return False, complex(*becomes) if len(parts) == 2 else becomes[0]
+    return complex(*becomes) if len(parts) == 2 else becomes[0]
 
 
 def exceeds_int32(value: Value | None) -> bool:
@@ -40,31 +53,37 @@ def exceeds_int32(value: Value | None) -> bool:
     >>> exceeds_int32(2**31 - 1), exceeds_int32(-2**31 - 1), exceeds_int32(1e300)
     (False, True, False)
     """
-    return isinstance(value, int) and not represent(value, DTYPES["int32"])[0]
+    return isinstance(value, int) and not is_in_range(value, DTYPES["int32"])
 
 
-def nearest(value: Value, target: DType) -> Value:
+def nearest_in_dtype(value: Value, target: DType) -> Value:
     """Return a dtype's value nearest to a number: an infinity if it has one, 0 for NaN if it has none.
 
     A dtype without infinities gives its largest value, even if it has NaN. A complex number in a real dtype
     gives the result of its real part.
 
     >>> from typelattice import dtype
-    >>> nearest(300.7, dtype("uint8")), nearest(-1.5, dtype("uint8")), nearest(1e39, dtype("float32"))
+    >>> u8, f32 = dtype("uint8"), dtype("float32")
+    >>> nearest_in_dtype(300.7, u8), nearest_in_dtype(-1.5, u8), nearest_in_dtype(1e39, f32)
     (255, 0, inf)
-    >>> nearest(1e9, dtype("float8_e4m3fn")), nearest(float("-inf"), dtype("float4_e2m1fn"))
+    >>> nearest_in_dtype(1e9, dtype("float8_e4m3fn")), nearest_in_dtype(-1e9, dtype("float4_e2m1fn"))
     (448.0, -6.0)
     """
     if isinstance(value, complex) and target.kind is not Kind.COMPLEX:
         value = value.real
-    held, becomes = represent(value, target)
-    if held or target.max is None:
+    if is_in_range(value, target) or target.max is None:
         return value
+    becomes = overflow_result(value, target)
     if target.kind.category >= Kind.FLOAT.category and becomes is not None and becomes == becomes:
         return becomes
     if isinstance(value, complex) or value != value:
         return 0
     return target.max if value > 0 else target.min or 0
+
+
+def _parts(value: Value) -> Sequence[float]:
+    """Return the real and the imaginary part of a complex number; any other number alone."""
+    return (value.real, value.imag) if isinstance(value, complex) else (value,)
 
 
 def _has(d: DType, v: float) -> bool:
@@ -81,8 +100,8 @@ def _has(d: DType, v: float) -> bool:
         return False
     if v - v != 0:
         return "i" in d.specials
-    if its := values(d):
-        low, high = ends_kept(d, its)
+    if its := find_finite_values(d):
+        low, high = representable_ends(d, its)
         return low <= scale(v) <= high
     return d.max is None or v <= d.max if v > 0 else d.min is None or v >= d.min
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from typelattice.facts.libraries import libraries, recordings
 
-SIGN = "@"  # between the name of a system and a release
+VERSION_SIGN = "@"  # between the name of a system and a release
 USUAL = 2  # numbers that name a release where no older one says how many do: 2.13 of 2.13.0
 
 
@@ -24,7 +24,9 @@ def releases(system: str) -> tuple[str, ...]:
     """
     if system not in recordings():
         return ()
-    older = [name.partition(SIGN)[2] for name in recordings() if name.startswith(system + SIGN)]
+    older = [
+        name.partition(VERSION_SIGN)[2] for name in recordings() if name.startswith(system + VERSION_SIGN)
+    ]
     entry = recordings()[system]
     installed = libraries()[entry.library].packages.get(entry.environment, ())
     if not installed:
@@ -46,7 +48,7 @@ def system_for_version(system: str, version: str) -> str:
     for release in releases(system)[:-1]:
         numbers = _numbers(release)
         if _numbers(version)[: len(numbers)] <= numbers:
-            return system + SIGN + release
+            return system + VERSION_SIGN + release
     return system
 
 
@@ -56,7 +58,7 @@ def installed_release(name: str, versions: Mapping[str, str]) -> str:
     `versions` are the versions that the library reports, the decisive one first.
     """
     version = next(iter(versions.values()), "")
-    return name if SIGN in name or not version else system_for_version(name, version)
+    return name if VERSION_SIGN in name or not version else system_for_version(name, version)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -12,11 +12,11 @@ class ShapeError(ValueError):
     """Shapes that do not go together."""
 
 
-def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
+def find_broadcast_shape(shapes: Sequence[Shape | None]) -> Shape | None:
     """Return the shape of an elementwise result. Raises ShapeError if axes have different lengths.
 
-    >>> broadcast([(3, 1), (4,)]), broadcast([(None,), (2, 1)]), broadcast([(3,), None])
-    ((3, 4), (2, None), None)
+    >>> find_broadcast_shape([(3, 1), (4,)]), find_broadcast_shape([(None,), (2, 1)])
+    ((3, 4), (2, None))
     """
     if any(shape is None for shape in shapes):
         return None

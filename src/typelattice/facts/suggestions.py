@@ -4,47 +4,47 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 MAX_SUGGESTIONS = 2  # names that are suggested
-BEGINNING = 5  # letters of a name that count as its beginning
+MIN_BEGINNING_CHARS = 5  # letters of a name that count as its beginning
 ALIKE = 0.6  # the least likeness of a name that is suggested, from 0 to 1
 CLOSE = 0.15  # how much less alike than the first name a second one may be
 FIRST_LETTER = 0.1  # what the same first letter adds: people seldom mistype it
 
 
-def clip_text(text: str, most: int) -> str:
+def clip_text(text: str, max_chars: int) -> str:
     """Return a text, cut at so many characters."""
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    return text if len(text) <= max_chars else f"{text[: max_chars - 3]}..."
 
 
-def short(text: str) -> str:
+def quote_short(text: str) -> str:
     """Return a text for an error message, quoted and cut at 40 characters."""
     return repr(clip_text(text, 40))
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def spelling_hint(name: str, known_names: Iterable[str]) -> str:
     """Return ` (did you mean …?)`, to follow an unknown name; an empty string if no known name is near.
 
     Swapped letters are the likeliest slip, then a name of which only the beginning was written:
 
-    >>> nearest("int46", ["int4", "int6", "int64"])
+    >>> spelling_hint("int46", ["int4", "int6", "int64"])
     ' (did you mean int64 or int6?)'
-    >>> nearest("float8", ["float16", "float64", "float8_e5m2"])
+    >>> spelling_hint("float8", ["float16", "float64", "float8_e5m2"])
     ' (did you mean float8_e5m2?)'
 
     Then a name before which something was written, and at last a short form:
 
-    >>> nearest("pytorch", ["python", "torch"]), nearest("operations", ["order", "ops"])
+    >>> spelling_hint("pytorch", ["python", "torch"]), spelling_hint("operations", ["order", "ops"])
     (' (did you mean torch?)', ' (did you mean ops?)')
     """
     from difflib import SequenceMatcher
 
-    written = {each.lower(): each for each in known}
+    written = {each.lower(): each for each in known_names}
     typed = name[:80].lower()
     likely = [each for each in written if sorted(each) == sorted(typed)]
-    if len(typed) >= BEGINNING:
+    if len(typed) >= MIN_BEGINNING_CHARS:
         likely += [each for each in written if each.startswith(typed) and each not in likely][
             :MAX_SUGGESTIONS
         ]
-    ends = [each for each in written if len(each) >= BEGINNING and typed.endswith(each)]
+    ends = [each for each in written if len(each) >= MIN_BEGINNING_CHARS and typed.endswith(each)]
     likely += [each for each in ends if each not in likely]
     if len(likely) < MAX_SUGGESTIONS and not ends and not any(each.startswith(typed) for each in likely):
         matcher = SequenceMatcher(b=typed)

@@ -4,44 +4,45 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from typelattice.facts.cast_rules import BEYOND, ROUNDINGS, CastRule, impossible
+from typelattice.facts.cast_rules import BEYOND, ROUNDINGS, CastRule, why_impossible
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import NAMES, Operation
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.vocabulary import (
+from typelattice.files.system_file_words import (
     OrderDependentError,
-    UnknownWord,
+    UnknownWordError,
     Words,
     phrase,
     text,
 )
 
 ARROW = "->"
-NEEDS, REFUSED = "needs ", "refused: "
+NEEDS_PREFIX, REFUSED_PREFIX = "needs ", "refused: "
 Pair = tuple[DType, DType]
 
 
 def read_casts(
-    reader: KeyReader, words: Words, dtypes: Sequence[DType], own: Mapping[str, Operation]
+    reader: KeyReader, words: Words, dtypes: Sequence[DType], custom_operations: Mapping[str, Operation]
 ) -> dict[Pair, CastRule]:
     """Read `"float -> i8" = "clamp, nearest even"`: the rule of each cast that some entry names.
 
-    An entry that names a dtype counts before one that names its kind. `own` are operations of the file.
+    An entry that names a dtype counts before one that names its kind. The file defines
+    `custom_operations`.
     """
     found: dict[Pair, tuple[int, CastRule]] = {}
     for entry, said in reader.table("casts"):
         with reader.noting():
-            rule = _read_rule(entry, said, own)
+            rule = _read_rule(entry, said, custom_operations)
             for pair, named in _list_pairs(entry, words, dtypes):
-                if why := impossible(rule, *pair):
+                if why := why_impossible(rule, *pair):
                     if named == 2:
                         raise ValueError(why)
                     continue
                 level, earlier = found.get(pair, (-1, rule))
                 if level == named and earlier.entry != entry:
                     source, target = pair
-                    cause = f"{source} to {target} is said in {short(earlier.entry)}, too; say it once"
+                    cause = f"{source} to {target} is said in {quote_short(earlier.entry)}, too; say it once"
                     raise ValueError(cause)
                 if level < named:
                     found[pair] = named, rule
@@ -52,12 +53,12 @@ def _list_pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple
     """Return the casts that an entry names, each with the number of its sides that name a dtype."""
     sides = entry.split(ARROW)
     if len(sides) != 2:
-        raise ValueError(f'{short(entry)} should name what is cast and to what, as in "float -> i8"')
+        raise ValueError(f'{quote_short(entry)} should name what is cast and to what, as in "float -> i8"')
     left, right = ([(d, x) for x in words.sources(side) for d in _list_members(x, dtypes)] for side in sides)
     pairs = product(left, right)
     found = [((a, b), (x is a) + (y is b)) for (a, x), (b, y) in pairs if a is not b]
     if not found:
-        raise ValueError(f"{short(entry)} names no cast from one dtype of the system to another")
+        raise ValueError(f"{quote_short(entry)} names no cast from one dtype of the system to another")
     return found
 
 
@@ -70,23 +71,26 @@ def _list_members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
     return [d for d in dtypes if d.kind is x]
 
 
-def _read_rule(entry: str, said: object, own: Mapping[str, Operation]) -> CastRule:
+def _read_rule(entry: str, said: object, custom_operations: Mapping[str, Operation]) -> CastRule:
     """Read the words of an entry."""
-    if text(said).startswith(REFUSED):
-        return CastRule(refused=phrase(said).removeprefix(REFUSED), entry=entry)
-    if text(said).startswith(NEEDS):
-        name = text(said).removeprefix(NEEDS).strip()
-        if name not in own and name not in NAMES:
-            raise UnknownWord(f"unknown operation {short(name)}{nearest(name, (*own, *NAMES))}", name)
+    if text(said).startswith(REFUSED_PREFIX):
+        return CastRule(refusal_reason=phrase(said).removeprefix(REFUSED_PREFIX), entry=entry)
+    if text(said).startswith(NEEDS_PREFIX):
+        name = text(said).removeprefix(NEEDS_PREFIX).strip()
+        if name not in custom_operations and name not in NAMES:
+            raise UnknownWordError(
+                f"unknown operation {quote_short(name)}{spelling_hint(name, (*custom_operations, *NAMES))}",
+                name,
+            )
         return CastRule(function=name, entry=entry)
     parts = {"rounding": ROUNDINGS, "beyond": BEYOND}
     given: dict[str, str] = {}
     for word in map(str.strip, text(said).split(",")):
         part = next((part for part, known in parts.items() if word in known), "")
         if not part:
-            every = (*ROUNDINGS, *BEYOND, NEEDS.strip(), REFUSED.strip())
-            near = nearest(word, every) or f"; it is one of {', '.join(every)}"
-            raise UnknownWord(f"unknown word {short(word)} for a cast{near}", word)
+            every = (*ROUNDINGS, *BEYOND, NEEDS_PREFIX.strip(), REFUSED_PREFIX.strip())
+            near = spelling_hint(word, every) or f"; it is one of {', '.join(every)}"
+            raise UnknownWordError(f"unknown word {quote_short(word)} for a cast{near}", word)
         if part in given:
             raise ValueError(f"{given[part]} and {word} exclude each other")
         given[part] = word

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, combinations, pairwise
 
-from typelattice.engine.answer import Promotion, Rule
+from typelattice.engine.answer import DecidingLines, Promotion
 from typelattice.engine.decisions import (
+    CountedForeign,
     Decision,
     Defaulted,
-    ForeignCounted,
+    DtypeByOperation,
     Joined,
     JoinedByValue,
     MissingOperation,
-    Operated,
     OutOfRange,
     Parameterized,
     ReplacedInAnswer,
@@ -33,24 +33,24 @@ from typelattice.engine.rules import Rules
 from typelattice.facts import missing_operations
 from typelattice.facts import operations as facts
 from typelattice.facts.frozen_classes import replace
-from typelattice.facts.operations import IN_PLACE, OPERATIONS
+from typelattice.facts.operations import IN_PLACE_CLASS, OPERATIONS
 from typelattice.facts.order import OrderError
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
+from typelattice.files.system_text import Text
 from typelattice.files.system_without_lines import LineRemoval, Lines
-from typelattice.files.text import Text
-from typelattice.operands.operand import SCALAR
+from typelattice.operands.operand import FOREIGN_SCALAR_SUFFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 WithoutLines = Callable[[Rules, Lines], Rules]  # returns the rules without some lines of the order
-GIVE_OPERAND_DTYPES = (
+STEPS_GIVING_OPERAND_DTYPES = (
     ReplacedOnEntry,
     WidenedDefault,
     JoinedByValue,
-    Operated,
+    DtypeByOperation,
 )  # steps that give an operand a dtype to join the others with
 # Keys that may decide an answer although none of its steps names them.
 KEYS_NAMED_BY_NO_STEP = ("defaults", "weak-join", "tiers", "combine", "requested")
@@ -58,7 +58,7 @@ KEYS_NAMED_BY_NO_STEP = ("defaults", "weak-join", "tiers", "combine", "requested
 VALUES_IF_ABSENT: Mapping[str, Any] = {"ties": {}, "tiers": ("array",), "combine": "join"}
 
 
-class Blame:
+class DecidingLineSearch:
     """The search for the lines behind one system's answers; `build` makes a system of its files."""
 
     def __init__(
@@ -68,14 +68,14 @@ class Blame:
         self.line_removal = LineRemoval(definition, covers, build)
         self._rules_of_key = lru_cache(maxsize=256)(self._find_rules_of_key)
 
-    def deciding_rule(self, p: Promotion) -> Rule:
+    def deciding_rule(self, p: Promotion) -> DecidingLines:
         """Return the lines that decided an answer, in the system's file or in one of our tables."""
         step = p.decision
         if isinstance(step, MissingOperation):
             return _find_row(missing_operations.TABLE, step.entry)
         return operation_rule(step) if isinstance(step, WithoutDimensions) else next(self._candidate_rules(p))
 
-    def rule_of_key(self, key: str, entry: str | None) -> Rule:
+    def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
         """Return the line of a key, or of an entry under it."""
         text = self.definition.text_of_entry(key, entry)
         line = text.line(key, entry)
@@ -85,15 +85,15 @@ class Blame:
             else self._rule_without_line(text, key, entry)
         )
 
-    def _rules_of_step(self, step: Decision) -> Sequence[Rule]:
+    def _rules_of_step(self, step: Decision) -> Sequence[DecidingLines]:
         """Return the lines of the key and entry that a step names."""
         return self._rules_of_key(step.key, step.entry)
 
-    def _find_rules_of_key(self, key: str, entry: str | None) -> Sequence[Rule]:
+    def _find_rules_of_key(self, key: str, entry: str | None) -> Sequence[DecidingLines]:
         """Return the line of a key or of its entry; for an operation, the lines of all its entries."""
         return self._rules_of_operation(entry) if key == "ops" else [self.rule_of_key(key, entry)]
 
-    def _rules_of_operation(self, op: str | None) -> list[Rule]:
+    def _rules_of_operation(self, op: str | None) -> list[DecidingLines]:
         """Return the lines of all entries for an operation or its class."""
         text = self.definition.text_of_entry("ops", op)
         lines = text.lines("ops", op)
@@ -101,7 +101,7 @@ class Blame:
             self._rule_without_line(text, "ops", op)
         ]
 
-    def decides(self, rule: Rule, p: Promotion) -> bool:
+    def decides(self, rule: DecidingLines, p: Promotion) -> bool:
         """Return True if the system answers differently without a rule.
 
         If the file is invalid without the lines, give the key its default instead.
@@ -122,20 +122,24 @@ class Blame:
         A file with `combine = "value"` needs its defaults, so leaving them out would prove nothing.
         """
         defaults = p.system.defaults
-        for kind in {o.kind for o in p.promoting if o.dtype is None and o.kind in defaults}:
+        for kind in {o.kind for o in p.promoting_operands if o.dtype is None and o.kind in defaults}:
             for other in (d for d in p.system.dtypes if d.kind is defaults[kind].kind):
                 rules = replace(p.system, defaults={**defaults, kind: other})
                 if comparable_result(self._ask_again(rules, p)) != comparable_result(p):
                     return True
         return False
 
-    def _candidate_rules(self, p: Promotion) -> Iterator[Rule]:
+    def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules without which the answer differs, the most specific first, the order's last."""
         step, last = p.decision, p.steps[-1]
         names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
         yield from self._rules_of_parameters(p, names)
-        if isinstance(last, Operated) and len(last.nodes) == 1 and last.node not in (None, *last.nodes):
+        if (
+            isinstance(last, DtypeByOperation)
+            and len(last.nodes) == 1
+            and last.node not in (None, *last.nodes)
+        ):
             yield from (rule for rule in self._rules_of_step(last) if self.decides(rule, p))
             standard = standard_rule(last)
             if standard.lines:
@@ -146,10 +150,10 @@ class Blame:
                 yield rule
         behind = () if isinstance(step, Joined) else self._rules_of_step(step)
         yield from (rule for rule in behind if self.decides(rule, p))
-        if isinstance(step, Operated) and (step.node is None or not behind[0].lines):
+        if isinstance(step, DtypeByOperation) and (step.node is None or not behind[0].lines):
             if step.node is None:  # an entry of the file says more, even if the standard says the same
                 yield from self._rules_of_part("ops", step.entry, "takes")
-                if step.entry in (p.op, IN_PLACE):
+                if step.entry in (p.op, IN_PLACE_CLASS):
                     yield from self._rules_of_part("ops", step.entry, "gives")
             standard = standard_rule(step)
             if standard.lines:  # of a group, and of an operator, the standard has none
@@ -168,20 +172,20 @@ class Blame:
             yield from chain.from_iterable(map(self._rules_of_step, done))
         yield self._lines_with_the_dtypes(p)
 
-    def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
+    def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules for foreign operands that count as something else, and for values out of range."""
         foreign = [o for o in p.operands if o.foreign]
-        counted = (step for step in p.steps if isinstance(step, ForeignCounted))
+        counted = (step for step in p.steps if isinstance(step, CountedForeign))
         for o, step in zip(foreign, counted, strict=False):
             if step.node is not step.nodes[0]:
-                lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(SCALAR))]
+                lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX))]
                 yield from lines
                 yield from self._pairs_of_lines(lines)  # a dtype's own line may say what the scalars' does
         if any(fit.outcome not in ("fits", "unsaid") for fit in p.fits):
             for op in names:
                 yield from self._rules_of_part("ops", op, "fit")
 
-    def _rules_of_parameters(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
+    def _rules_of_parameters(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules by which the parameters of a result are computed, or refused."""
         step = p.steps[-1]
         if not isinstance(step, Parameterized):
@@ -191,13 +195,13 @@ class Blame:
         stated = [rule for part in parts for rule in self._rules_of_part("dtypes", step.entry, part)]
         yield from (rule for rule in (*given, *stated) if step.node is None or self.decides(rule, p))
 
-    def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[Rule]:
+    def _rules_of_part(self, key: str, entry: str | None, part: str | None = None) -> Iterator[DecidingLines]:
         """Yield a rule for each line that states an entry of the table `key`, or a part of the entry."""
         text = self.definition.text_of_entry(key, entry)
         for line in text.lines(key, entry, part):
             yield self._rule_on_lines(text.file, key, (line,))
 
-    def _rules_of_operand_dtypes(self, p: Promotion) -> Iterator[Rule]:
+    def _rules_of_operand_dtypes(self, p: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that gave an operand, or the join, the dtype of the answer.
 
         In `bool + 2` the default dtype of Python's int says more than the order, in which bool lies below it.
@@ -209,14 +213,14 @@ class Blame:
             return
         for step in reversed(p.steps):
             if isinstance(step, SizedByValue) or (
-                isinstance(step, GIVE_OPERAND_DTYPES) and step.node is joined.node
+                isinstance(step, STEPS_GIVING_OPERAND_DTYPES) and step.node is joined.node
             ):
                 yield from self._rules_of_step(step)
-        for kind in dict.fromkeys(o.kind for o in p.promoting if o.dtype is None):
+        for kind in dict.fromkeys(o.kind for o in p.promoting_operands if o.dtype is None):
             if p.system.defaults.get(kind) is joined.node:
                 yield self.rule_of_key("defaults", kind.word)
 
-    def _rules_before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
+    def _rules_before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that apply before operands join: the fit of a value, and what operands count as.
 
         An operation may have its own `fit`, and the file may have `holds`. Both say more about a value than
@@ -225,10 +229,10 @@ class Blame:
         if isinstance(p.decision, OutOfRange):
             yield from self._value_rules(p.decision, names)
         for step, then in pairwise(p.steps):
-            if isinstance(step, Operated) and not isinstance(then, Operated):
+            if isinstance(step, DtypeByOperation) and not isinstance(then, DtypeByOperation):
                 yield from self._rules_of_step(step)
 
-    def _rules_of_computing(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
+    def _rules_of_computing(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that cast operands to another dtype than that at which they join, and back."""
         if p.compute in (None, p.node) or p.dtype is not p.node:
             return
@@ -237,7 +241,7 @@ class Blame:
             if rules is not None and self._ask_again(rules, p).compute is not p.compute:
                 yield rule
 
-    def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
+    def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the remaining candidates: keys of all steps, keys that no step names, and the operation's."""
         for step in reversed(p.steps):
             if not isinstance(step, Joined):
@@ -248,7 +252,7 @@ class Blame:
         for op in () if isinstance(p.decision, OutOfRange) else names:
             yield from self._rules_of_key("ops", op)
 
-    def _deciding_pairs(self, rules: Sequence[Rule], p: Promotion) -> Iterator[Rule]:
+    def _deciding_pairs(self, rules: Sequence[DecidingLines], p: Promotion) -> Iterator[DecidingLines]:
         """Yield two rules of one file as one if the answer differs without both, though not without either.
 
         `int64 + 2` is int64 by NumPy's tiers, where a Python int adds nothing. By the default dtype of the
@@ -256,13 +260,13 @@ class Blame:
         """
         yield from (both for both in self._pairs_of_lines(rules) if self.decides(both, p))
 
-    def _pairs_of_lines(self, rules: Sequence[Rule]) -> Iterator[Rule]:
+    def _pairs_of_lines(self, rules: Sequence[DecidingLines]) -> Iterator[DecidingLines]:
         """Yield each two rules of one file as one."""
         for a, b in combinations(dict.fromkeys(rule for rule in rules if rule.lines), 2):
             if a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
-    def _lines_with_the_dtypes(self, p: Promotion) -> Rule:
+    def _lines_with_the_dtypes(self, p: Promotion) -> DecidingLines:
         """Return the line that brings the question's dtypes into the order; all lines if no one does."""
         found = self._order_lines(p, self.line_removal.without_nodes)
         if found:
@@ -273,7 +277,7 @@ class Blame:
             file, "order", tuple(n for name, n in naming or self.covers if name == file)
         )
 
-    def _value_rules(self, step: Decision, names: Sequence[str]) -> Iterator[Rule]:
+    def _value_rules(self, step: Decision, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that may decide the fit of a value: the operation's, the file's, or one of each."""
         own = [told for op in names for told in self._rules_of_key("ops", op)]
         holds = self._rules_of_key("holds", None) if "holds" in self.definition.texts else ()
@@ -286,7 +290,7 @@ class Blame:
             if a.lines and b.lines and a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
-    def _order_lines(self, p: Promotion, without: WithoutLines) -> Rule | None:
+    def _order_lines(self, p: Promotion, without: WithoutLines) -> DecidingLines | None:
         """Return the smallest set of order lines whose removal changes the answer; one line if possible.
 
         `without` returns the rules without some lines. If several lines change the answer alone, name
@@ -322,14 +326,16 @@ class Blame:
         """Ask the same question under other rules."""
         return promote_operands(rules, p.operands, p.op, p.find_rule)
 
-    def _rule_without_line(self, text: Text, key: str, entry: str | None) -> Rule:
+    def _rule_without_line(self, text: Text, key: str, entry: str | None) -> DecidingLines:
         """Return a rule without lines, for a key that was set in Python or that no file has."""
-        return Rule(text.file, key, (), entry=None if text.is_toml else entry)
+        return DecidingLines(text.file, key, (), entry=None if text.is_toml else entry)
 
-    def _rule_on_lines(self, file: str, key: str, lines: tuple[int, ...]) -> Rule:
+    def _rule_on_lines(self, file: str, key: str, lines: tuple[int, ...]) -> DecidingLines:
         text = self.definition.text_of(file)
         whole = text.text.split("\n") if text else []
-        return Rule(file, key, lines, tuple(whole[n - 1].rstrip("\r") for n in lines if n <= len(whole)))
+        return DecidingLines(
+            file, key, lines, tuple(whole[n - 1].rstrip("\r") for n in lines if n <= len(whole))
+        )
 
 
 def comparable_result(p: Promotion) -> tuple[object, ...]:
@@ -337,22 +343,22 @@ def comparable_result(p: Promotion) -> tuple[object, ...]:
     return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
-def standard_rule(step: Decision) -> Rule:
+def standard_rule(step: Decision) -> DecidingLines:
     """Return the line of the standard's table that an entry of `ops` overrides."""
     known = OPERATIONS.get(step.entry or "")
     of_class = known.of_class if known else step.entry
     return _find_row(TABLE, of_class)
 
 
-def operation_rule(step: Decision) -> Rule:
+def operation_rule(step: Decision) -> DecidingLines:
     """Return the line of the table of operations that says how many dimensions an operand needs."""
     return _find_row(facts.TABLE, step.entry)
 
 
 @cache
-def _find_row(path: str, name: str | None) -> Rule:
+def _find_row(path: str, name: str | None) -> DecidingLines:
     """Return the row of one of our tables that begins with a name."""
     with open(path, encoding="utf-8") as table:
         rows = [row.rstrip("\n") for row in table]
     lines = tuple(n for n, row in enumerate(rows, 1) if row.partition(" ")[0] == name)
-    return Rule(path.rpartition("/")[2], "ops", lines, tuple(rows[n - 1] for n in lines))
+    return DecidingLines(path.rpartition("/")[2], "ops", lines, tuple(rows[n - 1] for n in lines))

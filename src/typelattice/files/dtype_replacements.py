@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.vocabulary import OrderDependentError, Words, kind_of
-from typelattice.operands.operand import WORDS
+from typelattice.files.system_file_words import OrderDependentError, Words, kind_of
+from typelattice.operands.operand import KIND_BY_NAME
 
 
 def read_requested(
@@ -17,15 +17,15 @@ def read_requested(
     for word, target in reader.table("requested"):
         with reader.noting():
             to = words.dtype(words.node(target))
-            if word not in WORDS:
+            if word not in KIND_BY_NAME:
                 d = words.dtype(words.node(word))
                 _check_entry(order, d, to)
                 yield d, to
                 continue
-            kind = kind_of(word, WORDS)
+            kind = kind_of(word, KIND_BY_NAME)
             if to not in order:
                 raise OrderDependentError(f"{to} is not in the order")
-            if defaults.get(kind) is to and reader.definition.says("requested", word):
+            if defaults.get(kind) is to and reader.definition.main_text_states("requested", word):
                 raise ValueError(f"{to} is the default dtype of {word} already; leave it out")
             yield kind, to
 

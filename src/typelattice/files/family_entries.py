@@ -8,29 +8,31 @@ from types import MappingProxyType as Frozen
 from typing import Any
 
 from typelattice.engine.formulas import SAME, Family, Formula
-from typelattice.engine.operations import MemberGiven
+from typelattice.engine.operations import ComputedMember
 from typelattice.facts.dtype_members import member_of, read_arguments, spelling
 from typelattice.facts.dtypes import DType, DTypeError, Parameter
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import nearest, short
-from typelattice.files.formula_reader import FUNCTIONS, read_formula, split_call
+from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.files.formula_reader import FORMULA_FUNCTIONS, read_formula, split_call
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.vocabulary import OrderDependentError, UnknownWord, Words, items, text
+from typelattice.files.system_file_words import OrderDependentError, UnknownWordError, Words, items, text
 
 MAX_PARAMETERS = 8  # parameters of a dtype
 LIMITS = re.compile(r"(-?\d{1,18}) to (-?\d{1,18}|[a-z]\w*)(?: (digits|decimals))?")
-WORDS = {"number": (False, None, None), "whole number": (True, None, None)}
+PARAMETER_WORDS = {"number": (False, None, None), "whole number": (True, None, None)}
 
 
 def read_parameters(table: object) -> tuple[Parameter, ...]:
     """Read `{ p = "1 to 38", s = "0 to p", scale = "number" }`. Raise ValueError."""
     found: dict[str, Parameter] = {}
     for name, limits in items(table):
-        if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FUNCTIONS, SAME):
-            raise UnknownWord(f"{short(name)} is no name for a parameter: a word of lower-case letters", name)
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FORMULA_FUNCTIONS, SAME):
+            raise UnknownWordError(
+                f"{quote_short(name)} is no name for a parameter: a word of lower-case letters", name
+            )
         found[name] = Parameter(name, *_read_limits(text(limits), found))
     if not 1 <= len(found) <= MAX_PARAMETERS:
-        raise UnknownWord(f"a dtype has from 1 to {MAX_PARAMETERS} parameters", "parameters")
+        raise UnknownWordError(f"a dtype has from 1 to {MAX_PARAMETERS} parameters", "parameters")
     return tuple(found.values())
 
 
@@ -38,20 +40,20 @@ def _read_limits(
     limits: str, before: Mapping[str, Parameter]
 ) -> tuple[bool, int | None, int | str | None, str]:
     """Read whether a parameter is whole, its least and its greatest value, and what it counts."""
-    if limits in WORDS:
-        return *WORDS[limits], ""
+    if limits in PARAMETER_WORDS:
+        return *PARAMETER_WORDS[limits], ""
     matched = LIMITS.fullmatch(limits)
     if not matched:
-        cause = f'{short(limits)} should be "1 to 38", "0 to p", "number" or "whole number"'
-        raise UnknownWord(cause + nearest(limits, WORDS), limits)
+        cause = f'{quote_short(limits)} should be "1 to 38", "0 to p", "number" or "whole number"'
+        raise UnknownWordError(cause + spelling_hint(limits, PARAMETER_WORDS), limits)
     least, most = int(matched[1]), matched[2]
     if most.lstrip("-").isdecimal():
         if int(most) < least:
-            raise UnknownWord(f"{short(limits)} leaves no value", limits)
+            raise UnknownWordError(f"{quote_short(limits)} leaves no value", limits)
         return True, least, int(most), matched[3] or ""
     if most not in before:
-        cause = f"{short(most)} is no parameter that stands before{nearest(most, before)}"
-        raise UnknownWord(cause, most)
+        cause = f"{quote_short(most)} is no parameter that stands before{spelling_hint(most, before)}"
+        raise UnknownWordError(cause, most)
     return True, least, most, matched[3] or ""
 
 
@@ -80,8 +82,8 @@ def _read_joins(family: DType, table: object) -> dict[str, Formula]:
     found: dict[str, Formula] = {}
     for name, formula in items(table):
         if name not in names:
-            raise UnknownWord(
-                f"{short(name)} is no parameter of {spelling(family)}{nearest(name, names)}", name
+            raise UnknownWordError(
+                f"{quote_short(name)} is no parameter of {spelling(family)}{spelling_hint(name, names)}", name
             )
         found[name] = read_formula(text(formula), names, known=(*found,))
     return {**{name: Formula(SAME, SAME) for name in names if name not in found}, **found}
@@ -94,7 +96,7 @@ def _read_members(family: DType, table: object, words: Words, order: Order[Any])
         try:
             member = member_of(family, read_arguments(text(arguments), family))
         except DTypeError as e:
-            raise UnknownWord(str(e), text(arguments)) from None
+            raise UnknownWordError(str(e), text(arguments)) from None
         for d in map(words.dtype, words.nodes(names)):
             if d not in order or family not in order or order.join(d, family) is not family:
                 raise OrderDependentError(f"{d} is not below {family} in the order, and so never joins it")
@@ -104,14 +106,14 @@ def _read_members(family: DType, table: object, words: Words, order: Order[Any])
     return found
 
 
-def read_given_member(code: str, words: Words) -> MemberGiven:
+def read_computed_member(code: str, words: Words) -> ComputedMember:
     """Read `decimal(p + 1, s)`: a member of a family, by formulas. Raise ValueError."""
     name, formulas = split_call(code)
     family = words.known.get(name)
     if family is None or not family.parameters:
-        near = nearest(name, [word for word, d in words.known.items() if d.parameters])
-        raise UnknownWord(f"{short(name)} is no dtype with parameters{near}", name)
+        near = spelling_hint(name, [word for word, d in words.known.items() if d.parameters])
+        raise UnknownWordError(f"{quote_short(name)} is no dtype with parameters{near}", name)
     if len(formulas) != len(family.parameters):
-        raise UnknownWord(f"{family} has {len(family.parameters)} parameters: {spelling(family)}", code)
+        raise UnknownWordError(f"{family} has {len(family.parameters)} parameters: {spelling(family)}", code)
     every = [parameter.name for d in words.known.values() for parameter in d.parameters]
-    return MemberGiven(family, tuple(read_formula(formula, every, known=every) for formula in formulas))
+    return ComputedMember(family, tuple(read_formula(formula, every, known=every) for formula in formulas))

@@ -8,12 +8,12 @@ from typing import Any
 
 from typelattice.engine.formulas import OF_EACH, OF_NUMBERS, OF_OPERANDS, OF_TERMS, SAME, Formula
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import nearest, short
-from typelattice.files.vocabulary import UnknownWord
+from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.files.system_file_words import UnknownWordError
 
 MAX_FORMULA_CHARS = 200  # characters: many times what the formulas of SQL's decimals have
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-FUNCTIONS = (*OF_OPERANDS, "round_up")
+FORMULA_FUNCTIONS = (*OF_OPERANDS, "round_up")
 
 
 def read_formula(text: str, names: Collection[str], known: Collection[str]) -> Formula:
@@ -35,7 +35,7 @@ def split_call(text: str) -> tuple[str, list[str]]:
     match _parse(text):
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return name, [ast.unparse(arg) for arg in args]
-    raise ValueError(f"{short(text)} should be written as in decimal(p + 1, s)")
+    raise ValueError(f"{quote_short(text)} should be written as in decimal(p + 1, s)")
 
 
 def _parse(text: str) -> ast.expr:
@@ -45,7 +45,7 @@ def _parse(text: str) -> ast.expr:
             return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         pass
-    raise ValueError(f"cannot read {short(text)}; write a formula such as max(p - s) + 1")
+    raise ValueError(f"cannot read {quote_short(text)}; write a formula such as max(p - s) + 1")
 
 
 @frozen()
@@ -67,28 +67,34 @@ class _Reading:
                 return OF_TERMS, SIGNS[type(sign)], *(self.read(side, of_operands) for side in (left, right))
             case ast.Call(func=ast.Name(id=function), args=[_, *_] as terms, keywords=[]):
                 table = OF_OPERANDS if len(terms) == 1 else OF_NUMBERS
-                if function not in FUNCTIONS or function not in table:
+                if function not in FORMULA_FUNCTIONS or function not in table:
                     raise self._no_function(function, len(terms))
                 asks = table is OF_OPERANDS
                 if asks and of_operands:
-                    raise ValueError(f"{short(self.text)} asks the operands twice, within {function}")
+                    raise ValueError(f"{quote_short(self.text)} asks the operands twice, within {function}")
                 return (
                     OF_EACH if asks else OF_TERMS,
                     function,
                     *(self.read(term, asks or of_operands) for term in terms),
                 )
-        raise ValueError(f"{short(self.text)} should have numbers, parameters, + - * and functions only")
+        raise ValueError(
+            f"{quote_short(self.text)} should have numbers, parameters, + - * and functions only"
+        )
 
     def _name(self, name: str, known: Collection[str]) -> str:
         if name not in known:
             listed = f"; known there: {', '.join(known) or 'none'}"
-            near = "; state it before" if name in self.names else nearest(name, known) or listed
-            raise UnknownWord(f"{short(self.text)} names {short(name)}, which is not known there{near}", name)
+            near = "; state it before" if name in self.names else spelling_hint(name, known) or listed
+            raise UnknownWordError(
+                f"{quote_short(self.text)} names {quote_short(name)}, which is not known there{near}", name
+            )
         return name
 
-    def _no_function(self, function: str, count: int) -> UnknownWord:
+    def _no_function(self, function: str, count: int) -> UnknownWordError:
         """Return the error for a call of what is no function of so many terms."""
-        near = nearest(function, FUNCTIONS) if function not in FUNCTIONS else ""
+        near = spelling_hint(function, FORMULA_FUNCTIONS) if function not in FORMULA_FUNCTIONS else ""
         terms = "one term" if count == 1 else f"{count} terms"
-        listed = near or f"; functions are {', '.join(FUNCTIONS)}"
-        return UnknownWord(f"{short(self.text)} calls {short(function)} with {terms}{listed}", function)
+        listed = near or f"; functions are {', '.join(FORMULA_FUNCTIONS)}"
+        return UnknownWordError(
+            f"{quote_short(self.text)} calls {quote_short(function)} with {terms}{listed}", function
+        )

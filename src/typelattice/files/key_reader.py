@@ -4,8 +4,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from typelattice.files.system_definition import SystemDefinition
-from typelattice.files.text import FormatError, OrderRow, join_errors
-from typelattice.files.vocabulary import LIMIT_ENTRIES, Consequence, OrderDependentError, UnknownWord, items
+from typelattice.files.system_file_words import (
+    MAX_ENTRIES,
+    ConsequentError,
+    OrderDependentError,
+    UnknownWordError,
+    items,
+)
+from typelattice.files.system_text import FormatError, OrderRow, join_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,15 +36,15 @@ class KeyReader:
         self.mistakes: list[FormatError] = [*definition.mistakes]
         self.is_order_whole = "order" not in definition.broken
 
-    def at(self, key: str, entry: str | int | None = None, part: str | None = None) -> None:
+    def go_to(self, key: str, entry: str | int | None = None, part: str | None = None) -> None:
         """Go to a key, to an entry or element under it, or to a part of that."""
         self.key, self.entry, self.part = key, entry, part
 
     def value(self, key: str, default: T) -> T:
-        """Return the value of a key. Raise Consequence if it has another type, which is reported already."""
-        self.at(key)
+        """Return the value of a key. Raise ConsequentError for a wrong type, which is reported already."""
+        self.go_to(key)
         if key in self.definition.broken:
-            raise Consequence(key)
+            raise ConsequentError(key)
         value = self.definition.values.get(key, default)
         assert isinstance(value, type(default))
         return value
@@ -48,25 +54,25 @@ class KeyReader:
         table: dict[str, object] = {}
         with self.noting():
             table = self.value(key, table)
-            if len(table) > LIMIT_ENTRIES:
+            if len(table) > MAX_ENTRIES:
                 table = {}
-                raise ValueError(f"more than {LIMIT_ENTRIES:,} entries; a system file states a rule")
+                raise ValueError(f"more than {MAX_ENTRIES:,} entries; a system file states a rule")
         for entry, value in items(table):
-            self.at(key, entry)
+            self.go_to(key, entry)
             yield entry, value
 
-    def noting(self) -> Noting:
+    def noting(self) -> MistakeNoting:
         """Note a mistake in what is read within, and go on after it."""
-        return Noting(self)
+        return MistakeNoting(self)
 
-    def noting_part(self, key: str, entry: str, part: str) -> Noting:
+    def noting_part(self, key: str, entry: str, part: str) -> MistakeNoting:
         """Note a mistake in a part of an entry, and go back to the entry."""
-        self.at(key, entry, part)
-        return Noting(self, (key, entry))
+        self.go_to(key, entry, part)
+        return MistakeNoting(self, (key, entry))
 
     def note(self, e: ValueError) -> None:
         """Note a mistake, unless it only follows from another one."""
-        follows = isinstance(e, Consequence) or (
+        follows = isinstance(e, ConsequentError) or (
             isinstance(e, OrderDependentError) and not self.is_order_whole
         )
         if not follows:
@@ -79,7 +85,7 @@ class KeyReader:
 
     def error(self, e: ValueError) -> FormatError:
         """Return the error for a mistake at the current place."""
-        word = e.word if isinstance(e, UnknownWord) else ""
+        word = e.word if isinstance(e, UnknownWordError) else ""
         text, row = self.row or (self.definition.text_of_entry(self.key, self.entry), None)
         inherited = (
             "" if text.file == self.definition.main.file else f" ({self.definition.main.file} extends it)"
@@ -89,11 +95,11 @@ class KeyReader:
         return text.error(f"{e}{inherited}", self.key, self.entry, self.part, word)
 
 
-class Noting:
+class MistakeNoting:
     """A part of a definition that is being read: its mistake is noted, and reading goes on, at `then`."""
 
-    def __init__(self, reader: KeyReader, then: tuple[str, str] | None = None) -> None:
-        self.reader, self.then = reader, then
+    def __init__(self, reader: KeyReader, next_entry: tuple[str, str] | None = None) -> None:
+        self.reader, self.next_entry = reader, next_entry
 
     def __enter__(self) -> None:
         pass
@@ -104,6 +110,6 @@ class Noting:
         elif e is not None:
             return False
         self.reader.row = None
-        if self.then:
-            self.reader.at(*self.then)
+        if self.next_entry:
+            self.reader.go_to(*self.next_entry)
         return True

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from typelattice.engine import operations as ops
-from typelattice.engine.fit import CONDITIONS, JOIN, OF_DTYPE, OUTCOMES
 from typelattice.engine.rule_words import (
     CountsAs,
     JoinRule,
@@ -15,28 +14,29 @@ from typelattice.engine.rule_words import (
     ScalarTarget,
     WeakResult,
 )
-from typelattice.facts.dtypes import DType, Kind, Node, place, weak
+from typelattice.engine.scalar_fit import CONDITIONS, LEAST_DTYPE, OUTCOMES, OUTCOMES_OF_DTYPE
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.operations import IN_PLACE, OPERATORS, Operation, own_operation
+from typelattice.facts.operations import IN_PLACE_CLASS, OPERATORS, Operation, make_custom_operation
 from typelattice.facts.order import Order, collect, statements
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.order_entries import LIMIT_STATEMENTS
-from typelattice.files.vocabulary import (
-    NAMED,
-    Consequence,
-    UnknownWord,
+from typelattice.files.order_entries import MAX_STATEMENTS
+from typelattice.files.system_file_words import (
+    ENTRY_NAMES,
+    ConsequentError,
+    UnknownWordError,
     Words,
     check_entry,
     each_of,
     items,
     kind_of,
-    once,
     one_of,
     phrase,
+    read_distinct,
     text,
 )
-from typelattice.operands.operand import WORDS
+from typelattice.operands.operand import KIND_BY_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Fields = dict[str, object]  # of `Op`
-LEFT = "left"  # what `gives` says of a result with the dtype of the left operand
+LEFT_OPERAND = "left"  # what `gives` says of a result with the dtype of the left operand
 INTO = tuple(LeftOperand)
 TIERS = ["array", "0d", "scalar"]
-THEN = " then "  # between two sides that stand in this order
+ORDERED_PAIR_SEPARATOR = " then "  # between two sides that stand in this order
 NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
-DEFAULT_OF = "default "  # `default int`: the default dtype of a Python number
-PYTHON = {f"py.{word}": weak(kind) for word, kind in (*WORDS.items(), ("bool", Kind.BOOL))}
+DEFAULT_PREFIX = "default "  # `default int`: the default dtype of a Python number
+PYTHON_OPERANDS = {f"py.{word}": weak(kind) for word, kind in (*KIND_BY_NAME.items(), ("bool", Kind.BOOL))}
 SIDES: Mapping[str, Sequence[Node | str]] = {
-    **{word: (node,) for word, node in PYTHON.items()}, "py": (*PYTHON.values(),),
-    ops.ANY: (ops.ANY,), ops.DIFFERENT: (ops.DIFFERENT,),
+    **{word: (node,) for word, node in PYTHON_OPERANDS.items()}, "py": (*PYTHON_OPERANDS.values(),),
+    ops.ANY_OPERAND: (ops.ANY_OPERAND,), ops.DIFFERENT_DTYPE: (ops.DIFFERENT_DTYPE,),
 }  # fmt: skip
 
 
@@ -62,32 +62,34 @@ SIDES: Mapping[str, Sequence[Node | str]] = {
 class OperationEntries:
     """A reader of `ops` and `fit` that raises ValueError; `present` accepts nodes of the order only.
 
-    `reader` goes to the entry of `ops` that is being read, and to the part of it. `own` are the operations
-    that the file defines.
+    `reader` goes to the entry of `ops` that is being read, and to the part of it. `custom_operations` are
+    those that the file defines.
     """
 
     words: Words
     present: Callable[[Node], Node]
     reader: KeyReader
-    own: Mapping[str, Operation]
+    custom_operations: Mapping[str, Operation]
 
     def fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
         """Read kind of scalar → outcome of a value out of range; with `dtypes` also dtype → outcome."""
         found: dict[str, str] = {}
-        each = dict.fromkeys(WORDS, table) if isinstance(table, str) else table  # a word of all kinds
+        each = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table  # a word of all kinds
         for word, how in items(each):
-            if word not in WORDS and dtypes:
-                one_of(how, OF_DTYPE)
+            if word not in KIND_BY_NAME and dtypes:
+                one_of(how, OUTCOMES_OF_DTYPE)
                 found |= dict.fromkeys(map(str, map(self.words.dtype, self.words.nodes(word))), text(how))
                 continue
-            if text(how).startswith(JOIN) and word == "int":
-                if how != JOIN and not text(how).startswith(f"{JOIN} of "):
-                    raise ValueError(f'{short(text(how))} should be "{JOIN}", or "{JOIN} of u8, u16"')
-                found[kind_of(word, WORDS).word] = JOIN
+            if text(how).startswith(LEAST_DTYPE) and word == "int":
+                if how != LEAST_DTYPE and not text(how).startswith(f"{LEAST_DTYPE} of "):
+                    raise ValueError(
+                        f'{quote_short(text(how))} should be "{LEAST_DTYPE}", or "{LEAST_DTYPE} of u8, u16"'
+                    )
+                found[kind_of(word, KIND_BY_NAME).word] = LEAST_DTYPE
                 continue
             outcome, *conditions = map(str.strip, text(how).split(","))
-            impossible = ("inf",) if word == "int" else ("wrap", JOIN)
-            kind = kind_of(word, WORDS)
+            impossible = ("inf",) if word == "int" else ("wrap", LEAST_DTYPE)
+            kind = kind_of(word, KIND_BY_NAME)
             one_of(outcome, [x for x in OUTCOMES if x not in impossible])
             each_of(", ".join(conditions) or CONDITIONS[0], CONDITIONS)
             found[kind.word] = ", ".join((outcome, *conditions))
@@ -96,21 +98,21 @@ class OperationEntries:
     def joins(self, table: Mapping[str, object], nodes: Iterable[Node]) -> tuple[DType, ...]:
         """Read the dtypes of `least dtype of …`, from narrow to wide; by default all integers of `nodes`."""
         how = text(table.get("int", ""))
-        if not how.startswith(JOIN):
+        if not how.startswith(LEAST_DTYPE):
             return ()
-        listed = how.removeprefix(JOIN).removeprefix(" of ")
+        listed = how.removeprefix(LEAST_DTYPE).removeprefix(" of ")
         integers = [n for n in nodes if isinstance(n, DType) and n.kind.word == "int"]
         named = self.words.nodes(listed) if listed else integers
-        return tuple(sorted(once(self.words.dtype(n, Kind.SIGNED) for n in named), key=place))
+        return tuple(sorted(read_distinct(self.words.dtype(n, Kind.SIGNED) for n in named), key=sort_key))
 
-    def holds(self, table: object) -> dict[ops.Target, tuple[DType, ...]]:
+    def holds(self, table: object) -> dict[ops.DtypeOrKind, tuple[DType, ...]]:
         """Read kind → dtypes, one of which has to hold it; dtypes → the one that has to hold an int."""
-        found: dict[ops.Target, tuple[DType, ...]] = {}
+        found: dict[ops.DtypeOrKind, tuple[DType, ...]] = {}
         for word, codes in items(table):
-            if word in WORDS:
-                found[WORDS[word]] = self.words.several(word, codes)
+            if word in KIND_BY_NAME:
+                found[KIND_BY_NAME[word]] = self.words.read_scalar_dtypes(word, codes)
                 continue
-            bounds = self.words.several(Kind.SIGNED.word, codes)
+            bounds = self.words.read_scalar_dtypes(Kind.SIGNED.word, codes)
             for d in map(self.words.dtype, self.words.nodes(word)):
                 if d in found:
                     raise ValueError(f"{d} is mapped twice")
@@ -119,12 +121,12 @@ class OperationEntries:
 
     def operation(self, op: str, table: object) -> Fields:
         """Read an entry for an operation, or for a class of them, as fields of `Op`."""
-        self.reader.at("ops", op)
-        if op not in self.own and isinstance(table, Mapping) and "like" in table:
-            raise Consequence(op)
-        check_entry(op, self.own)
+        self.reader.go_to("ops", op)
+        if op not in self.custom_operations and isinstance(table, Mapping) and "like" in table:
+            raise ConsequentError(op)
+        check_entry(op, self.custom_operations)
         readers: dict[str, Callable[[object], Fields]] = {
-            **dict.fromkeys(OF_OWN, lambda said: self._check_own(op)),
+            **dict.fromkeys(CUSTOM_OPERATION_KEYS, lambda said: self._check_is_custom(op)),
             "takes": lambda words: {"takes": self._read_domain(words)},
             "accepts": lambda words: {"accepts": self._read_domain(words)},
             "scalars": lambda word: {"scalars": one_of(word, ScalarPlaces)},
@@ -141,13 +143,13 @@ class OperationEntries:
                 "weak_result", said, lambda word: one_of(word, WeakResult)
             ),
             "holds": lambda table: {"holds": self.holds(table)},
-            "fit": self._read_own_fit,
+            "fit": self._read_fit_of_operation,
         }
         assert (*readers,) == KEYS
         found: Fields = {}
         is_whole = True
         for key, value in items(table):
-            self.reader.at("ops", op, key)
+            self.reader.go_to("ops", op, key)
             read = False
             with self.reader.noting():
                 if key not in readers:
@@ -156,12 +158,12 @@ class OperationEntries:
                 read = True
             is_whole &= read
         if not is_whole:
-            raise Consequence(op)
+            raise ConsequentError(op)
         return found
 
-    def _check_own(self, op: str) -> Fields:
+    def _check_is_custom(self, op: str) -> Fields:
         """Raise ValueError for a key that only operations defined by the file have."""
-        if op not in self.own:
+        if op not in self.custom_operations:
             raise ValueError(f'{op} is known; only an operation with `like = "..."` says how it is called')
         return {}
 
@@ -170,7 +172,10 @@ class OperationEntries:
         taken, *but = text(words).split(" but ")
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
-        listed, left_out = once(self.words.sources(taken)), once(self.words.sources(but[0]) if but else ())
+        listed, left_out = (
+            read_distinct(self.words.sources(taken)),
+            read_distinct(self.words.sources(but[0]) if but else ()),
+        )
         known = ops.Domain(listed)
         for source in left_out:
             if source not in known:
@@ -180,29 +185,29 @@ class OperationEntries:
                 raise ValueError(f"{source} is {source.kind}, which is named too")
         return ops.Domain(listed, left_out)
 
-    def _read_refusals(self, table: object) -> tuple[ops.Override, ...]:
+    def _read_refusals(self, table: object) -> tuple[ops.PairEntry, ...]:
         """Read `{ "bool + integer, py.int" = "reason", "py.int then float" = "reason" }`."""
         found = []
         for pair, reason in items(table):
             left, right, ordered = self._read_sides(pair)
-            found.append(ops.Override(left, right, ordered, None, phrase(reason)))
+            found.append(ops.PairEntry(left, right, ordered, None, phrase(reason)))
         return tuple(found)
 
-    def _read_overrides(self, table: object) -> tuple[ops.Override, ...]:
+    def _read_overrides(self, table: object) -> tuple[ops.PairEntry, ...]:
         """Read `{ "bool + any" = "b" }`: operands of two sides → the dtype that they become."""
         found = []
         for pair, code in items(table):
             left, right, ordered = self._read_sides(pair)
             d = self.words.dtype(self.present(self.words.node(code)))
-            found.append(ops.Override(left, right, ordered, d))
+            found.append(ops.PairEntry(left, right, ordered, d))
         return tuple(found)
 
     def _read_sides(self, pair: str) -> tuple[ops.Side, ops.Side, bool]:
         """Read two sides, and whether the left one must stand first."""
-        ordered = THEN in pair
-        sides = pair.split(THEN if ordered else "+")
+        ordered = ORDERED_PAIR_SEPARATOR in pair
+        sides = pair.split(ORDERED_PAIR_SEPARATOR if ordered else "+")
         if len(sides) != 2 or "+" in sides[1]:
-            raise ValueError(f'{short(pair)} should name two sides, as in "bool + integer"')
+            raise ValueError(f'{quote_short(pair)} should name two sides, as in "bool + integer"')
         return self._read_side(sides[0]), self._read_side(sides[1]), ordered
 
     def _read_side(self, names: str) -> ops.Side:
@@ -212,10 +217,12 @@ class OperationEntries:
         plain = [word for word in listed if word not in SIDES and word not in values]
         for word in plain:
             if word.startswith("py.") or word.endswith("*"):
-                cause = f"unknown operand {short(word)}; Python's are py, {', '.join(PYTHON)}"
-                raise UnknownWord(cause, word)
+                cause = f"unknown operand {quote_short(word)}; Python's are py, {', '.join(PYTHON_OPERANDS)}"
+                raise UnknownWordError(cause, word)
         found: list[Node | Kind | str] = [x for word in listed for x in SIDES.get(word, ())]
-        return frozenset(once([*found, *values, *(self.words.sources(", ".join(plain)) if plain else ())]))
+        return frozenset(
+            read_distinct([*found, *values, *(self.words.sources(", ".join(plain)) if plain else ())])
+        )
 
     def _read_exponent(self, said: object) -> Fields:
         """Read the rules for an integer on the right: `not-negative`, `within` and `ignored`."""
@@ -251,7 +258,7 @@ class OperationEntries:
             found = []
             for pair, word in items(said):
                 one_of(word, [JoinRule.NEVER])
-                found.append(ops.Override(*self._read_sides(pair), None))
+                found.append(ops.PairEntry(*self._read_sides(pair), None))
             return {"joins_never": tuple(found)}
         if "->" not in text(said) and ";" not in text(said):
             return {"joins": one_of(said, JoinRule), "joins_order": ()}
@@ -260,8 +267,8 @@ class OperationEntries:
             for line in text(said).split("\n")
             for _, statement in statements(line.partition("#")[0])
         ]
-        if len(chains) > LIMIT_STATEMENTS:
-            raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
+        if len(chains) > MAX_STATEMENTS:
+            raise ValueError(f"more than {MAX_STATEMENTS:,} statements; a system file states a rule")
         covers = collect(chains)
         Order(covers)  # raises an error that says what is wrong with them
         return {
@@ -279,7 +286,11 @@ class OperationEntries:
 
     def _read_dtypes(self, names: object) -> tuple[DType, ...]:
         """Read dtypes of the order; `""` for none, so that operands join."""
-        return () if names == "" else once(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
+        return (
+            ()
+            if names == ""
+            else read_distinct(self.words.dtype(self.present(n)) for n in self.words.nodes(names))
+        )
 
     def _read_computes(self, said: object) -> Fields:
         """Read dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
@@ -297,7 +308,9 @@ class OperationEntries:
 
     def _split_pairs(self, said: object) -> tuple[dict[str, object], dict[str, object]]:
         """Return the entries of a table for single dtypes, and those for pairs of operands: `"u8 + i8"`."""
-        pairs = {names: code for names, code in items(said) if "+" in names or THEN in names}
+        pairs = {
+            names: code for names, code in items(said) if "+" in names or ORDERED_PAIR_SEPARATOR in names
+        }
         return {names: code for names, code in items(said) if names not in pairs}, pairs
 
     def _read_gives(self, op: str, said: object) -> Fields:
@@ -307,8 +320,10 @@ class OperationEntries:
             if pairs:
                 of_pairs: Fields = {"gives_of_pairs": self._read_overrides(pairs)}
                 return of_pairs | self._read_gives(op, said) if said else of_pairs
-            into = {word for word in said.values() if word in INTO} - {LEFT}
-            table: dict[str, object] = {names: LEFT if word in into else word for names, word in said.items()}
+            into = {word for word in said.values() if word in INTO} - {LEFT_OPERAND}
+            table: dict[str, object] = {
+                names: LEFT_OPERAND if word in into else word for names, word in said.items()
+            }
             given_of = self._read_mapping(table, self._read_given)
             _check_members(given_of)
             fields: Fields = {"gives_of": given_of}
@@ -316,15 +331,15 @@ class OperationEntries:
         if said not in INTO:
             _check_members({None: (given := self._read_given(said))})
             return {"gives": given, "gives_of": {}, "gives_of_pairs": ()}
-        writes = op == IN_PLACE or (op in OPERATORS and OPERATORS[op].in_place)
+        writes = op == IN_PLACE_CLASS or (op in OPERATORS and OPERATORS[op].in_place)
         into_left: Fields = {"gives_into": LeftOperand(text(said))}
-        return into_left if writes else {**into_left, "gives": LEFT, "gives_of": {}}
+        return into_left if writes else {**into_left, "gives": LEFT_OPERAND, "gives_of": {}}
 
-    def _read_own_fit(self, said: object) -> Fields:
+    def _read_fit_of_operation(self, said: object) -> Fields:
         """Return the outcomes for this operation."""
         fit = self.fit(said, dtypes=True)
-        if JOIN in fit.values():
-            raise ValueError(f'"{JOIN}" is said of all operations at once, in the `fit` of the file')
+        if LEAST_DTYPE in fit.values():
+            raise ValueError(f'"{LEAST_DTYPE}" is said of all operations at once, in the `fit` of the file')
         return {"fit": fit}
 
     def _read_of_each(self, field: str, said: object, read: Callable[[object], object]) -> Fields:
@@ -333,31 +348,31 @@ class OperationEntries:
             return {f"{field}_of": self._read_mapping(said, read)}
         return {field: read(said), f"{field}_of": {}}
 
-    def _read_given(self, code: object) -> ops.Given:
+    def _read_given(self, code: object) -> ops.ResultRule:
         """Return a dtype, the default dtype of a kind, or a word for what operands or parts have."""
-        words = (*ops.PARTS, *ops.PYTHON_NUMBERS)
+        words = (*ops.RESULT_WORDS, *ops.PYTHON_NUMBERS)
         if isinstance(code, str) and "(" in code:
-            from typelattice.files.family_entries import read_given_member  # few files have such dtypes
+            from typelattice.files.family_entries import read_computed_member  # few files have such dtypes
 
-            return read_given_member(code, self.words)
+            return read_computed_member(code, self.words)
         if (
             isinstance(code, str)
             and code not in (*words, *self.words.known)
-            and (near := nearest(code, words))
+            and (near := spelling_hint(code, words))
         ):
-            raise UnknownWord(f"unknown word {short(code)}{near}", code)
-        # mypy does not see that such a code is a word of `Given`.
+            raise UnknownWordError(f"unknown word {quote_short(code)}{near}", code)
+        # mypy does not see that such a code is a word of `ResultRule`.
         return code if code in words else self._read_target(code)  # type: ignore[return-value]
 
     def _read_target(self, code: object) -> DType | Kind:
         """Return a dtype, or `default int` for the default dtype of a kind."""
-        if text(code).startswith(DEFAULT_OF):
-            return kind_of(text(code).removeprefix(DEFAULT_OF))
+        if text(code).startswith(DEFAULT_PREFIX):
+            return kind_of(text(code).removeprefix(DEFAULT_PREFIX))
         node = self.words.node(code)
         if not isinstance(node, DType) and not node.dtype:
             wanted = "uint" if node.kind is Kind.UNSIGNED else node.kind.word
-            cause = f'{node} has no width; write "{DEFAULT_OF}{wanted}" for the default dtype'
-            raise UnknownWord(cause, str(node))
+            cause = f'{node} has no width; write "{DEFAULT_PREFIX}{wanted}" for the default dtype'
+            raise UnknownWordError(cause, str(node))
         return self.words.dtype(node)
 
     def _read_mapping(self, table: object, read: Callable[[object], T]) -> dict[DType | Kind, T]:
@@ -372,49 +387,49 @@ class OperationEntries:
         return found
 
 
-def _check_members(given: Mapping[Any, object]) -> None:
+def _check_members(results_by_source: Mapping[Any, object]) -> None:
     """Raise ValueError for formulas that name parameters which the dtype computed in does not have."""
-    for source, member in given.items():
-        if isinstance(member, ops.MemberGiven):
+    for source, member in results_by_source.items():
+        if isinstance(member, ops.ComputedMember):
             own = {p.name for p in source.parameters} if isinstance(source, DType) else set[str]()
             for formula in member.formulas:
                 if unknown := sorted(formula.names - own):
                     whose = f"{source} has no parameter {unknown[0]}" if source else "it is not said whose"
                     advice = f'name a dtype that has: {{ {member.family} = "..." }}'
-                    raise UnknownWord(f"{short(formula.text)}: {whose}; {advice}", formula.text)
+                    raise UnknownWordError(f"{quote_short(formula.text)}: {whose}; {advice}", formula.text)
 
 
-def read_own_operations(reader: KeyReader) -> dict[str, Operation]:
+def read_custom_operations(reader: KeyReader) -> dict[str, Operation]:
     """Return the operations that a file defines: entries of `ops` that are `like` a known operation."""
     found: dict[str, Operation] = {}
     for name, said in reader.table("ops"):
         if not isinstance(said, Mapping) or "like" not in said:
             continue
         with reader.noting():
-            if name in NAMED:
+            if name in ENTRY_NAMES:
                 raise ValueError(f"{name} is known already; give your own operation a name that is free")
             listed = {}
-            for key in OF_OWN:
-                reader.at("ops", name, key)
+            for key in CUSTOM_OPERATION_KEYS:
+                reader.go_to("ops", name, key)
                 words = map(str.strip, text(said.get(key, "")).split(","))
                 listed[key] = [*filter(None, words)]
-            reader.at("ops", name)
-            found[name] = own_operation(
-                name, text(said["like"]), listed["operands"], listed["parameters"], own=found
+            reader.go_to("ops", name)
+            found[name] = make_custom_operation(
+                name, text(said["like"]), listed["operands"], listed["parameters"], custom_operations=found
             )
     return found
 
 
-def unknown_key(key: str) -> UnknownWord:
+def unknown_key(key: str) -> UnknownWordError:
     """Return the error for an unknown key of an operation."""
-    near = nearest(key, KEYS) or f"; these are {', '.join(KEYS)}"
-    return UnknownWord(f"unknown key {short(key)} of an operation{near}", key)
+    near = spelling_hint(key, KEYS) or f"; these are {', '.join(KEYS)}"
+    return UnknownWordError(f"unknown key {quote_short(key)} of an operation{near}", key)
 
 
-OF_OWN = ("like", "operands", "parameters")  # keys of an operation that the file defines
+CUSTOM_OPERATION_KEYS = ("like", "operands", "parameters")  # keys of an operation that the file defines
 KEYS = (
-    *OF_OWN, "takes", "accepts", "scalars", "refusals", "overrides", "exponent", "counts-as", "joins",
-    "loops", "computes", "accumulates", "gives", "weak-result", "holds", "fit",
+    *CUSTOM_OPERATION_KEYS, "takes", "accepts", "scalars", "refusals", "overrides", "exponent", "counts-as",
+    "joins", "loops", "computes", "accumulates", "gives", "weak-result", "holds", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "exponent": ("exponent_not_negative", "exponent_within"),

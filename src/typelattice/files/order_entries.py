@@ -8,11 +8,11 @@ from itertools import pairwise, product
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order, OrderError, collect
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.text import Line, OrderRow
-from typelattice.files.vocabulary import LIMIT_NODES, Consequence, Words
+from typelattice.files.system_file_words import MAX_NODES, ConsequentError, Words
+from typelattice.files.system_text import Line, OrderRow
 
-LIMIT_COVERS = (LIMIT_NODES // 2) ** 2  # no order of so many nodes has more
-LIMIT_STATEMENTS = 500
+MAX_COVERS = (MAX_NODES // 2) ** 2  # no order of so many nodes has more
+MAX_STATEMENTS = 500
 Chain = list[list[Node]]  # the lists between the arrows of a statement
 Stated = list[tuple[Node, Node | None]]  # covers; None: it names a node
 Covers = dict[Line, Stated]  # what each line of a file states
@@ -40,13 +40,13 @@ def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRo
 def _read_statements(
     reader: KeyReader, words: Words, covers: CoversOfRows, chains: list[Chain], stated_at: list[OrderRow]
 ) -> None:
-    """Read the statements one by one; note a mistake in one, and then raise Consequence."""
+    """Read the statements one by one; note a mistake in one, and then raise ConsequentError."""
     reader.value("order", "")
     if not reader.definition.order:
         raise ValueError("missing or empty; write covers such as `i8 -> i16`")
-    if len(reader.definition.order) > LIMIT_STATEMENTS:
-        reader.row = reader.definition.order[LIMIT_STATEMENTS][0]
-        raise ValueError(f"more than {LIMIT_STATEMENTS:,} statements; a system file states a rule")
+    if len(reader.definition.order) > MAX_STATEMENTS:
+        reader.row = reader.definition.order[MAX_STATEMENTS][0]
+        raise ValueError(f"more than {MAX_STATEMENTS:,} statements; a system file states a rule")
     count = 0
     for row, statement in reader.definition.order:
         chain: Chain = []
@@ -56,18 +56,18 @@ def _read_statements(
         if not chain:
             continue
         count += sum(len(lower) * len(upper) for lower, upper in pairwise(chain))
-        if count > LIMIT_COVERS:
+        if count > MAX_COVERS:
             reader.row = row
-            raise ValueError(f"more than {LIMIT_COVERS:,} covers; a system file states a rule")
+            raise ValueError(f"more than {MAX_COVERS:,} covers; a system file states a rule")
         stated = covers.setdefault(row, [])
         stated += [(a, None) for part in chain for a in part]
         stated += [pair for lower, upper in pairwise(chain) for pair in product(lower, upper)]
         chains.append(chain)
         stated_at.append(row)
-    if len({a for stated in covers.values() for a, _ in stated}) > LIMIT_NODES:
-        raise ValueError(f"more than {LIMIT_NODES:,} nodes; a system file states a rule")
+    if len({a for stated in covers.values() for a, _ in stated}) > MAX_NODES:
+        raise ValueError(f"more than {MAX_NODES:,} nodes; a system file states a rule")
     if len(chains) < len(reader.definition.order):
-        raise Consequence("order")
+        raise ConsequentError("order")
 
 
 def covers_of_lines(rows: CoversOfRows) -> Covers:

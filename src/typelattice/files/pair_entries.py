@@ -7,9 +7,9 @@ from itertools import combinations
 from typelattice.facts.dtypes import DType, Node
 from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.vocabulary import OrderDependentError, Words, once, phrase
+from typelattice.files.system_file_words import OrderDependentError, Words, phrase, read_distinct
 
 Pair = frozenset[Node]
 
@@ -44,7 +44,7 @@ class PairEntries:
 
     def _read_tie(self, entry: str, bounds: Sequence[Node], winner: Node) -> None:
         """Check a tie, and keep it."""
-        tie = frozenset(map(self.present, once(bounds)))
+        tie = frozenset(map(self.present, read_distinct(bounds)))
         if tie in self.ties:
             raise ValueError("this tie is stated twice")
         if len(tie) < 2:
@@ -92,7 +92,7 @@ class PairEntries:
             pair = frozenset((a, b))
             told = self.names.get(("overrides", pair)) or self.names.get(("refusals", pair))
             if told:
-                raise ValueError(f"{a} + {b} is said already by {short(told)}")
+                raise ValueError(f"{a} + {b} is said already by {quote_short(told)}")
             if a in self.order and b in self.order:
                 self._check_both(a, b, node)
             else:
@@ -140,7 +140,7 @@ class PairEntries:
         """Read the pairs of nodes that cast to each other."""
         seen: set[Pair] = set()
         for n, entry in enumerate(self._both_ways()):
-            self.reader.at("both-ways", n)
+            self.reader.go_to("both-ways", n)
             with self.reader.noting():
                 for a, b in self.words.pairs(entry):
                     pair = frozenset((self.present(a), self.present(b)))

@@ -13,11 +13,11 @@ from typelattice.facts.frozen_classes import frozen
 
 Path = tuple[str | int, ...]  # ("ops", "divide", "to"); the elements of a list are counted from 0
 
-LIMIT_PARTS = 8  # of a dotted key: tomllib takes time that grows with the square of them
-LIMIT_NESTED = 16  # lists and tables within one another: tomllib reads them by recursion, and so does this
-TOO_DEEP = f"nested too deep: more than {LIMIT_PARTS} parts of a key, or {LIMIT_NESTED} lists and tables"
+MAX_KEY_PARTS = 8  # of a dotted key: tomllib takes time that grows with the square of them
+MAX_NESTING = 16  # lists and tables within one another: tomllib reads them by recursion, and so does this
+TOO_DEEP = f"nested too deep: more than {MAX_KEY_PARTS} parts of a key, or {MAX_NESTING} lists and tables"
 
-BETWEEN = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
+BLANKS_AND_COMMENTS = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
 BLANKS = re.compile(r"[ \t]*+")
 LINE_ENDS = re.compile(r"[ \t]*+(?:#[^\n]*+)?(?:\n|\Z)")
 KEY = re.compile(r"""[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'""")
@@ -59,10 +59,10 @@ class Positions:
         None  # of a key of too many parts, or of a value nested too deep; nothing after it is read
     )
 
-    def place(self, *path: str | int) -> Position | None:
+    def find_position(self, *path: str | int) -> Position | None:
         """Return the place of a key, an entry or an element; None if the text has none of that path."""
         offset = self.keys.get(path)
-        return None if offset is None else place(self.starts, offset)
+        return None if offset is None else position_at(self.starts, offset)
 
     def span(self, path: Path) -> tuple[int, int]:
         """Return the offsets at which a key begins and its value ends, or the key itself if it has none."""
@@ -80,7 +80,7 @@ class Positions:
         first = start + (3 if long else 1)
         if long and self.text.startswith("\n", first):
             first += 1  # which is no part of the string
-        line = place(self.starts, first).line
+        line = position_at(self.starts, first).line
         if found[0][0] == "'":
             return tuple(range(line, line + self.text.count("\n", first, found.end()) + 1))
         rows = [line]
@@ -95,17 +95,17 @@ class Positions:
         return tuple(rows)
 
 
-def place(starts: list[int], offset: int) -> Position:
+def position_at(starts: list[int], offset: int) -> Position:
     """Convert an offset to a line and a column; `starts` are the offsets at which the lines start."""
     line = bisect_right(starts, offset)
     return Position(line, offset - starts[line - 1] + 1)
 
 
-def positions(text: str) -> Positions:
+def find_positions(text: str) -> Positions:
     """Return the places of a text: of all of it, or of what stands before the first thing that is no TOML.
 
-    >>> found = positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
-    >>> found.place("ops", "divide", "to", "b"), found.place("ops", "add")
+    >>> found = find_positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
+    >>> found.find_position("ops", "divide", "to", "b"), found.find_position("ops", "add")
     (Position(line=3, column=15), None)
     """
     text = text.replace("\r\n", "\n")
@@ -119,8 +119,8 @@ def positions(text: str) -> Positions:
         scanner.values,
         scanner.ends,
         starts,
-        (twice[0], place(starts, twice[1]), place(starts, twice[2])) if twice else None,
-        None if deep is None else place(starts, deep),
+        (twice[0], position_at(starts, twice[1]), position_at(starts, twice[2])) if twice else None,
+        None if deep is None else position_at(starts, deep),
     )
 
 
@@ -151,7 +151,7 @@ class _Scanner:
         """Read the text up to the first thing that is no TOML."""
         table: Path = ()
         try:
-            while self.skip(BETWEEN) < len(self.text):
+            while self.skip(BLANKS_AND_COMMENTS) < len(self.text):
                 if self.text[self.offset] == "[":
                     table = self.read_header()
                 else:
@@ -170,14 +170,14 @@ class _Scanner:
         for part, start in above:
             table = (*table, part)
             if self.made.setdefault(table, "above") == "value":
-                self.repeat(table, start)
+                self.note_repeat(table, start)
             self.keys.setdefault(table, start)
             if table in self.lengths:
                 table = (*table, self.lengths[table] - 1)
         table = (*table, name)
         made = self.made.get(table)
         if made is not None and made != ("list" if brackets == 2 else "above"):
-            self.repeat(table, at)
+            self.note_repeat(table, at)
         self.section = self.sections = self.sections + 1
         if brackets == 1:
             self.keys[table] = at
@@ -203,10 +203,10 @@ class _Scanner:
                 self.made[path] = self.section
             self.keys.setdefault(path, start)
             if self.made[path] != self.section:
-                self.repeat(path, start)
+                self.note_repeat(path, start)
         path = (*path, name)
         if path in self.made:
-            self.repeat(path, at)
+            self.note_repeat(path, at)
         self.made[path] = "value"
         self.keys[path] = at
         self.read_value(path, depth)
@@ -222,7 +222,7 @@ class _Scanner:
         if bracket not in ("[", "{"):
             self.match(SCALAR)
             return
-        if depth == LIMIT_NESTED:
+        if depth == MAX_NESTING:
             self.too_deep = self.offset
             raise _Stop
         self.offset += 1
@@ -237,16 +237,16 @@ class _Scanner:
     def list_elements(self, path: Path, depth: int) -> None:
         """Read the rest of a list."""
         n = 0
-        self.skip(BETWEEN)
+        self.skip(BLANKS_AND_COMMENTS)
         while not self.text.startswith("]", self.offset):
             self.keys[*path, n] = self.offset
             self.read_value((*path, n), depth)
             n += 1
-            self.skip(BETWEEN)
+            self.skip(BLANKS_AND_COMMENTS)
             if not self.text.startswith(",", self.offset):
                 break
             self.offset += 1
-            self.skip(BETWEEN)
+            self.skip(BLANKS_AND_COMMENTS)
         self.expect("]")
 
     def entries(self, path: Path, depth: int) -> None:
@@ -267,7 +267,7 @@ class _Scanner:
         while True:
             start = self.offset
             parts.append((_name(self.match(KEY)), start))
-            if len(parts) > LIMIT_PARTS:
+            if len(parts) > MAX_KEY_PARTS:
                 self.too_deep = parts[0][1]
                 raise _Stop
             self.skip(BLANKS)
@@ -282,9 +282,9 @@ class _Scanner:
         self.offset = found.end() if found else self.offset
         return self.offset
 
-    def match(self, what: re.Pattern[str]) -> str:
+    def match(self, pattern: re.Pattern[str]) -> str:
         """Read the text that has to stand here. Raise _Stop if it does not."""
-        found = what.match(self.text, self.offset)
+        found = pattern.match(self.text, self.offset)
         if not found:
             raise _Stop
         self.offset = found.end()
@@ -296,9 +296,9 @@ class _Scanner:
             raise _Stop
         self.offset += len(sign)
 
-    def repeat(self, path: Path, at: int) -> None:
+    def note_repeat(self, path: Path, offset: int) -> None:
         """Record a path that is given once more, and raise _Stop."""
-        self.repeated = path, self.keys[path], at
+        self.repeated = path, self.keys[path], offset
         raise _Stop
 
 

@@ -12,29 +12,29 @@ from types import MappingProxyType as Frozen
 from typelattice.engine.system import System
 from typelattice.facts.cast_rules import CastRule
 from typelattice.facts.dtypes import DType, Kind, Node
-from typelattice.facts.lazy_tables import Later
-from typelattice.facts.missing_operations import absent
+from typelattice.facts.lazy_tables import LazyTable
+from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.dtype_replacements import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.operation_entries import TIERS, OperationEntries, read_own_operations
+from typelattice.files.operation_entries import TIERS, OperationEntries, read_custom_operations
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.system_definition import SystemDefinition, definition, of_shipped, read
-from typelattice.files.system_origin import SystemOrigin
-from typelattice.files.text import SHIPPED, Text, UnknownSystemError, systems
-from typelattice.files.vocabulary import (
+from typelattice.files.system_file_words import (
     OrderDependentError,
-    UnknownWord,
+    UnknownWordError,
     Words,
     kind_of,
-    once,
     one_of,
     phrase,
+    read_distinct,
     text,
 )
-from typelattice.operands.operand import WORDS
+from typelattice.files.system_origin import SystemOrigin
+from typelattice.files.system_text import SHIPPED_FOLDER, Text, UnknownSystemError, systems
+from typelattice.operands.operand import KIND_BY_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 COMBINE: tuple[Combine, ...] = ("join", "fold", "comparable", "value")
 WEAK_JOIN: tuple[WeakJoin, ...] = ("kind", "width")
-ALONE = " if alone"  # after several defaults: all but the first count only without other operands
+ALONE_SUFFIX = " if alone"  # after several defaults: all but the first count only without other operands
 
 
 def system(which: str | PathLike[str] | System) -> System:
@@ -76,23 +76,23 @@ def _read_shipped(name: str) -> System:
         return _older(name)
     known = systems(functions=True)
     if name not in known:
-        what = f"unknown system {short(name)}{nearest(name, known)}"
+        what = f"unknown system {quote_short(name)}{spelling_hint(name, known)}"
         advice = "`typelattice systems` lists them; a file of your own ends in .toml"
         raise UnknownSystemError(f"{what}; {advice}")
-    return build(of_shipped(path.join(SHIPPED, f"{name}.toml"), None), shipped=True)
+    return build(of_shipped(path.join(SHIPPED_FOLDER, f"{name}.toml"), None), shipped=True)
 
 
 def _older(name: str) -> System:
     """Return the system of an older release; for the newest one, the system of the plain name."""
     from typelattice.files.release_files import (  # most programs ask for the newest release only
-        release,
+        read_release,
         text_of,
     )
 
-    at, plain = release(name), name.partition("@")[0]
+    at, plain = read_release(name), name.partition("@")[0]
     if at.is_newest(plain):
         return _read_shipped(plain)
-    return build(definition(text_of(name), at=at), shipped=True)
+    return build(definition(text_of(name), release=at), shipped=True)
 
 
 def parse(text: str, file: str = "text") -> System:
@@ -121,7 +121,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     name = _name(reader)
     words = Words()
     words.is_whole = not {"sets", "dtypes"} & reader.definition.broken
-    dtypes = _own_dtypes(reader, words)
+    dtypes = _read_custom_dtypes(reader, words)
     _read_sets(reader, words)
     order, covers = read_order(reader, words)
     families: Mapping[DType, Family] = {}
@@ -153,14 +153,14 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     with reader.noting():
         beside, stand_in = _stand_in(reader, pairs)
     both_ways = frozenset(pairs.read_both_ways())
-    own = read_own_operations(reader)
+    own = read_custom_operations(reader)
     operations = OperationEntries(words, pairs.present, reader, Frozen(own))
     holds: dict[Kind | DType, tuple[DType, ...]] = {}
     for limited, by in reader.table("holds"):
         with reader.noting():
             for held, bounds in operations.holds({limited: by}).items():
                 if held in holds:
-                    raise UnknownWord(f"{held} is mapped twice", limited)
+                    raise UnknownWordError(f"{held} is mapped twice", limited)
                 holds[held] = bounds
     fit: dict[str, str] = {}
     joins: tuple[DType, ...] = ()
@@ -186,26 +186,26 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         refusals=Frozen(refusals),
         combine=combine,
         tiers=tiers,
-        first=first,
+        first_is_array=first,
         weak_join=weak_join,
         defaults=Frozen(defaults),
-        wider=Frozen(wider),
-        wider_alone=wider_alone,
+        wider_defaults=Frozen(wider),
+        kinds_widening_alone=wider_alone,
         holds=Frozen(holds),
         before=Frozen(before),
         requested=Frozen(requested),
         after=Frozen(after),
         fit=Frozen(fit),
-        joins=joins,
+        int_join_dtypes=joins,
         ops=Frozen(ops),
-        beside=beside,
+        stand_in_beside=beside,
         stand_in=Frozen(stand_in),
         both_ways=both_ways,
         foreign=Frozen(foreign),
-        own_dtypes=Frozen(dtypes),
+        custom_dtypes=Frozen(dtypes),
         entries=Frozen(pairs.names),
-        absent=absent(name) if shipped else frozenset(),
-        operations=operations.own,
+        missing_operations=find_missing_operations(name) if shipped else frozenset(),
+        custom_operations=operations.custom_operations,
         casts=Frozen(casts),
         families=families,
         origin=SystemOrigin(reader.definition, covers, build),
@@ -223,7 +223,7 @@ def _entries(
     """Read the entries of a table: at once, or, of a file that comes with typelattice, on demand."""
     if shipped:
         given = dict(reader.table(key))
-        return Later(given, lambda entry, said: _read_later(reader, key, entry, said, read))
+        return LazyTable(given, lambda entry, said: _read_later(reader, key, entry, said, read))
     found: dict[str, T] = {}
     for entry, said in reader.table(key):
         with reader.noting():
@@ -234,7 +234,7 @@ def _entries(
 def _read_later(reader: KeyReader, key: str, entry: str, said: object, read: Callable[[str, object], T]) -> T:
     """Read one entry. Raise FormatError."""
     found: list[T] = []
-    reader.at(key, entry)
+    reader.go_to(key, entry)
     with reader.noting():
         found.append(read(entry, said))
     reader.finish()
@@ -256,13 +256,13 @@ def _word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
 
 
 def _foreign(
-    reader: KeyReader, words: Words, library: str, given: object
+    reader: KeyReader, words: Words, library: str, entries: object
 ) -> Mapping[str | DType | None, str]:
     """Read the file's entry for one library's foreign arrays."""
     from typelattice.files.foreign_entries import read_foreign  # few questions are of such arrays
 
-    reader.at("foreign", library)
-    return read_foreign(words, library, given)
+    reader.go_to("foreign", library)
+    return read_foreign(words, library, entries)
 
 
 def _name(reader: KeyReader) -> str:
@@ -276,15 +276,17 @@ def _name(reader: KeyReader) -> str:
     return name
 
 
-def _own_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
+def _read_custom_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
     """Read the dtypes that the file defines, by name and by code."""
     found: dict[str, DType] = {}
     for word, facts in reader.table("dtypes"):
-        from typelattice.files.own_dtypes import own_dtype  # most files have none, and load faster without
+        from typelattice.files.custom_dtypes import (
+            read_custom_dtype,  # most files have none, and load faster without
+        )
 
         words.broken.add(word)
         with reader.noting():
-            d = own_dtype(words, word, facts, partial(reader.noting_part, "dtypes", word))
+            d = read_custom_dtype(words, word, facts, partial(reader.noting_part, "dtypes", word))
             found |= {word: d, d.code: d}
             words.broken.remove(word)
         code = facts.get("code") if isinstance(facts, Mapping) else None
@@ -312,7 +314,7 @@ def _tiers(reader: KeyReader) -> tuple[str, ...]:
         if tiers not in possible:
             wrong = next((tier for tier in tiers if isinstance(tier, str) and tier not in TIERS), "")
             cause = f"should list some of {', '.join(TIERS)}, in that order, array first"
-            raise UnknownWord(cause + nearest(wrong, TIERS), wrong)
+            raise UnknownWordError(cause + spelling_hint(wrong, TIERS), wrong)
         return tiers
     reader.is_order_whole = False
     return (*TIERS,)
@@ -329,9 +331,9 @@ def _defaults(
     alone: set[Kind] = set()
     for word, given in reader.table("defaults"):
         with reader.noting():
-            codes = given.removesuffix(ALONE) if isinstance(given, str) else given
+            codes = given.removesuffix(ALONE_SUFFIX) if isinstance(given, str) else given
             # Every number of Octave is a float, also one that is written as an int.
-            found = words.several(word, codes, *[Kind.FLOAT] * (word == "int"))
+            found = words.read_scalar_dtypes(word, codes, *[Kind.FLOAT] * (word == "int"))
             for narrow, wide in pairwise(found):
                 if narrow.max is None or wide.max is None or narrow.max >= wide.max:
                     cause = f"{wide} holds no value beyond {narrow}; name them from narrow to wide"
@@ -341,17 +343,17 @@ def _defaults(
                 wider[kind_of(word)] = found[1:]
             if codes != given:
                 if len(found) == 1:
-                    raise ValueError(f'"{ALONE.strip()}" says nothing of a single dtype; leave it out')
+                    raise ValueError(f'"{ALONE_SUFFIX.strip()}" says nothing of a single dtype; leave it out')
                 alone.add(kind_of(word))
     return first, wider, frozenset(alone)
 
 
 def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
     """Raise ValueError if NumPy 1's rule lacks the dtypes that it takes values for."""
-    from typelattice.engine.numpy1 import NEEDED  # only NumPy 1 promotes by value
+    from typelattice.engine.numpy1 import REQUIRED_DTYPES  # only NumPy 1 promotes by value
 
-    reader.at("combine")
-    if not {*NEEDED, *(defaults.get(kind) for kind in WORDS.values())} <= {*order.nodes}:
+    reader.go_to("combine")
+    if not {*REQUIRED_DTYPES, *(defaults.get(kind) for kind in KIND_BY_NAME.values())} <= {*order.nodes}:
         raise OrderDependentError('"value" needs NumPy\'s numbers in the order, and defaults among them')
 
 
@@ -362,12 +364,12 @@ def _stand_in(reader: KeyReader, pairs: PairEntries) -> tuple[frozenset[Node], d
         return frozenset(), {}
     if "beside" not in table:
         raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
-    beside = frozenset(map(pairs.present, once(pairs.words.nodes(table.pop("beside")))))
+    beside = frozenset(map(pairs.present, read_distinct(pairs.words.nodes(table.pop("beside")))))
     if not table:
         raise ValueError("says nothing; name a kind of scalar, and the dtype that one counts as")
     found: dict[Kind, DType] = {}
     for word, code in table.items():
-        reader.at("stand-in", word)
+        reader.go_to("stand-in", word)
         found[kind_of(word)] = pairs.words.dtype(pairs.words.node(code), kind_of(word))
         pairs.present(found[kind_of(word)])
     return beside, found

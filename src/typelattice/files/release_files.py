@@ -11,9 +11,9 @@ import os
 
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
-from typelattice.facts.releases import SIGN, releases, system_for_version
-from typelattice.facts.suggestions import nearest, short
-from typelattice.files.text import FOLDER, Text, UnknownSystemError, systems
+from typelattice.facts.releases import VERSION_SIGN, releases, system_for_version
+from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.files.system_text import FOLDER, Text, UnknownSystemError, systems
 
 
 @frozen()
@@ -36,29 +36,29 @@ class Release:
         if name not in recordings() or recordings()[name].library != self.library:
             return name
         known = releases(name)
-        older = system_for_version(name, self.number).partition(SIGN)[2]
-        stems = (name + SIGN + number for number in known[known.index(older or known[-1]) : -1])
+        older = system_for_version(name, self.number).partition(VERSION_SIGN)[2]
+        stems = (name + VERSION_SIGN + number for number in known[known.index(older or known[-1]) : -1])
         return next((stem for stem in stems if os.path.isfile(f"{FOLDER}/{stem}.toml")), name)
 
 
-def release(name: str) -> Release:
+def read_release(name: str) -> Release:
     """Return the release that a name such as `numpy@2.4` says.
 
     Raise UnknownSystemError, which names those that exist.
     """
-    plain, _, number = name.partition(SIGN)
+    plain, _, number = name.partition(VERSION_SIGN)
     if plain not in systems():
-        what = f"unknown system {short(name)}{nearest(plain, systems())}"
+        what = f"unknown system {quote_short(name)}{spelling_hint(plain, systems())}"
         raise UnknownSystemError(f"{what}; `typelattice systems` lists them")
     known = releases(plain)
     if number not in known:
         there = f"there are {', '.join(known)}" if known else f"there are none of it; say {plain}"
-        raise UnknownSystemError(f"unknown version {short(number)} of {plain}; {there}")
+        raise UnknownSystemError(f"unknown version {quote_short(number)} of {plain}; {there}")
     return Release(recordings()[plain].library, number)
 
 
 def text_of(name: str) -> Text:
     """Return a release as a system file: its name, on top of the file that states its rules."""
-    plain, _, number = name.partition(SIGN)
-    at = release(name)
+    plain, _, number = name.partition(VERSION_SIGN)
+    at = read_release(name)
     return Text(name, f'name = "{name}"\nextends = "{plain}"\nlibrary = "{at.library} {number}"\n')

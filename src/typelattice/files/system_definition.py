@@ -8,10 +8,10 @@ from functools import cache, partial
 from os import PathLike, path
 
 from typelattice.facts.frozen_classes import field, frozen, replace
-from typelattice.facts.suggestions import nearest
-from typelattice.files.text import (
+from typelattice.facts.suggestions import spelling_hint
+from typelattice.files.system_text import (
     FOLDER,
-    SHIPPED,
+    SHIPPED_FOLDER,
     Chain,
     FormatError,
     OrderRow,
@@ -34,7 +34,7 @@ KEYS: dict[str, type] = {
     "stand-in": dict,
     "tiers": list, "both-ways": list, "first-is-array": bool,
 }  # fmt: skip
-LIMIT_EXTENDS = 8  # files, one extending another
+MAX_EXTENDED_FILES = 8  # files, one extending another
 DOTS = "..."  # stands for the inherited value, in an order and among the entries of a table
 
 
@@ -42,23 +42,26 @@ DOTS = "..."  # stands for the inherited value, in an order and among the entrie
 class SystemDefinition:
     """The keys of a file and of those that it extends, the text that gave each, the order by its statements.
 
-    `own` are the keys that the main text gives, on top of those of `base`.
+    `main_values` are the keys that the main text gives, on top of those of `base`.
     """
 
     values: Mapping[str, object]
     texts: Mapping[str, Text]
     order: Sequence[tuple[OrderRow, Chain]]
     main: Text
-    own: Mapping[str, object] = field(default_factory=dict)
+    main_values: Mapping[str, object] = field(default_factory=dict)
     base: SystemDefinition | None = None
-    whole: bool = True  # false if lines of its files were removed
+    is_whole: bool = True  # false if lines of its files were removed
     mistakes: Sequence[FormatError] = ()  # in the keys of its texts
     broken: frozenset[str] = frozenset()  # keys that were dropped because of a mistake
 
-    def with_keys(self, given: CheckedKeys, text: Text) -> SystemDefinition:
+    def with_keys(self, checked_keys: CheckedKeys, text: Text) -> SystemDefinition:
         """Return a definition with other values for some keys; `...` stands for an inherited value."""
-        order, keys = self.order, given.values
-        mistakes, broken = [*self.mistakes, *given.mistakes], {*(self.broken - keys.keys()), *given.broken}
+        order, keys = self.order, checked_keys.values
+        mistakes, broken = (
+            [*self.mistakes, *checked_keys.mistakes],
+            {*(self.broken - keys.keys()), *checked_keys.broken},
+        )
         values = {}
         for key, value in keys.items():
             try:
@@ -108,16 +111,16 @@ class SystemDefinition:
         """Return the text that gives a key or an entry of it: a table may inherit some of another file."""
         definition: SystemDefinition | None = self
         while definition is not None:
-            said = definition.own.get(key)
+            said = definition.main_values.get(key)
             goes_on = isinstance(said, dict) and DOTS in said and entry is not None and entry not in said
             if said is not None and not goes_on:
                 return definition.main
             definition = definition.base
         return self.main
 
-    def says(self, key: str, entry: str | None = None) -> bool:
+    def main_text_states(self, key: str, entry: str | None = None) -> bool:
         """Return True if the main text itself gives a key or an entry of it, and no line was removed."""
-        return self.whole and key in self.texts and self.text_of_entry(key, entry) is self.main
+        return self.is_whole and key in self.texts and self.text_of_entry(key, entry) is self.main
 
     def entries(self, key: str) -> Mapping[str, object]:
         found = self.values.get(key)
@@ -153,44 +156,46 @@ class SystemDefinition:
         """Return the definition without some lines of one file. Raise FormatError if the rest is no TOML."""
         if self.base is None:
             return self
-        base, text, own = self.base.without(file, lines), self.main, self.own
+        base, text, own = self.base.without(file, lines), self.main, self.main_values
         if text.file == file:
             kept = [line for n, line in enumerate(text.text.split("\n"), 1) if n not in lines]
             text = Text(file, "\n".join(kept), text.path)
             own = {key: value for key, value in _read_values(text).values.items() if key != "extends"}
-        return replace(base.with_keys(CheckedKeys(own), text), whole=False)
+        return replace(base.with_keys(CheckedKeys(own), text), is_whole=False)
 
     def drop_replaced(self, file: str, key: str, entry: str | None) -> SystemDefinition:
         """Return the definition without a key that a program has replaced, or without one entry of it."""
         if self.base is None:
             return self
-        base, own = self.base.drop_replaced(file, key, entry), dict(self.own)
+        base, own = self.base.drop_replaced(file, key, entry), dict(self.main_values)
         said = own.get(key)
         if self.main.file == file and isinstance(said, dict) and said and entry is not None:
             own[key] = {word: value for word, value in said.items() if word != entry}
         elif self.main.file == file:
             own.pop(key, None)
-        return replace(base.with_keys(CheckedKeys(own), self.main), whole=False)
+        return replace(base.with_keys(CheckedKeys(own), self.main), is_whole=False)
 
 
 def read(
-    where: str | PathLike[str], trail: tuple[str, ...] = (), at: Release | None = None
+    where: str | PathLike[str], extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
-    """The keys of a file, where `trail` are the paths of those that extend it, and `at` an older release.
+    """Read the keys of a file, which the files at `extending_paths` extend, as in an older `release`.
 
     Raise UnknownSystemError if it cannot be read, FormatError where it is no system file.
     """
-    return definition(read_text(where), trail, at)
+    return definition(read_text(where), extending_paths, release)
 
 
-def definition(text: Text, trail: tuple[str, ...] = (), at: Release | None = None) -> SystemDefinition:
+def definition(
+    text: Text, extending_paths: tuple[str, ...] = (), release: Release | None = None
+) -> SystemDefinition:
     """Return the keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
     given, base = _read_values(text), SystemDefinition({}, {}, (), text)
     keys = {key: value for key, value in given.values.items() if key != "extends"}
     if "extends" in given.values:
-        below = (*trail, text.path) if text.path else trail
+        below = (*extending_paths, text.path) if text.path else extending_paths
         try:
-            base = _read_base(str(given.values["extends"]), text, below, at)
+            base = _read_base(str(given.values["extends"]), text, below, release)
         except FormatError as e:  # nothing else can be judged without the other file
             raise join_errors([*given.mistakes, e]) from None
     elif "extends" in given.broken:
@@ -219,9 +224,9 @@ def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
     broken: set[str] = set()
     for key, value in values.items():
         if key not in KEYS:
-            near = nearest(key, KEYS) or f"; the keys are {', '.join(KEYS)}"
+            near = spelling_hint(key, KEYS) or f"; the keys are {', '.join(KEYS)}"
             mistakes.append(text.error(f"unknown key{near}", key))
-            broken |= {each for each in KEYS if nearest(key, [each])}
+            broken |= {each for each in KEYS if spelling_hint(key, [each])}
         elif not isinstance(value, KEYS[key]):
             cause = f"should be {article(KEYS[key])}, is {article(type(value))}"
             mistakes.append(text.error(cause, key))
@@ -261,10 +266,10 @@ def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[Forma
 
 def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
     """Copy a value with all lists and tables in it. Raise FormatError for one that TOML cannot express."""
-    from typelattice.files.positions import LIMIT_NESTED
+    from typelattice.files.positions import MAX_NESTING
 
-    if depth > LIMIT_NESTED:
-        raise text.error(f"nested too deep: more than {LIMIT_NESTED} lists and tables", key)
+    if depth > MAX_NESTING:
+        raise text.error(f"nested too deep: more than {MAX_NESTING} lists and tables", key)
     if isinstance(value, dict):
         for word in value:
             if not isinstance(word, str):
@@ -273,7 +278,9 @@ def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
     return [_copy_plain(inner, key, text, depth + 1) for inner in value] if isinstance(value, list) else value
 
 
-def _read_base(name: str, text: Text, trail: tuple[str, ...], at: Release | None) -> SystemDefinition:
+def _read_base(
+    name: str, text: Text, extending_paths: tuple[str, ...], release: Release | None
+) -> SystemDefinition:
     """Return the file that another extends: one beside it, or else one that comes with typelattice."""
     fail = partial(text.error, key="extends")
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
@@ -282,32 +289,38 @@ def _read_base(name: str, text: Text, trail: tuple[str, ...], at: Release | None
     folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
     found = _list_files(name, folders)
     if "@" in name and not found:
-        from typelattice.files.release_files import release  # most files extend none of an older release
+        from typelattice.files.release_files import read_release  # most files extend none of an older release
 
         try:
-            at = release(name)
+            release = read_release(name)
         except UnknownSystemError as e:
             raise fail(str(e)) from None
         name = name.partition("@")[0]
         found = _list_files(name, folders)
     elif not found:
-        raise fail(f"no system {name!r}{nearest(name, systems())}; name a system, or a file beside this one")
+        raise fail(
+            f"no system {name!r}{spelling_hint(name, systems())}; name a system, or a file beside this one"
+        )
     older_than_it = text.path is not None and path.basename(text.path).startswith(f"{name}@")
-    if at is not None and not older_than_it:
-        found = _list_files(at.stem(name), folders)
+    if release is not None and not older_than_it:
+        found = _list_files(release.stem(name), folders)
     fresh = [choice for choice in found if choice != text.path]
-    if not fresh or fresh[0] in trail:
-        circle = " -> ".join(path.basename(p)[:-5] for p in (*trail, (fresh or found)[0]))
+    if not fresh or fresh[0] in extending_paths:
+        circle = " -> ".join(path.basename(p)[:-5] for p in (*extending_paths, (fresh or found)[0]))
         raise fail(f"a circle: {circle}")
-    if len(trail) > LIMIT_EXTENDS:
-        raise fail(f"more than {LIMIT_EXTENDS} files deep; extend a nearer one")
-    return of_shipped(fresh[0], at) if path.dirname(fresh[0]) == SHIPPED else read(fresh[0], trail, at)
+    if len(extending_paths) > MAX_EXTENDED_FILES:
+        raise fail(f"more than {MAX_EXTENDED_FILES} files deep; extend a nearer one")
+    return (
+        of_shipped(fresh[0], release)
+        if path.dirname(fresh[0]) == SHIPPED_FOLDER
+        else read(fresh[0], extending_paths, release)
+    )
 
 
 @cache
-def of_shipped(where: str, at: Release | None) -> SystemDefinition:
+def of_shipped(where: str, release: Release | None) -> SystemDefinition:
     """Return the keys of a file that comes with typelattice, read once: several extend it."""
-    return read(where, at=at)
+    return read(where, release=release)
 
 
 def _list_files(name: str, folders: Sequence[str]) -> list[str]:

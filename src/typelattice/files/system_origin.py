@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from typelattice.engine.answer import Promotion, Rule
+from typelattice.engine.answer import DecidingLines, Promotion
 from typelattice.engine.system import System
 from typelattice.files.order_entries import Covers, CoversOfRows, covers_of_lines
 from typelattice.files.system_definition import SystemDefinition
@@ -12,7 +12,7 @@ from typelattice.files.system_definition import SystemDefinition
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.engine.system import Origin
-    from typelattice.files.deciding_lines import Blame
+    from typelattice.files.deciding_lines import DecidingLineSearch
 
 
 class SystemOrigin:
@@ -36,18 +36,20 @@ class SystemOrigin:
         return covers_of_lines(self.rows)
 
     @cached_property
-    def _blame(self) -> Blame:
-        from typelattice.files.deciding_lines import Blame  # most programs ask for no explanation
+    def _search(self) -> DecidingLineSearch:
+        from typelattice.files.deciding_lines import (
+            DecidingLineSearch,  # most programs ask for no explanation
+        )
 
-        return Blame(self.definition, self.covers, self.build)
+        return DecidingLineSearch(self.definition, self.covers, self.build)
 
-    def rule(self, p: Promotion) -> Rule:
+    def rule(self, p: Promotion) -> DecidingLines:
         """Return the lines that decide an answer: without them the system answers otherwise."""
-        return self._blame.deciding_rule(p)
+        return self._search.deciding_rule(p)
 
-    def rule_of_key(self, key: str, entry: str | None) -> Rule:
+    def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
         """Return the line of a key, or of an entry under it."""
-        return self._blame.rule_of_key(key, entry)
+        return self._search.rule_of_key(key, entry)
 
     def replace(self, keys: dict[str, object]) -> System:
         """Build the system with other values for keys of its file. Raise FormatError."""

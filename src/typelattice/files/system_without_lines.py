@@ -5,14 +5,14 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from typelattice.engine.answer import Rule
+from typelattice.engine.answer import DecidingLines
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import Node
 from typelattice.facts.frozen_classes import replace
 from typelattice.facts.order import Order
 from typelattice.files.order_entries import Covers
 from typelattice.files.system_definition import SystemDefinition
-from typelattice.files.text import FormatError, Line
+from typelattice.files.system_text import FormatError, Line
 
 Lines = tuple[Line, ...]
 
@@ -28,7 +28,7 @@ class LineRemoval:
         self.without_nodes = lru_cache(maxsize=256)(self._without_nodes)
         self.without = lru_cache(maxsize=256)(self._without)
 
-    def _without(self, rules: Rules, rule: Rule) -> Rules | None:
+    def _without(self, rules: Rules, rule: DecidingLines) -> Rules | None:
         """Return rules without the lines of one rule, or without the key that a program has replaced.
 
         They keep the operations that these lines define, so that the same question can be asked. Return None
@@ -44,7 +44,7 @@ class LineRemoval:
                 rest = self.definition.drop_replaced(rule.file, rule.key, rule.entry)
             else:
                 return None
-            return replace(self.build(rest), operations=rules.operations)
+            return replace(self.build(rest), custom_operations=rules.custom_operations)
         except FormatError:
             return None
 

@@ -11,10 +11,10 @@ from functools import cache
 from itertools import chain, combinations_with_replacement
 
 from typelattice.engine.operations import (
-    OF_LAST,
+    LAST_ARRAY,
     Domain,
     OperationRules,
-    Override,
+    PairEntry,
     entry_names,
     merge_entries,
 )
@@ -24,12 +24,12 @@ from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
-from typelattice.files.vocabulary import Words
+from typelattice.files.system_file_words import Words
 
-OF_PAIRS = "gives_of_pairs"
+GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
 # Fields of `OperationRules` with pairs of operands.
-PAIRS = ("refusals", "overrides", "accumulates_of_pairs", "joins_never", OF_PAIRS)
-MAPPINGS = (
+PAIR_FIELDS = ("refusals", "overrides", "accumulates_of_pairs", "joins_never", GIVES_OF_PAIRS_FIELD)
+MAPPING_FIELDS = (
     "exponent_ignored_of",
     "counts_as_of",
     "computes",
@@ -45,19 +45,19 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
 
     If there are other mistakes, what a broken entry may use or depend on is not judged.
     """
-    if not reader.definition.whole or not reader.is_order_whole or words.broken:
+    if not reader.definition.is_whole or not reader.is_order_whole or words.broken:
         return
     is_sound = not reader.mistakes
     found = [_unused_defaults(rules), _unused_scalars(rules)]
     if is_sound:
         found += [_unused_words(reader, words, rules), _unused_loops(rules)]
-        if reader.definition.says("ops"):
+        if reader.definition.main_text_states("ops"):
             found.append(unused_entries(rules))
     seen: set[tuple[str, str | None]] = set()  # one mistake of an entry is enough; others may follow from it
     for key, entry, cause in chain.from_iterable(found):
-        if reader.definition.says(key, entry) and (key, entry) not in seen:
+        if reader.definition.main_text_states(key, entry) and (key, entry) not in seen:
             seen.add((key, entry))
-            reader.at(key, entry)
+            reader.go_to(key, entry)
             with reader.noting():
                 raise ValueError(cause)
 
@@ -104,7 +104,7 @@ def _unused_defaults(rules: Rules) -> Iterator[Finding]:
     for kind, d in rules.defaults.items():
         if not _can_be_answer(d, rules):
             yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
-    for kind, several in rules.wider.items():
+    for kind, several in rules.wider_defaults.items():
         if weak(kind) in rules.order:
             cause = f"more than one dtype says nothing where the order has {weak(kind)}; name the first alone"
             yield "defaults", kind.word, cause
@@ -119,7 +119,7 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
     for word in rules.fit:
         if word not in kinds:
             yield "fit", word, f"the order has no {word} that a Python {word} could become"
-    for d in rules.joins:
+    for d in rules.int_join_dtypes:
         if d not in rules.order:
             yield "fit", "int", f"{d} is not in the order"
     for held in rules.holds:
@@ -127,9 +127,9 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
             yield "holds", held.word, f"the order has no {held.word} that a Python {held.word} could become"
         if isinstance(held, DType) and not _enters(held, rules):
             yield "holds", None, f"{held} is not in the order"
-    if rules.first and "scalar" not in rules.tiers:
+    if rules.first_is_array and "scalar" not in rules.tiers:
         yield "first-is-array", None, 'says nothing where `tiers` does not tell "scalar" apart'
-    if rules.first and rules.combine == "value":
+    if rules.first_is_array and rules.combine == "value":
         yield "first-is-array", None, 'says nothing where `combine` is "value"'
     if rules.overrides and rules.combine == "value":
         yield "overrides", None, 'says nothing where `combine` is "value"'
@@ -142,7 +142,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
         yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
     if any(said.get("loops") for said in rules.ops.values()):
         return
-    for key, said in (("stand-in", rules.beside), ("both-ways", rules.both_ways)):
+    for key, said in (("stand-in", rules.stand_in_beside), ("both-ways", rules.both_ways)):
         if said:
             yield key, None, "says nothing where no operation of `ops` has `loops`"
     if rules.refusals and rules.combine == "value":
@@ -156,7 +156,7 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
 def unused_entries(rules: Rules) -> Iterator[Finding]:
     """Find entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
-        if not said and entry not in rules.operations:
+        if not said and entry not in rules.custom_operations:
             yield "ops", entry, f"{entry} is said to do nothing else than the standard; leave it out"
         causes = (*_absent_dtypes(said, rules), *_unusable_keys(entry, said, rules))
         yield from (("ops", entry, cause) for cause in causes)
@@ -190,7 +190,9 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
             yield f"{cause} computes in; give {o.name} a `accepts` of its own"
     for key, fields in FIELDS.items():
         # An entry with one word for every result has an empty table of pairs, which is no statement.
-        stated = [field for field in fields if field in said and (field != OF_PAIRS or said[field])]
+        stated = [
+            field for field in fields if field in said and (field != GIVES_OF_PAIRS_FIELD or said[field])
+        ]
         if key in _NEEDS and stated and not _matters(entry, key, rules):
             yield _NEEDS[key][0]
 
@@ -230,9 +232,9 @@ def _list_sources(said: Mapping[str, object]) -> list[object]:
     """
     domains = [d for d in map(said.get, ("takes", "accepts")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
-    pairs = [pair for key in PAIRS for pair in _find_pairs(said, key)]
+    pairs = [pair for key in PAIR_FIELDS for pair in _find_pairs(said, key)]
     sides = (side for pair in pairs for side in (pair.left, pair.right))
-    tables = (_find_mapping(said, key) for key in MAPPINGS)
+    tables = (_find_mapping(said, key) for key in MAPPING_FIELDS)
     order = said.get("joins_order")
     own = (a for a, _ in order) if isinstance(order, tuple) else ()
     return [
@@ -244,7 +246,7 @@ def _list_sources(said: Mapping[str, object]) -> list[object]:
     ]
 
 
-def _find_pairs(said: Mapping[str, object], key: str) -> Sequence[Override]:
+def _find_pairs(said: Mapping[str, object], key: str) -> Sequence[PairEntry]:
     found = said.get(key)
     return found if isinstance(found, tuple) else ()
 
@@ -271,7 +273,7 @@ def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     # A word for all dtypes empties the table of single dtypes; the empty table states nothing itself.
     fields = [f for f in FIELDS[key] if f in said and not (f.endswith("_of") and not said[f])]
     known = _operations_of(*OPERATIONS.values(), *OPERATORS.values())
-    own = _operations_of(*rules.operations.values())
+    own = _operations_of(*rules.custom_operations.values())
     for o, nearer in (*known.get(entry, ()), *own.get(entry, ())):
         if not any(field in rules.ops.get(name, {}) for name in nearer for field in fields):
             yield o
@@ -368,7 +370,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         ' "last array" is for operations that give several arrays, such as meshgrid',
         lambda o, op, without, rules: (
             (op.gives != "joined" or bool(op.computes or op.loops or op.accumulates))
-            and (op.gives != OF_LAST or o.form == "separate")
+            and (op.gives != LAST_ARRAY or o.form == "separate")
         ),
     ),
     "gives of each": (

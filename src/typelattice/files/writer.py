@@ -19,7 +19,7 @@ REPLACED_KEYS = (
 )  # fmt: skip
 
 
-def system_file(system: System, order: Order[Node], name: str, title: str) -> str:
+def write_system_file(system: System, order: Order[Node], name: str, title: str) -> str:
     """Return a system with another order, as the text of a file; its entries for single pairs are left out.
 
     What has no effect any more is left out as well, since a file that said it would be refused.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from typelattice.calls.step import Call, Cast, Created, Input, Step
+from typelattice.calls.steps import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, Source

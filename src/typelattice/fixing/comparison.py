@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from math import frexp, inf, isfinite, isnan
 
-from typelattice.facts.dtypes import DTYPES, DType, Kind, part_of
+from typelattice.facts.dtypes import DTYPES, DType, Kind, real_part_dtype
 from typelattice.fixing.kept_values import NUMBER, KeptValue, numbers_in
 
 DOUBLE = 53  # bits of the significand of a float64
@@ -95,5 +95,5 @@ def _without_dtypes(text: str) -> str:
 def _significand_bits(dtype: str) -> int:
     known = DTYPES.get(dtype)
     return (
-        part_of(known).precision if known and known.kind.category >= Kind.FLOAT.category else None
+        real_part_dtype(known).precision if known and known.kind.category >= Kind.FLOAT.category else None
     ) or DOUBLE

@@ -12,7 +12,7 @@ from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 
-from typelattice.calls.step import MAX_STEP_CHARS
+from typelattice.calls.steps import MAX_STEP_CHARS
 from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
 from typelattice.tracing.findings.dtype_origin import arrays_at_hand

@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.common_dtype_casts import implicit_cast
-from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.cast_arrays import implicit_cast
 from typelattice.namespaces.namespace import Namespace, namespace
+from typelattice.namespaces.namespace_error import NamespaceError
 
 __all__ = ["Array", "Namespace", "NamespaceError", "implicit_cast", "namespace"]

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from typelattice.facts.dtypes import DType
-from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.recipe import ArrayType, RecipeMaker
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ class Array(Operators):
     def _wrap(cls, data: Any, d: DType | None, weak: bool = False) -> Self:
         """Wrap an array or a scalar of the library as an array of the namespace."""
         data = cls._recipes.library.array(data)
-        return cls._wrap_typed(data, cls._recipes.of(data, d, weak))
+        return cls._wrap_typed(data, cls._recipes.type_of_array(data, d, weak))
 
-    def _like(self, data: Any) -> Self:
+    def _wrap_like(self, data: Any) -> Self:
         """Return an array of the same dtype and weakness."""
         return self._wrap(data, self.dtype, self.weak)
 
@@ -114,7 +114,7 @@ class Array(Operators):
 
     def to_device(self, device: object, /, *, stream: object = None) -> Self:
         """Return the same array on another device."""
-        return self._like(self._recipes.library.moved(self._data, device, stream))
+        return self._wrap_like(self._recipes.library.move_to_device(self._data, device, stream))
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Functions[Self]:
         """Return the namespace that it belongs to.
@@ -131,7 +131,7 @@ class Array(Operators):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if not self._to_numpy:
-            what = f"{_outermost_caller(sys._getframe(1))} converts an array {self._under()} to NumPy's"
+            what = f"{_outermost_caller(sys._getframe(1))} converts an array {self._system_text()} to NumPy's"
             advice = "give x.bare, or allow it for all arrays: tl.namespace(..., to_numpy=True)"
             raise NamespaceError(f"{what}, where NumPy's rules would go on; {advice}")
         return self._recipes.library.to_numpy(self._data, dtype, copy)
@@ -185,15 +185,15 @@ class Array(Operators):
 
     def __repr__(self) -> str:
         shown = str(self._data) if self._data.ndim < 2 else "\n" + str(self._data)
-        return f"<{self.dtype}{', weak' if self.weak else ''} {self._under()}: {shown}>"
+        return f"<{self.dtype}{', weak' if self.weak else ''} {self._system_text()}: {shown}>"
 
     def _repr_html_(self) -> str:
         inner = getattr(self._data, "_repr_html_", None)
         body = str(inner()) if inner else f"<pre>{escape(str(self._data))}</pre>"
         facts = f"{self.dtype}{' (weak)' if self.weak else ''}, shape {tuple(self.shape)}"
-        return f"<div><b>{escape(facts)}</b> <span>{escape(self._under())}</span>{body}</div>"
+        return f"<div><b>{escape(facts)}</b> <span>{escape(self._system_text())}</span>{body}</div>"
 
-    def _under(self) -> str:
+    def _system_text(self) -> str:
         return f"under {self._recipes.system.name} over {self._recipes.library.name}"
 
 

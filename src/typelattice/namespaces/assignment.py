@@ -6,35 +6,35 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.engine.operate import operation_rules
+from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import operation
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.function_context import Context
+from typelattice.namespaces.namespace_context import NamespaceContext
+from typelattice.namespaces.namespace_error import NamespaceError
 
 
-def elements(context: Context) -> dict[str, Callable[..., Any]]:
+def element_methods(context: NamespaceContext) -> dict[str, Callable[..., Any]]:
     """Build the methods `__getitem__` and `__setitem__` of arrays, by name."""
 
     def getitem(self: Array, key: Any, /) -> Array:
-        return self._like(context.library.elements(self._data, context.bare(key)))
+        return self._wrap_like(context.library.elements(self._data, context.unwrap(key)))
 
     def setitem(self: Array, key: Any, value: Any, /) -> None:
         given = context.read_operand("assignment", value)
         p = context.recipes.promote("setitem", context.operands((self, given)))
-        if context.recipes.own:  # then the library casts as it does by itself, and warns as it does
+        if context.recipes.is_own_system:  # then the library casts as it does by itself, and warns as it does
             element = given._data if isinstance(given, Array) else given
         elif isinstance(given, Array):
-            element = context.library.stored(given._data, self.dtype)
+            element = context.library.cast_for_assignment(given._data, self.dtype)
         else:
-            element = context.recipes.number(given, p, self._data)
-        self._data = context.call_library(p, context.library.put, self._data, context.bare(key), element)
+            element = context.recipes.convert_number(given, p, self._data)
+        self._data = context.call_library(p, context.library.put, self._data, context.unwrap(key), element)
 
     return {"__getitem__": getitem, "__setitem__": setitem}
 
 
-def into(context: Context, op: str, x: Array, other: Any) -> DType:
+def assignment_dtype(context: NamespaceContext, op: str, x: Array, other: Any) -> DType:
     """Return the dtype of `x` after `x += y`, whether the result is written into `x` or replaces it.
 
     Raises NamespaceError if the system refuses it.
@@ -45,7 +45,7 @@ def into(context: Context, op: str, x: Array, other: Any) -> DType:
     return p.dtype
 
 
-def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def in_place_maker(context: NamespaceContext, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the operator that writes its result into the left operand, if system and library let it.
 
     `function` computes what is written: it is `x + y` where `op` is `+=`.
@@ -56,7 +56,7 @@ def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callabl
 
     rebinds = operation_rules(context.system, op).gives_into.makes_new_array
     library_operator: Callable[..., Any] = getattr(operator, operation(op).method or "")
-    by_library = context.recipes.own and context.library.mutable
+    by_library = context.recipes.is_own_system and context.library.mutable
 
     def written_by_library(self: Array, other: Any) -> bool:
         """Let the library write the result itself: where memory overlaps, its last bits differ otherwise."""
@@ -75,8 +75,8 @@ def in_place(context: Context, op: str, function: Callable[..., Any]) -> Callabl
         out = function(self, other)
         if rebinds:
             return out
-        kept = into(context, op, self, other)
-        rebound = context.recipes.own and not context.library.mutable  # as the library itself does
+        kept = assignment_dtype(context, op, self, other)
+        rebound = context.recipes.is_own_system and not context.library.mutable  # as the library itself does
         if tuple(out.shape) != tuple(self.shape) and not rebound:
             shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
             raise NamespaceError(f"a result of shape {shapes}; use x = x + y")

@@ -7,30 +7,35 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.range_checks import exceeds_int32, represent
+from typelattice.facts.range_checks import exceeds_int32, is_in_range
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.function_context import Context, class_name
-from typelattice.namespaces.input_checks import beyond, range_error, refuse_masked, refuse_out_of_range
-from typelattice.namespaces.libraries.computing import LACKS
-from typelattice.namespaces.recipe import INTEGERS, number, one_line
+from typelattice.namespaces.input_checks import (
+    find_out_of_range,
+    range_error,
+    refuse_masked,
+    refuse_out_of_range,
+)
+from typelattice.namespaces.libraries.computing_library import NO_KERNEL_ERRORS
+from typelattice.namespaces.namespace_context import NamespaceContext, class_name
+from typelattice.namespaces.namespace_error import NamespaceError
+from typelattice.namespaces.recipe import INTEGERS, one_line, python_number
 from typelattice.namespaces.standard_signatures import name_function
-from typelattice.operands.notation import number as scalar_of
-from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, operand_of
+from typelattice.operands.notation import number_operand as scalar_of
+from typelattice.operands.operand import PYTHON_KINDS, operand_of_dtype
+from typelattice.operands.read_objects import operand
 
 Function = Callable[..., Any]
-Builder = Callable[[Context], Function]
+FunctionMaker = Callable[[NamespaceContext], Function]
 
 
-def asarray(context: Context) -> Function:
+def asarray_maker(context: NamespaceContext) -> Function:
     """Build `asarray`, which makes an array of any object that holds numbers."""
 
     def asarray(
         obj: Any, /, *, dtype: object = None, device: object = None, copy: bool | None = None
     ) -> Array:
         if isinstance(obj, Array):
-            own = context.array("asarray", obj)
+            own = context.require_array("asarray", obj)
             d = own.dtype if dtype is None else context.replace_requested(dtype)
             if d is own.dtype and not copy and device is None:
                 return own
@@ -43,18 +48,18 @@ def asarray(context: Context) -> Function:
             d = context.replace_requested(dtype)
             refuse_out_of_range(context.recipes, obj, d)
             return context.wrap(_make_array(context, obj, context.library.native(d), device, copy), d)
-        kind = Kind.FLOAT if _empty(obj) else highest_kind(obj)
+        kind = Kind.FLOAT if _is_empty(obj) else highest_kind(obj)
         if kind is None:  # an array of this library or of another
             data = _make_array(context, obj, None, device, copy)
             own = context.library.native(context.library.dtype(data))
             data = context.enter_array(context.library.cast(data, own))  # its byte order may be another
-            weak = context.library.weak(data) and context.recipes.weak_arrays
+            weak = context.library.is_weak(data) and context.recipes.has_weak_arrays
             return context.wrap(data, None, weak)
-        d = context.default(kind)
-        if context.recipes.own and beyond(obj, d) is not None:
+        d = context.default_dtype(kind)
+        if context.recipes.is_own_system and find_out_of_range(obj, d) is not None:
             return context.wrap(_make_array(context, obj, None, device, copy))  # NumPy's 2**63 is uint64
         refuse_out_of_range(context.recipes, obj, d)
-        weak = not isinstance(obj, (list, tuple)) and context.recipes.weak_alone(kind)
+        weak = not isinstance(obj, (list, tuple)) and context.recipes.is_weak_alone(kind)
         return context.wrap(_make_array(context, obj, context.library.native(d), device, copy), d, weak)
 
     return asarray
@@ -66,13 +71,13 @@ def highest_kind(x: Any) -> Kind | None:
         found = [highest_kind(item) for item in x]
         kinds = [kind for kind in found if kind is not None]
         return max(kinds, key=lambda kind: kind.category) if kinds and len(kinds) == len(found) else None
-    value = number(x)
-    return None if value is None else SCALARS[type(value)]
+    value = python_number(x)
+    return None if value is None else PYTHON_KINDS[type(value)]
 
 
-def _empty(x: Any) -> bool:
+def _is_empty(x: Any) -> bool:
     """Return True if nested sequences hold nothing."""
-    return isinstance(x, (list, tuple)) and all(map(_empty, x))
+    return isinstance(x, (list, tuple)) and all(map(_is_empty, x))
 
 
 def _holds_arrays(x: Any) -> bool:
@@ -80,12 +85,12 @@ def _holds_arrays(x: Any) -> bool:
     return isinstance(x, (list, tuple)) and any(isinstance(item, Array) or _holds_arrays(item) for item in x)
 
 
-def _make_array(context: Context, obj: Any, to: Any, device: object, copy: bool | None) -> Any:
+def _make_array(context: NamespaceContext, obj: Any, to: Any, device: object, copy: bool | None) -> Any:
     """Make the library's array of an object, of a native dtype if one is given. Raises NamespaceError."""
     refuse_masked(obj)
     options = {k: v for k, v in (("dtype", to), ("device", device), ("copy", copy)) if v is not None}
     try:
-        data = context.library.asarray(context.bare(obj), **options)
+        data = context.library.asarray(context.unwrap(obj), **options)
     except TypelatticeError:
         raise
     except (TypeError, OverflowError, ValueError, RuntimeError) as e:
@@ -96,16 +101,18 @@ def _make_array(context: Context, obj: Any, to: Any, device: object, copy: bool 
             raise NamespaceError(f"{why}; give one within the dtype's range, or a wider dtype") from e
         why = f"{context.library.name} makes no array of this {class_name(obj)}: {one_line(e)}"
         raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
-    return data if to is None else context.library.checked(data, to)
+    return data if to is None else context.library.check_dtype(data, to)
 
 
-def _options(context: Context, given: object, kind: Kind, device: object) -> tuple[DType, dict[str, Any]]:
+def _options(
+    context: NamespaceContext, requested: object, kind: Kind, device: object
+) -> tuple[DType, dict[str, Any]]:
     """Return the requested or default dtype, and the library's options `dtype` and `device`."""
-    d = context.replace_requested(given) if given is not None else context.default(kind)
+    d = context.replace_requested(requested) if requested is not None else context.default_dtype(kind)
     return d, {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
 
 
-def make_from_shape(name: str, context: Context) -> Function:
+def shape_function_maker(name: str, context: NamespaceContext) -> Function:
     """Build a function that takes a shape, or numbers that give one: zeros, ones, empty, eye, linspace."""
     library = context.library
 
@@ -113,46 +120,46 @@ def make_from_shape(name: str, context: Context) -> Function:
         of_complex = name == "linspace" and any(isinstance(a, complex) for a in args)
         d, said = _options(context, dtype, Kind.COMPLEX if of_complex else Kind.FLOAT, device)
         data = library.function(name)(*args, **said, **options)
-        return context.wrap(library.checked(data, said["dtype"]), d)
+        return context.wrap(library.check_dtype(data, said["dtype"]), d)
 
     return function
 
 
-def full(context: Context) -> Function:
+def full_maker(context: NamespaceContext) -> Function:
     """Build `full`, which makes an array of one value, by default of the default dtype of its kind."""
 
     def full(shape: Any, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
-        if own is None and context.recipes.own and kind_of(fill_value) in INTEGERS:
-            own = asarray(context)(fill_value).dtype  # which may be wider than the default
+        if own is None and context.recipes.is_own_system and kind_of(fill_value) in INTEGERS:
+            own = asarray_maker(context)(fill_value).dtype  # which may be wider than the default
         d, said = _options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
-        data = context.library.xp.full(shape, filling(context, d, fill_value), **said)
-        weak = own is None and context.recipes.weak_alone(d.kind)
-        return context.wrap(context.library.checked(data, said["dtype"]), d, weak)
+        data = context.library.xp.full(shape, convert_fill_value(context, d, fill_value), **said)
+        weak = own is None and context.recipes.is_weak_alone(d.kind)
+        return context.wrap(context.library.check_dtype(data, said["dtype"]), d, weak)
 
     return full
 
 
-def filling(context: Context, d: DType, value: Any) -> Any:
+def convert_fill_value(context: NamespaceContext, d: DType, value: Any) -> Any:
     """Return the value that fills an array of a dtype; the system may convert or refuse a Python number.
 
     The library casts a number that would change the array's dtype, such as a float among integers.
     """
-    given = number(value)
+    given = python_number(value)
     if given is None:
-        return context.bare(value)
-    own = context.recipes.own  # if so, the library decides, and raises its own errors
-    p = context.system.explain(operand_of(d), scalar_of(given))
+        return context.unwrap(value)
+    own = context.recipes.is_own_system  # if so, the library decides, and raises its own errors
+    p = context.system.explain(operand_of_dtype(d), scalar_of(given))
     if p.dtype is d:
         counted = context.recipes.replace_scalar(given, p)
         return given if own else counted
     imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
-    if (imaginary or d.kind in INTEGERS) and not own and not represent(given, d)[0]:
+    if (imaginary or d.kind in INTEGERS) and not own and not is_in_range(given, d):
         raise range_error(given, d)  # casts of such a number differ between libraries, and between machines
     return given
 
 
-def arange(context: Context) -> Function:
+def arange_maker(context: NamespaceContext) -> Function:
     """Build `arange`, which makes evenly spaced numbers, by default of the default dtype of their kind."""
 
     def arange(
@@ -161,12 +168,12 @@ def arange(context: Context) -> Function:
         bounds = [x for x in (start, stop, step) if x is not None]
         kind = max((kind_of(x) or Kind.FLOAT for x in bounds), key=lambda each: each.category)
         own = dtype
-        if own is None and kind is Kind.SIGNED and any(exceeds_int32(number(x)) for x in bounds):
+        if own is None and kind is Kind.SIGNED and any(exceeds_int32(python_number(x)) for x in bounds):
             large = context.recipes.promote("arange", [*map(operand, bounds)])
             own = large.result  # np.arange(2**63) is float64
         d, said = _options(context, own, Kind.SIGNED if kind is Kind.BOOL else kind, device)
         data = context.library.xp.arange(start, stop, step, **said)
-        return context.wrap(context.library.checked(data, said["dtype"]), d)
+        return context.wrap(context.library.check_dtype(data, said["dtype"]), d)
 
     return arange
 
@@ -177,36 +184,36 @@ def kind_of(x: Any) -> Kind | None:
     return operand(x).kind if found is None and hasattr(x, "dtype") else found
 
 
-def like(name: str, context: Context) -> Function:
+def like_maker(name: str, context: NamespaceContext) -> Function:
     """Build a function that makes an array like another: of its shape and, by default, of its dtype."""
 
     def function(x: Any, /, *, dtype: object = None, device: object = None) -> Array:
-        return _made_like(context, name, x, (), dtype, device)
+        return _make_like(context, name, x, (), dtype, device)
 
     return function
 
 
-def full_like(context: Context) -> Function:
+def full_like_maker(context: NamespaceContext) -> Function:
     """Build `full_like`, which makes an array of one value, like another array."""
 
     def full_like(x: Any, /, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
-        return _made_like(context, "full_like", x, (fill_value,), dtype, device)
+        return _make_like(context, "full_like", x, (fill_value,), dtype, device)
 
     return full_like
 
 
-def _made_like(
-    context: Context, name: str, x: Any, fill: tuple[Any, ...], dtype: object, device: object
+def _make_like(
+    context: NamespaceContext, name: str, x: Any, fill: tuple[Any, ...], dtype: object, device: object
 ) -> Array:
-    own = context.array(name, x)
+    own = context.require_array(name, x)
     d = own.dtype if dtype is None else context.replace_requested(dtype)
     weak = dtype is None and context.recipes.promote(name, (own._type.operand,)).weak
     said = {"dtype": context.library.native(d), **({} if device is None else {"device": device})}
-    filled = [filling(context, d, value) for value in fill]
+    filled = [convert_fill_value(context, d, value) for value in fill]
     return context.wrap(context.library.function(name)(own._data, *filled, **said), d, weak)
 
 
-def from_dlpack(context: Context) -> Function:
+def from_dlpack_maker(context: NamespaceContext) -> Function:
     """Build `from_dlpack`, which makes an array over the buffer of another library's or namespace's array."""
 
     def from_dlpack(x: Any, /, *, device: object = None, copy: bool | None = None) -> Array:
@@ -217,20 +224,20 @@ def from_dlpack(context: Context) -> Function:
     return from_dlpack
 
 
-def astype(context: Context) -> Function:
+def astype_maker(context: NamespaceContext) -> Function:
     """Build `astype`, which casts explicitly; its result is never weak."""
 
     def astype(x: Any, dtype: object, /, *, copy: bool = True, device: object = None) -> Array:
-        own, d = context.array("astype", x), context.replace_requested(dtype)
+        own, d = context.require_array("astype", x), context.replace_requested(dtype)
         to = context.library.native(d)
         options = {} if device is None else {"device": device}
         data = context.library.xp.astype(own._data, to, copy=copy, **options)
-        return context.wrap(context.library.checked(data, to), d)
+        return context.wrap(context.library.check_dtype(data, to), d)
 
     return astype
 
 
-def frequencies(name: str, context: Context) -> Function:
+def frequencies_maker(name: str, context: NamespaceContext) -> Function:
     """Build a function that returns the sample frequencies of a transform."""
 
     def function(n: int, /, *, d: float = 1.0, dtype: object = None, device: object = None) -> Array:
@@ -242,7 +249,7 @@ def frequencies(name: str, context: Context) -> Function:
     return function
 
 
-def guard_function(context: Context, function: Function) -> Function:
+def guard_function(context: NamespaceContext, function: Function) -> Function:
     """Wrap a function so that it raises NamespaceError if the library cannot carry it out."""
 
     @wraps(function)
@@ -251,30 +258,32 @@ def guard_function(context: Context, function: Function) -> Function:
             return function(*args, **options)
         except TypelatticeError:
             raise
-        except (*LACKS, RuntimeError, OverflowError, AttributeError) as e:
+        except (*NO_KERNEL_ERRORS, RuntimeError, OverflowError, AttributeError) as e:
             why = f"{context.library.name} cannot carry out {function.__name__} ({one_line(e)})"
             raise NamespaceError(f"{why}; give other arguments, or another dtype") from e
 
     return call
 
 
-BUILDERS: dict[str, Builder] = {
-    "asarray": asarray,
-    "full": full,
-    "full_like": full_like,
-    "arange": arange,
-    "from_dlpack": from_dlpack,
-    "astype": astype,
-    **{name: partial(make_from_shape, name) for name in ("zeros", "ones", "empty", "eye", "linspace")},
-    **{name: partial(like, name) for name in ("zeros_like", "ones_like", "empty_like")},
-    **{name: partial(frequencies, name) for name in ("fftfreq", "rfftfreq")},
+CREATION_MAKERS: dict[str, FunctionMaker] = {
+    "asarray": asarray_maker,
+    "full": full_maker,
+    "full_like": full_like_maker,
+    "arange": arange_maker,
+    "from_dlpack": from_dlpack_maker,
+    "astype": astype_maker,
+    **{name: partial(shape_function_maker, name) for name in ("zeros", "ones", "empty", "eye", "linspace")},
+    **{name: partial(like_maker, name) for name in ("zeros_like", "ones_like", "empty_like")},
+    **{name: partial(frequencies_maker, name) for name in ("fftfreq", "rfftfreq")},
 }
 
 
-def creation(context: Context) -> dict[str, Function]:
+def make_creation_functions(context: NamespaceContext) -> dict[str, Function]:
     """Build the functions that create arrays, as far as the library has them."""
-    there = [name for name in BUILDERS if name != "from_dlpack" or context.library.has_function(name)]
+    there = [name for name in CREATION_MAKERS if name != "from_dlpack" or context.library.has_function(name)]
     return {
-        name: name_function(guard_function(context, name_function(BUILDERS[name](context), name)), name)
+        name: name_function(
+            guard_function(context, name_function(CREATION_MAKERS[name](context), name)), name
+        )
         for name in there
     }

@@ -5,9 +5,9 @@ from contextlib import suppress
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.facts.range_checks import Value, represent
-from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.recipe import INTEGERS, RecipeMaker, number, number_text
+from typelattice.facts.range_checks import Value, is_in_range
+from typelattice.namespaces.namespace_error import NamespaceError
+from typelattice.namespaces.recipe import INTEGERS, RecipeMaker, number_text, python_number
 
 
 def refuse_masked(obj: Any) -> None:
@@ -15,17 +15,19 @@ def refuse_masked(obj: Any) -> None:
     if isinstance(obj, (list, tuple)):
         for item in obj:
             refuse_masked(item)
-    elif _has_mask(obj) or (has(obj, "_meta") and _has_mask(obj._meta)):  # the second is for lazy arrays
+    elif _has_mask(obj) or (
+        has_attributes(obj, "_meta") and _has_mask(obj._meta)
+    ):  # the second is for lazy arrays
         kind = f"{type(obj).__module__}.{type(obj).__qualname__}"
         what = f"a {kind} hides elements, which an array of a namespace cannot"
         raise NamespaceError(f"{what}; fill them first, as with x.filled(0)")
 
 
 def _has_mask(x: object) -> bool:
-    return has(x, "mask", "filled")
+    return has_attributes(x, "mask", "filled")
 
 
-def has(x: object, *names: str) -> bool:
+def has_attributes(x: object, *names: str) -> bool:
     """Return True if an object has all these attributes; False also if looking one up raises an error."""
     with suppress(Exception):
         return all(hasattr(x, name) for name in names)
@@ -37,7 +39,7 @@ def refuse_out_of_range(recipes: RecipeMaker, obj: Any, d: DType) -> None:
 
     Libraries differ here: most refuse, and PyTorch wraps some, which is right only under its own rules.
     """
-    value = None if recipes.own or d.kind not in INTEGERS else beyond(obj, d)
+    value = None if recipes.is_own_system or d.kind not in INTEGERS else find_out_of_range(obj, d)
     if value is not None:
         raise range_error(value, d)
 
@@ -48,9 +50,9 @@ def range_error(value: Value, d: DType) -> NamespaceError:
     return NamespaceError(f"{what}; use a value within it, or make a wider array and cast it with astype")
 
 
-def beyond(x: Any, d: DType) -> Value | None:
+def find_out_of_range(x: Any, d: DType) -> Value | None:
     """Find a Python number in nested sequences that an integer dtype does not hold; None if there is none."""
     if isinstance(x, (list, tuple)):
-        return next((found for item in x if (found := beyond(item, d)) is not None), None)
-    value = number(x)
-    return None if value is None or represent(value, d)[0] else value
+        return next((found for item in x if (found := find_out_of_range(item, d)) is not None), None)
+    value = python_number(x)
+    return None if value is None or is_in_range(value, d) else value

@@ -7,17 +7,17 @@ from typing import Any
 
 from typelattice.engine.answer import PromotionError
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
-from typelattice.facts.shapes import Shape, broadcast
+from typelattice.facts.dtypes import DType, Kind, complex_of, real_part_dtype
+from typelattice.facts.shapes import Shape, find_broadcast_shape
 from typelattice.files.reader import system as load
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.function_context import DEFAULTS, Context
-from typelattice.namespaces.recipe import number
+from typelattice.namespaces.namespace_context import KIND_BY_STANDARD_WORD, NamespaceContext
+from typelattice.namespaces.namespace_error import NamespaceError
+from typelattice.namespaces.recipe import python_number
 from typelattice.namespaces.result_tuples import FInfo, IInfo
 from typelattice.namespaces.standard_signatures import name_function
-from typelattice.operands.notation import number as scalar_of
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.notation import number_operand as scalar_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 KINDS: dict[str, tuple[Kind, ...]] = {
     "bool": (Kind.BOOL,),
@@ -34,7 +34,7 @@ KINDS: dict[str, tuple[Kind, ...]] = {
 class Info:
     """The result of `__array_namespace_info__()`: capabilities, devices, dtypes and default dtypes."""
 
-    context: Context
+    context: NamespaceContext
 
     def capabilities(self) -> dict[str, bool | int | None]:
         """Return the library's capabilities."""
@@ -54,7 +54,7 @@ class Info:
         own, have = self.context.system.defaults, {d.kind for d in self.context.dtypes.values()}
         return {
             word: own.get(kind) or self.context.library_default(kind, device)
-            for word, kind in DEFAULTS.items()
+            for word, kind in KIND_BY_STANDARD_WORD.items()
             if kind in have
         }
 
@@ -72,7 +72,7 @@ def _kinds(word: str) -> tuple[Kind, ...]:
     return KINDS[word]
 
 
-def at_least(
+def promote_to_kind(
     system: System, d: DType, kind: Any, default: Callable[[Kind], DType | None]
 ) -> DType | None:
     """Raise a dtype to a kind, `"float"` or `"complex"`; return it unchanged if it is not below that kind.
@@ -84,14 +84,14 @@ def at_least(
         raise ValueError(f"unknown kind {kind!r}; it is 'float' or 'complex'")
     found: DType | None = d
     if kind and d.kind.category < Kind.FLOAT.category:
-        quotient = system.explain(operand_of(d), operand_of(d), op="divide").dtype
+        quotient = system.explain(operand_of_dtype(d), operand_of_dtype(d), op="divide").dtype
         found = quotient if quotient and quotient.kind is Kind.FLOAT else default(Kind.FLOAT)
     return complex_of(found) if found and kind == "complex" else found
 
 
 def float_limits(dtype: DType) -> FInfo:
     """Return the limits of a float dtype, or of a complex one's parts. Raises NamespaceError for others."""
-    d = part_of(dtype)
+    d = real_part_dtype(dtype)
     if d.kind is not Kind.FLOAT or d.precision is None or d.max is None or d.min_exponent is None:
         raise NamespaceError(f"{d} is no float dtype; use iinfo for integers")
     eps, smallest_normal = 2.0 ** (1 - d.precision), 2.0**d.min_exponent
@@ -105,33 +105,36 @@ def integer_limits(d: DType) -> IInfo:
     return IInfo(d.bits or 0, int(d.max or 0), int(d.min or 0), d)
 
 
-def inspection(context: Context) -> dict[str, Callable[..., Any]]:
+def make_inspection_functions(context: NamespaceContext) -> dict[str, Callable[..., Any]]:
     """Build the functions that ask about dtypes."""
 
     def one(x: Any) -> DType:
         """Return the dtype of an array, or read a requested dtype."""
-        return context.array("inspection", x).dtype if isinstance(x, Array) else context.dtype(x)
+        return context.require_array("inspection", x).dtype if isinstance(x, Array) else context.read_dtype(x)
 
     def operand(x: Any) -> Operand:
         if isinstance(x, Array):
-            return context.array("result_type", x)._type.operand
-        value = number(x)
-        return operand_of(context.dtype(x)) if value is None else scalar_of(value)
+            return context.require_array("result_type", x)._type.operand
+        value = python_number(x)
+        return operand_of_dtype(context.read_dtype(x)) if value is None else scalar_of(value)
 
     def result_type(*arrays_and_dtypes: Any, kind: str | None = None) -> DType:
         """Return the dtype to which arrays, dtypes and Python scalars promote under the system.
 
-        `kind`, `"float"` or `"complex"`: raise the result at least to that kind, as `at_least` does. Raises
-        PromotionError if the system refuses the operands.
+        `kind`, `"float"` or `"complex"`: raise the result at least to that kind, as `promote_to_kind` does.
+        Raises PromotionError if the system refuses the operands.
         """
         d = context.system.promote(*map(operand, arrays_and_dtypes)).result
-        return at_least(context.system, d, kind, context.default) or d
+        return promote_to_kind(context.system, d, kind, context.default_dtype) or d
 
     def can_cast(from_: Any, to: Any, /) -> bool:
         """Return True if a dtype, or an array's, casts implicitly to another: the two promote to that one."""
         target = one(to)
         try:
-            return context.system.promote(operand_of(one(from_)), operand_of(target)).result is target
+            return (
+                context.system.promote(operand_of_dtype(one(from_)), operand_of_dtype(target)).result
+                is target
+            )
         except PromotionError:
             return False
 
@@ -147,8 +150,8 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
         """Return True if a dtype is of a kind, is a certain dtype, or matches one of several of these."""
         if isinstance(kind, tuple):
             return any(isdtype(dtype, k) for k in kind)
-        d = context.dtype(dtype)
-        return d.kind in _kinds(kind) if isinstance(kind, str) else d is context.dtype(kind)
+        d = context.read_dtype(dtype)
+        return d.kind in _kinds(kind) if isinstance(kind, str) else d is context.read_dtype(kind)
 
     functions = (result_type, can_cast, finfo, iinfo, isdtype, broadcast_shapes)
     return {f.__name__: name_function(f, f.__name__) for f in functions}
@@ -156,4 +159,4 @@ def inspection(context: Context) -> dict[str, Callable[..., Any]]:
 
 def broadcast_shapes(*shapes: Shape) -> Shape | None:
     """Broadcast shapes to one shape. Raises ShapeError, a ValueError, where they do not go together."""
-    return broadcast(shapes)
+    return find_broadcast_shape(shapes)

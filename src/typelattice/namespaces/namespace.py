@@ -13,20 +13,20 @@ from weakref import WeakValueDictionary
 
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
-from typelattice.facts.operations import COMPARING, OPERATIONS, OPERATORS
+from typelattice.facts.operations import COMPARING_CLASSES, OPERATIONS, OPERATORS
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.namespaces.array import VERSIONS, Array
-from typelattice.namespaces.assignment import elements, in_place
-from typelattice.namespaces.creation import creation
-from typelattice.namespaces.function_builders import builder, promoting_functions
-from typelattice.namespaces.function_context import Context
-from typelattice.namespaces.hashable_system import content
-from typelattice.namespaces.inspection import Info, inspection
+from typelattice.namespaces.assignment import element_methods, in_place_maker
+from typelattice.namespaces.creation import make_creation_functions
+from typelattice.namespaces.function_makers import find_maker, make_promoting_functions
+from typelattice.namespaces.inspection import Info, make_inspection_functions
 from typelattice.namespaces.libraries import library as find_library
-from typelattice.namespaces.libraries.computing import ComputingLibrary
+from typelattice.namespaces.libraries.computing_library import ComputingLibrary
+from typelattice.namespaces.namespace_context import NamespaceContext
 from typelattice.namespaces.recipe import RecipeMaker
 from typelattice.namespaces.standard_signatures import name_function, standard
+from typelattice.namespaces.system_content import system_content
 
 if TYPE_CHECKING:
     from typelattice.namespaces.standard import FFT, Functions, Linalg
@@ -57,17 +57,17 @@ class Namespace(Members):
             "__slots__": (), "__module__": __name__, "__reduce__": _reduce,
             "_space": self, "_recipes": RecipeMaker(system, library), "_to_numpy": to_numpy,
         })  # fmt: skip
-        self._context = context = Context(system, library, arrays)
-        functions = promoting_functions(context)
-        for name, method in (*operators(context, functions).items(), *elements(context).items()):
+        self._context = context = NamespaceContext(system, library, arrays)
+        functions = make_promoting_functions(context)
+        for name, method in (*make_operators(context, functions).items(), *element_methods(context).items()):
             setattr(arrays, name, method)
-        library.adopt(arrays, _apart, context.again)
+        library.register_array_class(arrays, _flatten_array, context.rebuild_array)
         found = {
             **functions,
-            **creation(context),
-            **inspection(context),
+            **make_creation_functions(context),
+            **make_inspection_functions(context),
             **context.dtypes,
-            **{d.name: d for d in system.requested if isinstance(d, DType) and library.has(d)},
+            **{d.name: d for d in system.requested if isinstance(d, DType) and library.has_dtype(d)},
             **CONSTANTS,
         }
         further = {*functions} - {*standard().linalg, *standard().fft}
@@ -88,7 +88,7 @@ class Namespace(Members):
         system = self.system
         named = system.name in systems(versions=True) and find_system(system.name) is system
         to_numpy = self._context.Array._to_numpy
-        return _again, (system.name if named else system, self._context.library.name, to_numpy)
+        return _rebuild_namespace, (system.name if named else system, self._context.library.name, to_numpy)
 
     def __deepcopy__(self, memo: object) -> Namespace:
         return self
@@ -108,24 +108,26 @@ class Extension:
         return [*vars(self)]
 
 
-def operators(context: Context, functions: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+def make_operators(
+    context: NamespaceContext, functions: dict[str, Callable[..., Any]]
+) -> dict[str, Callable[..., Any]]:
     """Build the methods of operators: `__add__`, `__radd__` and `__iadd__` for `+`, and so on."""
     named_there = [op for op in OPERATIONS.values() if op.name in functions]
     found = {op.method: functions[op.name] for op in named_there if op.method}
     for op in OPERATORS.values():
-        build = builder(op)
+        build = find_maker(op)
         if op.method is None or build is None or op.function not in functions:
             continue
         if op.in_place:
-            found[op.method] = in_place(context, op.name, found[op.method.replace("__i", "__", 1)])
+            found[op.method] = in_place_maker(context, op.name, found[op.method.replace("__i", "__", 1)])
             continue
         found[op.method] = function = name_function(build(context, op.name), op.function)
-        if op.most == 2 and op.of_class not in COMPARING:
-            found[op.method.replace("__", "__r", 1)] = _reflect(function)
+        if op.most == 2 and op.of_class not in COMPARING_CLASSES:
+            found[op.method.replace("__", "__r", 1)] = _reflected_maker(function)
     return found
 
 
-def _reflect(function: Callable[..., Any]) -> Callable[..., Any]:
+def _reflected_maker(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, other: function(other, self)
 
 
@@ -151,8 +153,8 @@ def namespace(
     (float32, True)
     """
     found = find_system(system)
-    key = content(found), library, to_numpy
-    with ONE_AT_A_TIME:
+    key = system_content(found), library, to_numpy
+    with NAMESPACE_LOCK:
         made = MADE.get(key)
         if made is None:
             made = MADE[key] = Namespace(found, find_library(library), to_numpy)
@@ -163,25 +165,25 @@ def namespace(
 
 MADE: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
 LAST: deque[Namespace] = deque(maxlen=64)  # kept, so that a repeated request does not make it again
-ONE_AT_A_TIME = Lock()  # two threads that ask at the same moment must get the same namespace
+NAMESPACE_LOCK = Lock()  # two threads that ask at the same moment must get the same namespace
 
 
-def _again(system: System | str, library: str, to_numpy: bool) -> Namespace:
+def _rebuild_namespace(system: System | str, library: str, to_numpy: bool) -> Namespace:
     """Restore a pickled namespace; return the existing one if its system is bundled."""
     return namespace(system, import_module(library), to_numpy=to_numpy)
 
 
-def _apart(x: Array) -> tuple[Any, tuple[DType, bool]]:
+def _flatten_array(x: Array) -> tuple[Any, tuple[DType, bool]]:
     """Split an array of a namespace into the library's array and its other facts: dtype and weakness."""
     return x._data, (x.dtype, x.weak)
 
 
 def _reduce(x: Array) -> tuple[Any, ...]:
     """Return the function and arguments by which an array is copied and pickled."""
-    return _array_again, (x._space, x._data, x.dtype, x.weak)
+    return _rebuild_array, (x._space, x._data, x.dtype, x.weak)
 
 
-def _array_again(space: Namespace, data: Any, dtype: DType, weak: bool) -> Array:
+def _rebuild_array(space: Namespace, data: Any, dtype: DType, weak: bool) -> Array:
     """Restore a copied or pickled array. Raises NamespaceError if the library changed its dtype."""
     library = space._context.library
-    return space._context.wrap(library.checked(data, library.native(dtype)), dtype, weak)
+    return space._context.wrap(library.check_dtype(data, library.native(dtype)), dtype, weak)

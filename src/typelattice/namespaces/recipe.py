@@ -13,16 +13,16 @@ from functools import partial
 from typing import Any
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operand_checks import has_pair
-from typelattice.engine.operate import operation_rules
+from typelattice.engine.evaluate_operation import operation_rules
+from typelattice.engine.operand_checks import lists_pair
 from typelattice.engine.rule_words import JoinRule
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak
-from typelattice.facts.operations import COMPARING, operation
-from typelattice.facts.range_checks import Value, represent
-from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.libraries.computing import ComputingLibrary
-from typelattice.operands.operand import SCALARS, Operand, operand_of, scalar
+from typelattice.facts.operations import COMPARING_CLASSES, operation
+from typelattice.facts.range_checks import Value, is_in_range
+from typelattice.namespaces.libraries.computing_library import ComputingLibrary
+from typelattice.namespaces.namespace_error import NamespaceError
+from typelattice.operands.operand import PYTHON_KINDS, Operand, operand_of_dtype, scalar
 
 
 class ArrayType:
@@ -44,21 +44,21 @@ class Recipe:
 
     - `promotion`: the system's answer behind the recipe.
     - `compute`: the function of the library's arrays that gives the library's result.
-    - `finish`: the cast of that result, None if it needs none.
+    - `cast_result`: the cast of that result, None if it needs none.
     - `low`, `high`: the least and greatest value of a Python scalar for which the recipe holds.
-    - `to`: the native dtype to which operands are cast first; None if the library is given them as they are.
+    - `native_dtype`: the one to which operands are cast first; None if the library is given them as they are.
     - `array_type`: the type of the result, known once the recipe has been carried out.
     """
 
     promotion: Promotion
     compute: Callable[..., Any]
-    finish: Callable[[Any], Any] | None
+    cast_result: Callable[[Any], Any] | None
     low: float
     high: float
-    to: Any
+    native_dtype: Any
     array_type: ArrayType | None = None
 
-    def holds(self, value: Value | None) -> bool:
+    def covers_value(self, value: Value | None) -> bool:
         """Return True if the recipe holds for a Python scalar of this value; None means no scalar."""
         return value is None or (not isinstance(value, complex) and self.low <= value <= self.high)
 
@@ -68,10 +68,10 @@ class RecipeMaker:
 
     def __init__(self, system: System, library: ComputingLibrary) -> None:
         self.system, self.library = system, library
-        self.by_value = system.combine == "value"
+        self.promotes_by_value = system.combine == "value"
         weak_nodes = any(isinstance(node, Weak) for node in system.order.nodes)
-        self.weak_arrays = weak_nodes or "scalar" not in system.tiers
-        self.own = library.is_described_by(system)
+        self.has_weak_arrays = weak_nodes or "scalar" not in system.tiers
+        self.is_own_system = library.is_described_by(system)
         self._types: dict[tuple[DType, bool, bool, bool], ArrayType] = {}
 
     # -- array types
@@ -81,25 +81,25 @@ class RecipeMaker:
         key = dtype, weak, zero_d, weak_to_library
         found = self._types.get(key)
         if found is None:
-            operand = operand_of(dtype, weak=weak, tier="0d" if zero_d else "array")
+            operand = operand_of_dtype(dtype, weak=weak, tier="0d" if zero_d else "array")
             found = self._types.setdefault(key, ArrayType(operand, self.library.native(dtype)))
         return found
 
-    def of(self, data: Any, dtype: DType | None = None, weak: bool = False) -> ArrayType:
+    def type_of_array(self, data: Any, dtype: DType | None = None, weak: bool = False) -> ArrayType:
         """Return the type of an array of the library."""
         library = self.library
-        return self.array_type(dtype or library.dtype(data), weak, data.ndim == 0, library.weak(data))
+        return self.array_type(dtype or library.dtype(data), weak, data.ndim == 0, library.is_weak(data))
 
-    def weak_alone(self, kind: Kind) -> bool:
+    def is_weak_alone(self, kind: Kind) -> bool:
         """Return True if a Python scalar of a kind is weak by itself; an array made of it is then weak."""
         return self.system.explain(scalar(kind)).weak
 
     def operand(self, array_type: ArrayType, data: Any) -> Operand:
         """Convert an array to an operand, with its value if the system looks at values."""
         o = array_type.operand
-        if not self.by_value or o.tier != "0d" or o.dtype is None:
+        if not self.promotes_by_value or o.tier != "0d" or o.dtype is None:
             return o
-        return operand_of(o.dtype, tier="0d", value=self.library.value(data))
+        return operand_of_dtype(o.dtype, tier="0d", value=self.library.value(data))
 
     # -- recipes
 
@@ -114,7 +114,7 @@ class RecipeMaker:
             raise NamespaceError(f"{listed} have no dtype in common to compute {op} in; cast them to one")
         return found
 
-    def make(self, op: str, operands: Sequence[Operand]) -> Recipe:
+    def make_recipe(self, op: str, operands: Sequence[Operand]) -> Recipe:
         """Make the recipe of an operation on arrays and Python scalars.
 
         If the system is the library's own, the recipe tries the library on uncast operands first. Its result
@@ -122,31 +122,35 @@ class RecipeMaker:
         casts and computes in the result's dtype: separate casts before would round differently.
         """
         p = self.promote(op, operands)
-        at_once = self.library.fuses and p.compute is p.dtype and all(o.tier != "scalar" for o in operands)
+        at_once = (
+            self.library.fuses_casts and p.compute is p.dtype and all(o.tier != "scalar" for o in operands)
+        )
         at_once &= p.accumulator is None
-        if not self.own and not at_once:
-            return self.casting(p)
-        low, high = self.range(p)
-        function = self.library.raw(op, _zero_d(operands))
+        if not self.is_own_system and not at_once:
+            return self.casting_recipe(p)
+        low, high = self.scalar_range(p)
+        function = self.library.uncast_function(op, _zero_d(operands))
         return Recipe(p, function, None, low, high, None)
 
-    def casting(self, p: Promotion) -> Recipe:
+    def casting_recipe(self, p: Promotion) -> Recipe:
         """Make the recipe that casts the operands of an operation before the library computes."""
         assert p.op is not None
         native = self.library.native
-        if p.node is None and has_pair(operation_rules(self.system, p.op).joins_never, p.operands):
-            return self.comparing_apart(p)
-        to = native(self.computed_in(p))
-        as_is = self.exact(p)
+        if p.node is None and lists_pair(operation_rules(self.system, p.op).joins_never, p.operands):
+            return self.exact_comparison_recipe(p)
+        to = native(self.operand_dtype(p))
+        as_is = self.compares_exactly(p)
         sources = [to if as_is or not o.dtype or o.tier == "scalar" else native(o.dtype) for o in p.operands]
         if p.accumulator is None:
-            compute = self.library.casting(operation(p.op).function, to, sources, _zero_d(p.operands))
+            compute = self.library.casting_function(
+                operation(p.op).function, to, sources, _zero_d(p.operands)
+            )
         else:
             compute = partial(self.library.accumulate, operation(p.op).function, to)
-        low, high = self.range(p)
-        return Recipe(p, compute, self.finish(native(p.result)), low, high, to)
+        low, high = self.scalar_range(p)
+        return Recipe(p, compute, self.result_cast_maker(native(p.result)), low, high, to)
 
-    def comparing_apart(self, p: Promotion) -> Recipe:
+    def exact_comparison_recipe(self, p: Promotion) -> Recipe:
         """Make the recipe that compares an unsigned with a signed integer exactly.
 
         A library that does so by itself is left alone. For others a negative number lies below all unsigned
@@ -154,14 +158,16 @@ class RecipeMaker:
         """
         assert p.op is not None
         name = operation(p.op).function
-        if self.library.exact_comparisons:
-            return Recipe(p, self.library.raw(name, _zero_d(p.operands)), None, *self.range(p), None)
+        if self.library.compares_exactly:
+            return Recipe(
+                p, self.library.uncast_function(name, _zero_d(p.operands)), None, *self.scalar_range(p), None
+            )
         dtypes = [o.dtype for o in p.operands]
         wide = next(d for d in dtypes if d is not None and d.kind is Kind.UNSIGNED)
         place = next(i for i, d in enumerate(dtypes) if d is not wide)
         to = self.library.native(wide)
         sources = [self.library.native(d) for d in dtypes if d is not None]
-        compare = self.library.casting(name, to, sources, _zero_d(p.operands))
+        compare = self.library.casting_function(name, to, sources, _zero_d(p.operands))
         of_negative = name == "not_equal" or name.startswith(("less", "greater")[place])
 
         def compute(x: Any, y: Any) -> Any:
@@ -169,47 +175,47 @@ class RecipeMaker:
             found = compare(x, y)
             return found | negative if of_negative else found & ~negative
 
-        return Recipe(p, compute, None, *self.range(p), None)
+        return Recipe(p, compute, None, *self.scalar_range(p), None)
 
-    def computed_in(self, p: Promotion) -> DType:
+    def operand_dtype(self, p: Promotion) -> DType:
         """Return the dtype to which operands are cast.
 
         An integer exponent may keep the base's dtype and yet not fit into it. So both are cast to the widest
         integer dtype, whose products agree with those of narrower ones in all bits that these have.
         """
-        compute = p.arithmetic
+        compute = p.arithmetic_dtype
         if p.op is None or operation(p.op).function != "pow" or compute.kind not in INTEGERS:
             return compute
         exponent = p.operands[1]
         return WIDEST if exponent.kind in INTEGERS and exponent.dtype is not compute else compute
 
-    def exact(self, p: Promotion) -> bool:
+    def compares_exactly(self, p: Promotion) -> bool:
         """Return True if library and system both compare signed with unsigned integers exactly."""
         assert p.op is not None
-        silent = self.by_value or operation_rules(self.system, p.op).fit == {}
-        compares = operation(p.op).of_class in COMPARING
-        if not (self.library.exact_comparisons and silent and compares and p.compute is not None):
+        silent = self.promotes_by_value or operation_rules(self.system, p.op).fit == {}
+        compares = operation(p.op).of_class in COMPARING_CLASSES
+        if not (self.library.compares_exactly and silent and compares and p.compute is not None):
             return False
         return p.compute.kind is Kind.FLOAT and all(o.dtype and o.kind.category == 1 for o in p.operands)
 
-    def finish(self, result: Any) -> Callable[[Any], Any]:
+    def result_cast_maker(self, result: Any) -> Callable[[Any], Any]:
         """Build a function that casts to the result's dtype if the library gave another."""
         cast = self.library.cast
         return lambda out: out if out.dtype == result else cast(out, result)
 
-    def is_as_said(self, data: Any, p: Promotion) -> bool:
+    def matches_promotion(self, data: Any, p: Promotion) -> bool:
         """Return True if an array of the library has the dtype and the weakness that the system says."""
-        weak = self.weak_arrays and self.library.weak(data) != p.weak
+        weak = self.has_weak_arrays and self.library.is_weak(data) != p.weak
         return data.dtype == self.library.native(p.result) and not weak
 
-    def range(self, p: Promotion) -> tuple[float, float]:
+    def scalar_range(self, p: Promotion) -> tuple[float, float]:
         """Return a range of Python scalars for which the recipe surely holds; empty if low > high."""
         none = 1, 0
         assert p.op is not None
         if operation(p.op).of_class == "logical":  # it may use a number before it is rounded
             return none
         scalars = [o for o in p.operands if o.tier == "scalar"]
-        if not scalars or self.by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
+        if not scalars or self.promotes_by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
             return none
         if scalars[0].kind is Kind.BOOL:
             return 0, 1
@@ -223,16 +229,16 @@ class RecipeMaker:
 
     def number_in_range(self, value: Value, recipe: Recipe, like: Any) -> Any:
         """Convert a Python scalar, whose value the recipe covers, to what the library gets."""
-        return value if recipe.to is None else self.library.number(value, recipe.to, like)
+        return value if recipe.native_dtype is None else self.library.number(value, recipe.native_dtype, like)
 
-    def number(self, value: Value, p: Promotion, like: Any) -> Any:
+    def convert_number(self, value: Value, p: Promotion, like: Any) -> Any:
         """Convert a Python scalar to what the library gets: the very number that the system says.
 
         Raises NamespaceError if the system refuses the value, or does not say what becomes of it.
         """
-        to = self.computed_in(p)
+        to = self.operand_dtype(p)
         counted = self.replace_scalar(value, p)
-        if isinstance(counted, float) and not represent(counted, to)[0]:
+        if isinstance(counted, float) and not is_in_range(counted, to):
             return counted  # an infinity for a comparison, which the dtype cannot hold
         try:
             return self.library.number(counted, self.library.native(to), like)
@@ -245,18 +251,18 @@ class RecipeMaker:
 
         Raises NamespaceError if the system refuses the value, or does not say what becomes of it.
         """
-        to = self.computed_in(p)
+        to = self.operand_dtype(p)
         of_class = operation(p.op).of_class if p.op else None
         if of_class == "logical" and self._counts_exactly(value, p):
             return bool(value)
-        kind = SCALARS[type(value)]
+        kind = PYTHON_KINDS[type(value)]
         same = [f for f in p.fits if f.kind is kind and (f.value is value or f.value == value)]  # NaN is NaN
         fit = same[0] if same else None
-        if fit is None or fit.outcome == "fits" or represent(value, to)[0]:
+        if fit is None or fit.outcome == "fits" or is_in_range(value, to):
             return value
         if fit.becomes is not None:
             return fit.becomes
-        if fit.outcome != "raise" and of_class in COMPARING and not isinstance(value, complex):
+        if fit.outcome != "raise" and of_class in COMPARING_CLASSES and not isinstance(value, complex):
             # An infinity compares with all values of the dtype as the number itself does.
             return math.inf if value > 0 else -math.inf
         what = f"{number_text(value)} is out of range for {to} under {self.system.name}"
@@ -267,7 +273,7 @@ class RecipeMaker:
         """Return True if an operation uses a number exactly, before it is rounded to the compute dtype."""
         assert p.op is not None
         policy = operation_rules(self.system, p.op).fit or {}
-        return policy.get(SCALARS[type(value)].word, "").startswith("exact")
+        return policy.get(PYTHON_KINDS[type(value)].word, "").startswith("exact")
 
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
@@ -298,13 +304,13 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:160]
 
 
-def number(x: object) -> Value | None:
+def python_number(x: object) -> Value | None:
     """Return a Python number as a plain int, float or complex; None for anything else.
 
     An IntEnum or an instance of a subclass becomes its plain value. A scalar of a library has a dtype and is
     no Python number, even if its class derives from float.
     """
-    if type(x) in SCALARS:
+    if type(x) in PYTHON_KINDS:
         return x  # type: ignore[return-value]
     if not isinstance(x, (int, float, complex)) or hasattr(x, "dtype"):
         return None

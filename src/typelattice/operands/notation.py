@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.frozen_classes import replace
-from typelattice.facts.range_checks import Value, represent
-from typelattice.facts.suggestions import short
+from typelattice.facts.range_checks import Value, is_in_range
+from typelattice.facts.suggestions import quote_short
 from typelattice.operands.operand import (
-    SCALAR,
-    SCALARS,
-    WORDS,
+    FOREIGN_SCALAR_SUFFIX,
+    KIND_BY_NAME,
+    PYTHON_KINDS,
     Operand,
     OperandError,
     Tier,
-    operand_of,
+    operand_of_dtype,
     scalar,
 )
 
@@ -28,51 +28,53 @@ MAX_INT_BITS = (
 MAX_NUMBER_CHARS = 1300  # characters of a number: as many as such an int has digits, and a few more
 
 
-def parse(text: str, own: Mapping[str, DType] = {}) -> Operand:
-    """Return the operand that a string describes; `own` are dtypes that a system file defines.
+def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand:
+    """Return the operand that a string describes; `custom_dtypes` are those that a system file defines.
 
     Raises OperandError for a text that describes none, DTypeError for an unknown dtype.
 
-    >>> parse("int8:0d").tier, parse("2j").kind.value
+    >>> parse_operand("int8:0d").tier, parse_operand("2j").kind.value
     ('0d', 'complex')
     """
-    if text in WORDS:
-        return scalar(WORDS[text])
+    if text in KIND_BY_NAME:
+        return scalar(KIND_BY_NAME[text])
     if NUMBER.match(text):
-        return number(literal(text))
+        return number_operand(parse_number(text))
     described, _, value = text.partition("=")
     name, *marks = described.split(":")
-    found = read_dtype(name, own)
+    found = read_dtype(name, custom_dtypes)
     tiers = [TIERS[mark] for mark in marks if mark in TIERS]
     further = [mark for mark in marks if mark not in TIERS and mark != "weak"]
     foreign = further.pop() if further and _is_foreign(further[-1]) else ""
     if further or len(tiers) > 1 or marks.count("weak") > 1:
-        what = short(":".join(marks))
-        raise OperandError(f"cannot read {what} in {short(text)}; write :0d or :weak, as in int8:0d")
-    tier, weak = (tiers or ["0d" if foreign.endswith(SCALAR) else "array"])[0], "weak" in marks
+        what = quote_short(":".join(marks))
+        raise OperandError(f"cannot read {what} in {quote_short(text)}; write :0d or :weak, as in int8:0d")
+    tier, weak = (tiers or ["0d" if foreign.endswith(FOREIGN_SCALAR_SUFFIX) else "array"])[0], "weak" in marks
     if "=" not in text:
-        return replace(operand_of(found, weak, tier), foreign=foreign)
-    held = literal(value)
+        return replace(operand_of_dtype(found, weak, tier), foreign=foreign)
+    held = parse_number(value)
     if tier == "array":
-        raise OperandError(f"an array has many values; write {name}:0d={short_number(held)}")
-    if SCALARS[type(held)].category > found.kind.category or not represent(held, found)[0]:
-        cannot = f"{found} cannot hold {short_number(held)}"
+        raise OperandError(f"an array has many values; write {name}:0d={clip_number(held)}")
+    if PYTHON_KINDS[type(held)].category > found.kind.category or not is_in_range(held, found):
+        cannot = f"{found} cannot hold {clip_number(held)}"
         raise OperandError(f"{cannot}; give a value that it holds, or another dtype")
-    return replace(operand_of(found, weak, tier, held), foreign=foreign)
+    return replace(operand_of_dtype(found, weak, tier, held), foreign=foreign)
 
 
-def read_dtype(name: str, own: Mapping[str, DType] = {}) -> DType:
-    """Return the dtype that a name means; `own` are dtypes that a system file defines. Raise DTypeError.
+def read_dtype(name: str, custom_dtypes: Mapping[str, DType] = {}) -> DType:
+    """Return the dtype that a name means. Raise DTypeError.
+
+    `custom_dtypes` are those that a system file defines.
 
     >>> read_dtype("int8")
     int8
     """
-    if name in own:
-        return own[name]
+    if name in custom_dtypes:
+        return custom_dtypes[name]
     if "(" in name:
         from typelattice.facts.dtype_members import read_member  # few dtypes have parameters
 
-        return read_member(name, own)
+        return read_member(name, custom_dtypes)
     return dtype(name)
 
 
@@ -80,19 +82,19 @@ def _is_foreign(mark: str) -> bool:
     """Return True if a mark names the library of a foreign array or scalar: `numpy-scalar`."""
     from typelattice.facts.libraries import libraries  # few strings have such a mark
 
-    return mark.removesuffix(SCALAR) in libraries()
+    return mark.removesuffix(FOREIGN_SCALAR_SUFFIX) in libraries()
 
 
-def number(value: Value) -> Operand:
+def number_operand(value: Value) -> Operand:
     """Return the operand of a Python number. Raises OperandError for an int beyond MAX_INT_BITS bits."""
     if isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
         raise OperandError(
             f"an int of {value.bit_length():,} bits; no dtype holds more than {MAX_INT_BITS:,}"
         )
-    return scalar(SCALARS[type(value)], value)
+    return scalar(PYTHON_KINDS[type(value)], value)
 
 
-def literal(text: str) -> Value:
+def parse_number(text: str) -> Value:
     """Return the Python number that a text denotes. Raises OperandError."""
     if text in ("True", "False"):
         return text == "True"
@@ -101,9 +103,9 @@ def literal(text: str) -> Value:
             return read(text)
         except ValueError:
             continue
-    raise OperandError(f"cannot read {short(text)} as a Python number")
+    raise OperandError(f"cannot read {quote_short(text)} as a Python number")
 
 
-def short_number(value: Value) -> str:
+def clip_number(value: Value) -> str:
     """Return a number for an error message, cut at 40 characters."""
     return str(value)[:40]

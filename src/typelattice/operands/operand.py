@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 else:
     Tier = str
 TIERS: tuple[Tier, ...] = ("array", "0d", "scalar")
-SCALARS: dict[type, Kind] = {bool: Kind.BOOL, int: Kind.SIGNED, float: Kind.FLOAT, complex: Kind.COMPLEX}
-WORDS = {"int": Kind.SIGNED, "float": Kind.FLOAT, "complex": Kind.COMPLEX}
+PYTHON_KINDS: dict[type, Kind] = {bool: Kind.BOOL, int: Kind.SIGNED, float: Kind.FLOAT, complex: Kind.COMPLEX}
+KIND_BY_NAME = {"int": Kind.SIGNED, "float": Kind.FLOAT, "complex": Kind.COMPLEX}
 BOOL = DTYPES["bool"]
-SCALAR = "-scalar"  # ends the name of the library of a foreign scalar: `numpy-scalar`
-LISTS = "python"  # marks a list as foreign; libraries convert it to an array or refuse it
+FOREIGN_SCALAR_SUFFIX = "-scalar"  # ends the name of the library of a foreign scalar: `numpy-scalar`
+FOREIGN_LIST = "python"  # marks a list as foreign; libraries convert it to an array or refuse it
 
 
 class OperandError(TypelatticeError, TypeError):
@@ -42,7 +42,7 @@ class Operand:
     foreign: str = ""
 
     @property
-    def own_node(self) -> Node:
+    def node(self) -> Node:
         """Its dtype; the weak node of its kind for a Python number, which has none."""
         return self.dtype or weak(self.kind)
 
@@ -51,13 +51,17 @@ class Operand:
         value = str(self.value).strip("()")
         if self.tier == "scalar":
             return value if self.value is not None else self.kind.word
-        zero_d = self.tier == "0d" and not self.foreign.endswith(SCALAR)  # a scalar has no dimensions
+        zero_d = self.tier == "0d" and not self.foreign.endswith(
+            FOREIGN_SCALAR_SUFFIX
+        )  # a scalar has no dimensions
         marks = (*(["0d"] if zero_d else []), *(["weak"] if self.weak else []), self.foreign)
         known = f"={value}" if self.value is not None else ""
         return f"{':'.join([str(self.dtype), *filter(None, marks)])}{known}"
 
 
-def operand_of(dtype: DType, weak: bool = False, tier: Tier = "array", value: Value | None = None) -> Operand:
+def operand_of_dtype(
+    dtype: DType, weak: bool = False, tier: Tier = "array", value: Value | None = None
+) -> Operand:
     """Return an operand that has a dtype."""
     return Operand(dtype, dtype.kind, weak, tier, value)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from typelattice.calls.step import NamedDType
+from typelattice.calls.steps import NamedDType
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.files.reader import system as find_system
-from typelattice.namespaces.common_dtype_casts import implicit_cast as cast_arrays
+from typelattice.namespaces.cast_arrays import implicit_cast as cast_arrays
 from typelattice.programs.replay.replay import replay
 from typelattice.programs.symbols.caller_location import here
 from typelattice.programs.symbols.symbol import Symbol, argument

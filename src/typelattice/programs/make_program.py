@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from typelattice.calls.step import ProgramError
+from typelattice.calls.steps import ProgramError
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.operations import Operation
@@ -61,7 +61,7 @@ def own_operations(systems: Iterable[System]) -> dict[str, Operation]:
     """Return the operations that the files of systems define. Raise ProgramError if two differ in one."""
     found: dict[str, Operation] = {}
     for system in systems:
-        for name, op in system.operations.items():
+        for name, op in system.custom_operations.items():
             if found.setdefault(name, op) != op:
                 raise ProgramError(f"{name} is called otherwise in {system.name}; give one of the systems")
     return found

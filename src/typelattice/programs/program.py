@@ -9,12 +9,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from typelattice.calls.step import Input, ProgramError, Step
+from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.disk.read import read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.read import read_json
@@ -28,7 +28,7 @@ from typelattice.programs.replay.replay import replay
 from typelattice.programs.replay.run_on_arrays import run
 
 if TYPE_CHECKING:
-    from typelattice.recorded.observed import Observed
+    from typelattice.recorded.recorded_answer import RecordedAnswer
 
 LARGEST_MODEL = 2**31  # bytes: more than a protocol buffer may have
 AnySystem = System | str | os.PathLike[str]
@@ -87,7 +87,7 @@ class Replay(Sequence[Outcome], Viewed):
         return tuple((step, outcome) for step, outcome in pairs if outcome.refused)
 
     @property
-    def departures(self) -> tuple[tuple[Step, Observed], ...]:
+    def departures(self) -> tuple[tuple[Step, RecordedAnswer], ...]:
         """The steps where the library departs from its rule, with its answers; later steps follow the rule.
 
         >>> import typelattice as tl
@@ -99,8 +99,8 @@ class Replay(Sequence[Outcome], Viewed):
         return tuple((step, seen) for step, outcome in pairs if (seen := outcome.recorded_departure))
 
     def __str__(self) -> str:
-        from typelattice.explanations.recorded_answer import describe_answer  # takes long to load
-        from typelattice.recorded.unasked import UNASKED_NOTE
+        from typelattice.explanations.recorded_answer_in_english import describe_answer  # takes long to load
+        from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
 
         lines = [f"under {self.name}"]
         for step, outcome in zip(self.program.steps, self.outcomes, strict=True):
@@ -109,7 +109,7 @@ class Replay(Sequence[Outcome], Viewed):
             did = f"; {seen.library} {describe_answer(seen)}" if (seen := outcome.recorded_departure) else ""
             lines.append(f"{step.text}: {outcome.marked}{why}{did}{where}")
         if any(outcome.never_asked for outcome in self.outcomes):
-            lines.append(UNASKED_NOTE)
+            lines.append(NEVER_ASKED_NOTE)
         return "\n".join(lines)
 
 
@@ -133,7 +133,7 @@ class Program(Viewed):
     @property
     def inputs(self) -> Mapping[str, Operand | str]:
         """The operand of each input, by the name of the input."""
-        return {step.text: step.given for step in self.steps if isinstance(step, Input)}
+        return {step.text: step.fixed_result for step in self.steps if isinstance(step, Input)}
 
     def __str__(self) -> str:
         """Return Python text that reads back as the same program, one line for each step."""
@@ -261,7 +261,7 @@ class Program(Viewed):
             if self.steps[i].text == text:
                 return i
         texts = [step.text for step in self.steps]
-        raise ProgramError(f"no step {text[:60]!r}{nearest(text, texts)}")
+        raise ProgramError(f"no step {text[:60]!r}{spelling_hint(text, texts)}")
 
 
 def _find_target(name: str, library: str) -> Any:

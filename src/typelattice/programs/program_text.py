@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from typelattice.calls.creation_and_casts import PYTHONS
-from typelattice.calls.multiple_results import arguments
-from typelattice.calls.step import (
-    KIND_KEPT,
-    WRITES,
+from typelattice.calls.creation_and_casts import PYTHON_TYPES
+from typelattice.calls.multiple_results import source_arguments
+from typelattice.calls.steps import (
+    FUNCTION_OF_IN_PLACE,
+    SAME_KIND_MARK,
     Argument,
     Call,
     Cast,
@@ -25,7 +25,7 @@ from typelattice.calls.step import (
     Slice,
     Step,
 )  # fmt: skip
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
@@ -69,22 +69,22 @@ def number(value: Value) -> str:
 
 
 def _write_parameter(step: Input) -> str:
-    return f'{step.text}: "{input_text(step.given, step.shape)}"'
+    return f'{step.text}: "{input_text(step.fixed_result, step.shape)}"'
 
 
 def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
     match step:
-        case Call(name="setitem", args=(x, value), operator=False):
+        case Call(name="setitem", args=(x, value), is_operator=False):
             key = _write_index(dict(step.keywords)["key"], names)
-            mark = ", {}={!r}".format(*KIND_KEPT) if KIND_KEPT in step.keywords else ""
+            mark = ", {}={!r}".format(*SAME_KIND_MARK) if SAME_KIND_MARK in step.keywords else ""
             yield f"{name} = {_write_argument(x, names)}.at[{key}].set({_write_argument(value, names)}{mark})"
         case Call(name="setitem", args=(x, value)):
             yield f"{name} = {_write_argument(x, names)}"
             place = _write_index(dict(step.keywords)["key"], names)
             yield f"{name}[{place}] = {_write_argument(value, names)}"
-        case Call(name=op, args=(x, y)) if op in WRITES:
+        case Call(name=op, args=(x, y)) if op in FUNCTION_OF_IN_PLACE:
             yield f"{name} = {_write_argument(x, names)}"
-            yield f"{name} {OPERATIONS[WRITES[op]].operator}= {_write_argument(y, names)}"
+            yield f"{name} {OPERATIONS[FUNCTION_OF_IN_PLACE[op]].operator}= {_write_argument(y, names)}"
         case Call():
             yield f"{name}{_write_annotation(step, names)} = {_call_text(step, names)}"
         case Cast(source=source, to=to):
@@ -99,9 +99,9 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
             given += [f"{key}={_write_argument(x, names)}" for key, x in step.keywords]
             given += [f"dtype={_write_argument(dtype, names)}"] if dtype else []
             yield f"{name} = xp.{step.name}({', '.join(given)})"
-        case Opaque(name=function, made_of=parts) if function in PYTHONS or function.startswith("math."):
+        case Opaque(name=function, made_of=parts) if function in PYTHON_TYPES or function.startswith("math."):
             yield f"{name} = {function}({', '.join(names[part] for part in parts)})"
-        case Opaque(given=given, made_of=parts):
+        case Opaque(fixed_result=given, made_of=parts):
             said = input_text(given, step.shape)
             yield f"{name} = opaque({', '.join([repr(said), *(names[part] for part in parts)])})"
 
@@ -117,11 +117,11 @@ def _write_annotation(step: Call, names: Sequence[str]) -> str:
 def _call_text(step: Call, names: Sequence[str]) -> str:
     """Return a call of an operation, by Python's operator if it was so written."""
     op = step.operation
-    taken, keywords, number = arguments(step)
+    taken, keywords, number = source_arguments(step)
     args = [_write_argument(x, names) for x in taken]
-    if step.operator and op.operator and len(args) == 2:
+    if step.is_operator and op.operator and len(args) == 2:
         return f"{args[0]} {op.operator} {args[1]}"
-    if step.operator and op.operator:
+    if step.is_operator and op.operator:
         return f"{op.operator.removesuffix('x')}{args[0]}"
     args += [f"{key}={_write_argument(x, names)}" for key, x in keywords.items()]
     args += (
@@ -149,7 +149,7 @@ def _write_lists(key: Argument, lists: str, names: Sequence[str]) -> str:
     """Return the text between the brackets of an index with lists, which are tuples in a step."""
     keys = key if isinstance(key, tuple) else (key,)
     texts = [_write_list(k, names) if isinstance(k, tuple) else _write_index(k, names) for k in keys]
-    return ", ".join(texts) + "," * (len(texts) == 1 and lists != INDICES[0])
+    return ", ".join(texts) + "," * (len(texts) == 1 and lists != INDEX_FORMS[0])
 
 
 def _write_list(items: tuple[Argument, ...], names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ EXCEPTION = "!"
 NOT_ASKED = "!NotAsked"
 """The answer of a call that nobody made."""
 
-LACKED = NOT_ASKED, "not in this release"
+MISSING_IN_RELEASE = NOT_ASKED, "not in this release"
 """The answer and message of a call whose operation or operand an older release lacks."""
 
 BROKEN: Mapping[str, str] = {"!hang": "no answer within the time limit", "!crash": "the process died"}
@@ -53,60 +53,60 @@ VARYING = (
 )
 """The parts of a message that vary from call to call: names of dtypes, numbers, and temporary files."""
 
-ALIKE = r"…('?, '?…)+"
+OPERAND_LIST = r"…('?, '?…)+"
 """Several such parts in a row, which one `…` replaces."""
 
 
 @lru_cache(MAX_MESSAGES)  # a comparison reads a recording call by call, and most say one of a few messages
-def outline(message: str) -> str:
+def outline_message(message: str) -> str:
     """Replace the parts of a message that vary with the operands.
 
-    >>> outline("Python integer 300 out of bounds for uint8")
+    >>> outline_message("Python integer 300 out of bounds for uint8")
     'Python integer … out of bounds for …'
-    >>> outline("expected both vectors to have same dtype, but found Float and Double")
+    >>> outline_message("expected both vectors to have same dtype, but found Float and Double")
     'expected both vectors to have same dtype, but found … and …'
     """
-    return re.sub(ALIKE, "…", re.sub(VARYING, "…", message, flags=re.IGNORECASE))
+    return re.sub(OPERAND_LIST, "…", re.sub(VARYING, "…", message, flags=re.IGNORECASE))
 
 
-def answer_of(kept: str) -> str:
+def answer_of(named_answer: str) -> str:
     """Drop the number of a message: comparisons use the class of an exception.
 
     >>> answer_of("!TypeError#2"), answer_of("int8")
     ('!TypeError', 'int8')
     """
-    return kept.partition(SEPARATOR)[0]
+    return named_answer.partition(SEPARATOR)[0]
 
 
-def split_message(kept: str, errors: Mapping[str, str]) -> tuple[str, str]:
+def split_message(named_answer: str, messages: Mapping[str, str]) -> tuple[str, str]:
     """Split a kept answer into the answer and its message; the message may be empty.
 
     >>> split_message("!TypeError#2", {"!TypeError#2": "no kernel"})
     ('!TypeError', 'no kernel')
     """
-    answer = answer_of(kept)
-    return answer, errors.get(kept, "") if kept != answer else ""
+    answer = answer_of(named_answer)
+    return answer, messages.get(named_answer, "") if named_answer != answer else ""
 
 
 @frozen()
 class Messages:
-    """A collection of messages: `errors` has each by its name in the recording, `!TypeError#2`.
+    """A collection of messages: `texts` has each by its name in the recording, `!TypeError#2`.
 
-    `first` is the number of the first message.
+    `first_number` is the number of the first message.
     """
 
-    first: int = 1
-    errors: dict[str, str] = field(default_factory=dict)
+    first_number: int = 1
+    texts: dict[str, str] = field(default_factory=dict)
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def name(self, answer: str, message: str) -> str:
+    def name_answer(self, answer: str, message: str) -> str:
         """Name an exception with its message; any other answer stays as it is."""
         if not answer.startswith(EXCEPTION) or not message:
             return answer
-        text = outline(message)
+        text = outline_message(message)
         if (answer, text) not in self._names:
-            if len(self.errors) >= MAX_MESSAGES:
+            if len(self.texts) >= MAX_MESSAGES:
                 return answer
-            self._names[answer, text] = f"{answer}{SEPARATOR}{self.first + len(self.errors)}"
-            self.errors[self._names[answer, text]] = text
+            self._names[answer, text] = f"{answer}{SEPARATOR}{self.first_number + len(self.texts)}"
+            self.texts[self._names[answer, text]] = text
         return self._names[answer, text]

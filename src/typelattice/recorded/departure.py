@@ -8,8 +8,8 @@ from typelattice.engine.operations import entry_names
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand
-from typelattice.recorded.operand_patterns import AskedOperand, OperandPattern
-from typelattice.recorded.sections import Call
+from typelattice.recorded.operand_patterns import OperandPattern, RecordedOperand
+from typelattice.recorded.recorded_calls import RecordedCall
 
 
 @frozen()
@@ -22,11 +22,11 @@ class Operations:
     """
 
     listed: frozenset[str] = frozenset()
-    but: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
 
     def __contains__(self, op: str) -> bool:
         named = entry_names(operation(op))
-        return not self.listed.isdisjoint(named) and self.but.isdisjoint(named)
+        return not self.listed.isdisjoint(named) and self.excluded.isdisjoint(named)
 
 
 @frozen()
@@ -45,14 +45,16 @@ class Departure:
     count: int = 0
     varies: bool = False
 
-    def covers(self, op: str, operands: Sequence[AskedOperand]) -> bool:
+    def covers(self, op: str, operands: Sequence[RecordedOperand]) -> bool:
         """Return True if the departure covers a call of an operation with these operands."""
         if op not in self.ops:
             return False
         return not self.operands or any(pattern.covers(operands) for pattern in self.operands)
 
 
-def departure_of(call: Call, operands: Sequence[Operand], listed: Sequence[Departure]) -> Departure | None:
+def departure_of(
+    call: RecordedCall, operands: Sequence[Operand], listed: Sequence[Departure]
+) -> Departure | None:
     """Return the first listed departure that covers a call; `operands` are the call's, as read."""
-    asked = AskedOperand.of_call(call.operands, operands)
+    asked = RecordedOperand.of_call(call.operands, operands)
     return next((departure for departure in listed if departure.covers(call.op, asked)), None)

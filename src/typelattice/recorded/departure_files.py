@@ -13,7 +13,7 @@ from typelattice.facts.libraries import recordings
 
 # By os.path: importing pathlib costs as much as reading all departures of a library.
 FOLDER = os.path.join(os.path.dirname(__file__), "departures")
-LIMIT_BYTES, LIMIT_DOTS = 200_000, 200  # of a list, on one of its lines
+MAX_DEPARTURES_BYTES, MAX_DOTS = 200_000, 200  # of a list, on one of its lines
 EXTENDS = "extends"
 
 
@@ -44,16 +44,16 @@ def read_departure_files(library: str) -> Mapping[str, Mapping[str, object]]:
 def read_departure_file(path: str | os.PathLike[str]) -> dict[str, object]:
     """Read a TOML file. Raises FileError, DepartureError."""
     name = os.path.basename(path)
-    data = read_bytes(path, LIMIT_BYTES + 1)
-    if len(data) > LIMIT_BYTES:
-        raise DepartureError(f"{name}: larger than {LIMIT_BYTES:,} bytes")
+    data = read_bytes(path, MAX_DEPARTURES_BYTES + 1)
+    if len(data) > MAX_DEPARTURES_BYTES:
+        raise DepartureError(f"{name}: larger than {MAX_DEPARTURES_BYTES:,} bytes")
     try:
         text = data.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError as e:
         raise DepartureError(f"{name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None
     # tomllib takes time that grows with the square of the parts of a key, which stands on one line.
-    if deep := next((n for n, line in enumerate(text.split("\n"), 1) if line.count(".") > LIMIT_DOTS), 0):
-        raise DepartureError(f"{name}, line {deep}: more than {LIMIT_DOTS} dots; write several entries")
+    if deep := next((n for n, line in enumerate(text.split("\n"), 1) if line.count(".") > MAX_DOTS), 0):
+        raise DepartureError(f"{name}, line {deep}: more than {MAX_DOTS} dots; write several entries")
     try:
         return parse_toml(os.path.realpath(path), text)
     except RecursionError:

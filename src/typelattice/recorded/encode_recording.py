@@ -10,23 +10,23 @@ from typing import Any
 
 from typelattice.disk.write import write_text
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import LACKED, SEPARATOR, outline, split_message
+from typelattice.recorded.answers import MISSING_IN_RELEASE, SEPARATOR, outline_message, split_message
+from typelattice.recorded.recorded_calls import REST, Answers, Operands
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import (
     FORMAT,
     HEAD,
     HEAD_ON_BASE,
-    LIMIT_CHAIN,
+    MAX_BASES,
     json_line,
     load_recording,
 )
-from typelattice.recorded.sections import REST, Answers, Operands
 
-NEAREST = 3  # operations that are tried as the one that another answers like
+MAX_NEAREST_OPERATIONS = 3  # operations that are tried as the one that another answers like
 
 
 def encode_recording(
-    head: Mapping[str, Any], errors: Mapping[str, str], answers: Mapping[str, Mapping[Operands, str]]
+    head: Mapping[str, Any], messages: Mapping[str, str], answers: Mapping[str, Mapping[Operands, str]]
 ) -> Recording:
     """Make a recording of answers by their operations and operands."""
     lines: list[str] = []
@@ -45,12 +45,12 @@ def encode_recording(
                     best, of = form, like
         chain[op] = chain[of] + 1
         lines += best
-    return Recording(head, errors, "\n" + "".join(lines), str(head["library"]), None, len(errors) + 2)
+    return Recording(head, messages, "\n" + "".join(lines), str(head["library"]), None, len(messages) + 2)
 
 
 def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
     """Write the file, so that a changed answer is a changed line. Raise FileError."""
-    messages = (json_line({"error": name, "message": text}) for name, text in recording.own_errors.items())
+    messages = (json_line({"error": name, "message": text}) for name, text in recording.main_messages.items())
     head = json_line({"format": FORMAT, **recording.head})
     write_text(path, "".join((head, *messages, recording.lines[1:])))
 
@@ -60,7 +60,7 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
     base = load_recording(name)
     operations, operands = _collect_absent(recording)
     reworded = _find_reworded(recording, base)
-    words = {**base.errors, **reworded}
+    words = {**base.messages, **reworded}
     known = {split_message(kept, words): kept for kept in reversed(words)}
     errors: dict[str, str] = {}
     lines: list[str] = []
@@ -69,11 +69,11 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
         changed = Answers()
         for o, before in theirs.items():
             lacked = op in operations or not operands.isdisjoint(o)
-            now = split_message(ours[o], recording.errors)
-            if not _differs(now, LACKED if lacked else split_message(before, words)):
+            now = split_message(ours[o], recording.messages)
+            if not _differs(now, MISSING_IN_RELEASE if lacked else split_message(before, words)):
                 continue
             if now not in known:
-                number = len(base.errors) + len(errors) + 1
+                number = len(base.messages) + len(errors) + 1
                 known[now] = f"{now[0]}{SEPARATOR}{number}" if now[1] else now[0]
                 errors |= {known[now]: now[1]} if now[1] else {}
             changed[o] = known[now]
@@ -94,23 +94,23 @@ def _find_nearest(
     differing = {
         other: sum(theirs[o] != kept for o, kept in ours.items())
         for other, theirs in pairs.items()
-        if other != op and chain[other] < LIMIT_CHAIN and ours.keys() <= theirs.keys()
+        if other != op and chain[other] < MAX_BASES and ours.keys() <= theirs.keys()
     }
-    return sorted(differing, key=differing.__getitem__)[:NEAREST]
+    return sorted(differing, key=differing.__getitem__)[:MAX_NEAREST_OPERATIONS]
 
 
 def _is_operator(op: str) -> bool:
     return op in NAMES and NAMES[op].is_operator
 
 
-def _write_rows(op: str, answered: Mapping[Operands, str], rest: bool = False) -> list[str]:
+def _write_rows(op: str, all_answers: Mapping[Operands, str], rest: bool = False) -> list[str]:
     """Write answers as JSON lines, in which operands with equal answers share a line.
 
     With `rest`, `*` replaces the longest list of operands in a line that has all of them.
     """
     rows: dict[Operands, dict[str, str]] = {}
-    for operands in sorted(answered, key=len):
-        rows.setdefault(operands[:-1], {})[operands[-1]] = answered[operands]
+    for operands in sorted(all_answers, key=len):
+        rows.setdefault(operands[:-1], {})[operands[-1]] = all_answers[operands]
     firsts = {before[0] for before in rows if len(before) == 1}
     alike: dict[tuple[object, ...], list[Operands]] = {}
     for before, answers in rows.items():
@@ -131,41 +131,43 @@ def _write_rows(op: str, answered: Mapping[Operands, str], rest: bool = False) -
     return lines
 
 
-def _collect_absent(of: Recording) -> tuple[set[str], set[str]]:
+def _collect_absent(recording: Recording) -> tuple[set[str], set[str]]:
     """Collect the operations and operands that a release lacks, so it was not asked about them."""
     planned: tuple[set[str], set[str]] = set(), set()
     asked: tuple[set[str], set[str]] = set(), set()
-    lacked = {kept for kept in of.errors if split_message(kept, of.errors) == LACKED}
-    for op in of.operations:
-        for operands, kept in of.answers(op).items():
+    lacked = {
+        kept for kept in recording.messages if split_message(kept, recording.messages) == MISSING_IN_RELEASE
+    }
+    for op in recording.operations:
+        for operands, kept in recording.answers(op).items():
             for operations, of_operands in (planned,) if kept in lacked else (planned, asked):
                 operations.add(op)
                 of_operands.update(operands)
     return planned[0] - asked[0], planned[1] - asked[1]
 
 
-def _differs(now: tuple[str, str], before: tuple[str, str]) -> bool:
+def _differs(new_answer: tuple[str, str], old_answer: tuple[str, str]) -> bool:
     """Compare an answer and its message with those of the base.
 
     A message that only one of them kept is no change. Nor is one that leaves out more of what varies.
     """
-    (answer, message), (other, earlier) = now, before
+    (answer, message), (other, earlier) = new_answer, old_answer
     if answer != other:
         return True
-    return bool(message and earlier) and message not in (earlier, outline(earlier))
+    return bool(message and earlier) and message not in (earlier, outline_message(earlier))
 
 
-def _find_reworded(of: Recording, base: Recording) -> dict[str, str]:
+def _find_reworded(recording: Recording, base: Recording) -> dict[str, str]:
     """Map the exceptions of a base to their commonest message in a release that words them otherwise."""
     said: dict[str, Counter[str]] = {}
     for op in base.operations:
-        ours = of.answers(op)
+        ours = recording.answers(op)
         for operands, before in base.answers(op).items():
-            now = split_message(ours[operands], of.errors)
-            other, earlier = split_message(before, base.errors)
-            if now[1] and earlier and now[0] == other and now != LACKED:
+            now = split_message(ours[operands], recording.messages)
+            other, earlier = split_message(before, base.messages)
+            if now[1] and earlier and now[0] == other and now != MISSING_IN_RELEASE:
                 said.setdefault(before, Counter())[now[1]] += 1
     found = {kept: words.most_common(1)[0][0] for kept, words in said.items()}
     return {
-        kept: words for kept, words in found.items() if _differs((kept, words), (kept, base.errors[kept]))
+        kept: words for kept, words in found.items() if _differs((kept, words), (kept, base.messages[kept]))
     }

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.range_checks import Value, represent
+from typelattice.facts.range_checks import Value, is_in_range, overflow_result
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import UNKNOWN
 
@@ -15,7 +15,7 @@ MARKS = ("array", "0d", "scalar", "weak", STRONG)
 
 
 @frozen()
-class AskedOperand:
+class RecordedOperand:
     """An operand of a call as it was asked, and the dtypes of the other operands.
 
     `mark` says how an operand that has a dtype stands; a Python scalar has none, and a value.
@@ -28,7 +28,7 @@ class AskedOperand:
     others: frozenset[DType]
 
     @classmethod
-    def of_call(cls, texts: Sequence[str], operands: Sequence[Operand]) -> tuple[AskedOperand, ...]:
+    def of_call(cls, texts: Sequence[str], operands: Sequence[Operand]) -> tuple[RecordedOperand, ...]:
         """Return the operands of a call: as a recording writes them, and as they were read."""
         dtypes = [o.dtype if o.tier != "scalar" else None for o in operands]
         asked = []
@@ -50,19 +50,19 @@ class Dtypes:
     listed: frozenset[DType | Kind]
     mark: str = ""
 
-    def __contains__(self, asked: AskedOperand) -> bool:
-        d = asked.dtype
-        if d is None or not {d, d.family, asked.kind} & self.listed:
+    def __contains__(self, operand: RecordedOperand) -> bool:
+        d = operand.dtype
+        if d is None or not {d, d.family, operand.kind} & self.listed:
             return False
-        return self.mark in ("", asked.mark) or (self.mark == STRONG and asked.mark != "weak")
+        return self.mark in ("", operand.mark) or (self.mark == STRONG and operand.mark != "weak")
 
 
 @frozen()
 class Other:
     """Operands of a dtype that no other operand has."""
 
-    def __contains__(self, asked: AskedOperand) -> bool:
-        return asked.dtype is not None and asked.dtype not in asked.others
+    def __contains__(self, operand: RecordedOperand) -> bool:
+        return operand.dtype is not None and operand.dtype not in operand.others
 
 
 @frozen()
@@ -74,34 +74,35 @@ class Scalars:
     """
 
     kind: Kind
-    negative: bool = False
-    beyond: DType | None = None
-    beyond_other: bool = False
-    zero: bool = False
+    is_negative: bool = False
+    beyond_dtype: DType | None = None
+    is_beyond_other: bool = False
+    is_zero: bool = False
 
-    def __contains__(self, asked: AskedOperand) -> bool:
-        v = asked.value
-        if v is None or asked.kind is not self.kind:
+    def __contains__(self, operand: RecordedOperand) -> bool:
+        v = operand.value
+        if v is None or operand.kind is not self.kind:
             return False
-        if self.negative and (isinstance(v, complex) or v >= 0):
+        if self.is_negative and (isinstance(v, complex) or v >= 0):
             return False
-        if not self.beyond and not self.beyond_other:
+        if not self.beyond_dtype and not self.is_beyond_other:
             return True
-        fates = [represent(v, d) for d in ([self.beyond] if self.beyond else asked.others)]
-        return any(not held and (becomes == 0 or not self.zero) for held, becomes in fates)
+        dtypes = [self.beyond_dtype] if self.beyond_dtype else operand.others
+        beyond = [d for d in dtypes if not is_in_range(v, d)]
+        return any(overflow_result(v, d) == 0 or not self.is_zero for d in beyond)
 
 
 @frozen()
-class Number:
+class WrittenNumber:
     """One Python scalar, as Python writes it: 1 is not 1.0, and nan is nan."""
 
-    written: str
+    text: str
 
-    def __contains__(self, asked: AskedOperand) -> bool:
-        return asked.value is not None and repr(asked.value) == self.written
+    def __contains__(self, operand: RecordedOperand) -> bool:
+        return operand.value is not None and repr(operand.value) == self.text
 
 
-Sort = Dtypes | Other | Scalars | Number
+Sort = Dtypes | Other | Scalars | WrittenNumber
 
 
 @frozen()
@@ -109,38 +110,38 @@ class OperandClass:
     """Operands of some sorts, except those of others. Without a sort it is any operand."""
 
     sorts: tuple[Sort, ...] = ()
-    but: tuple[Sort, ...] = ()
+    excluded: tuple[Sort, ...] = ()
 
-    def __contains__(self, asked: AskedOperand) -> bool:
-        among = not self.sorts or any(asked in sort for sort in self.sorts)
-        return among and not any(asked in sort for sort in self.but)
+    def __contains__(self, operand: RecordedOperand) -> bool:
+        among = not self.sorts or any(operand in sort for sort in self.sorts)
+        return among and not any(operand in sort for sort in self.excluded)
 
 
 @frozen()
 class OperandPattern:
     """The operands of some calls: one of each class.
 
-    `ordered`: they stand as the classes do; otherwise in any order. `further`: there is one operand of the
-    last class or more.
+    `is_ordered`: they stand as the classes do; otherwise in any order. `allows_further`: there is one operand
+    of the last class or more.
     """
 
     classes: tuple[OperandClass, ...]
-    ordered: bool = False
-    further: bool = False
+    is_ordered: bool = False
+    allows_further: bool = False
 
-    def covers(self, operands: Sequence[AskedOperand]) -> bool:
+    def covers(self, operands: Sequence[RecordedOperand]) -> bool:
         """Return True if the operands of a call match these classes."""
         further = len(operands) - len(self.classes)
-        if further < 0 or (further and not self.further):
+        if further < 0 or (further and not self.allows_further):
             return False
-        if self.ordered:
+        if self.is_ordered:
             classes = (*self.classes, *self.classes[-1:] * further)
             return all(asked in each for asked, each in zip(operands, classes, strict=True))
         return _can_be_shared_out(operands, self.classes, further)
 
 
 def _can_be_shared_out(
-    operands: Sequence[AskedOperand], classes: Sequence[OperandClass], further: int
+    operands: Sequence[RecordedOperand], classes: Sequence[OperandClass], further: int
 ) -> bool:
     """Return True if each operand can have a class of its own, and further ones the last class.
 
@@ -148,19 +149,19 @@ def _can_be_shared_out(
     moves another operand out of one, if possible.
     """
     places = [1] * (len(classes) - 1) + [1 + further]
-    held: list[list[AskedOperand]] = [[] for _ in classes]
+    held: list[list[RecordedOperand]] = [[] for _ in classes]
 
-    def place(asked: AskedOperand, tried: set[int]) -> bool:
+    def place(operand: RecordedOperand, tried: set[int]) -> bool:
         for n, each in enumerate(classes):
-            if n in tried or asked not in each:
+            if n in tried or operand not in each:
                 continue
             tried.add(n)
             if len(held[n]) < places[n]:
-                held[n].append(asked)
+                held[n].append(operand)
                 return True
             for i, other in enumerate(held[n]):
                 if place(other, tried):
-                    held[n][i] = asked
+                    held[n][i] = operand
                     return True
         return False
 

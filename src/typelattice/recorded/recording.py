@@ -15,17 +15,25 @@ from itertools import islice
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import field, frozen
-from typelattice.facts.suggestions import clip_text, short
-from typelattice.recorded.answers import LACKED, SEPARATOR, answer_of, split_message
-from typelattice.recorded.sections import NO_SECTION, REST, Answers, Call, Operands, Row, Section
+from typelattice.facts.suggestions import clip_text, quote_short
+from typelattice.recorded.answers import MISSING_IN_RELEASE, SEPARATOR, answer_of, split_message
+from typelattice.recorded.recorded_calls import (
+    NO_SECTION,
+    REST,
+    AnswerRow,
+    Answers,
+    Operands,
+    RecordedCall,
+    Section,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-LACKED_NAME = f"{LACKED[0]}{SEPARATOR}lacked"
+MISSING_NAME = f"{MISSING_IN_RELEASE[0]}{SEPARATOR}lacked"
 RANDOM_CALL_OPERANDS = 3  # operands, beyond pairs, of calls drawn at random
-KEPT_OPERATIONS = 512  # operations kept decoded
+MAX_DECODED_OPERATIONS = 512  # operations kept decoded
 
 
 class RecordingError(TypelatticeError, ValueError):
@@ -36,16 +44,17 @@ class RecordingError(TypelatticeError, ValueError):
 class Recording:
     """A library's answers.
 
-    `head` is the first line of the file, `own_errors` has the messages of exceptions by their names,
-    `lines` holds the rows, from the file's line `start` on. `base` is the recording that this one rests on.
+    `head` is the first line of the file, `main_messages` has the messages of exceptions by their names,
+    `lines` holds the rows, from the file's line `first_line` on. `base` is the recording that this one rests
+    on.
     """
 
     head: Mapping[str, Any]
-    own_errors: Mapping[str, str]
+    main_messages: Mapping[str, str]
     lines: str = field(repr=False)
     source: str
     base: Recording | None = None
-    start: int = 1
+    first_line: int = 1
 
     @property
     def library(self) -> str:
@@ -77,17 +86,18 @@ class Recording:
         return self.base.operands if self.base else tuple(self.head["operands"])
 
     @cached_property
-    def known(self) -> frozenset[str]:
+    def operand_set(self) -> frozenset[str]:
         """The operands as a set."""
         return frozenset(self.operands)
 
     @cached_property
-    def errors(self) -> Mapping[str, str]:
+    def messages(self) -> Mapping[str, str]:
         """The messages of exceptions by their names, those of the base included."""
         if self.base is None:
-            return self.own_errors
+            return self.main_messages
         return {
-            **self.base.errors, **self.head["reworded"], LACKED_NAME: LACKED[1], **self.own_errors,
+            **self.base.messages, **self.head["reworded"], MISSING_NAME: MISSING_IN_RELEASE[1],
+            **self.main_messages,
         }  # fmt: skip
 
     @cached_property
@@ -95,76 +105,80 @@ class Recording:
         """The operations in the order of the file. Raises RecordingError if one stands in two places."""
         if self.base:
             return self.base.operations
-        return tuple(self.sections_own())
+        return tuple(self.first_lines())
 
-    def sections_own(self) -> dict[str, int]:
+    def first_lines(self) -> dict[str, int]:
         """Map each operation with lines in this file to its first line."""
         found: dict[str, int] = {}
         last = None
-        for number, line in enumerate(self.lines.split("\n")[1:-1], self.start):
+        for number, line in enumerate(self.lines.split("\n")[1:-1], self.first_line):
             row = parse_line(line, self, number)
             if not isinstance(row, list) or len(row) < 2 or not isinstance(row[0], str):
                 refuse_line(self, number, "is no [operation, operands …, answers]")
             if row[0] != last and row[0] in found:
-                refuse_line(self, number, f"the lines of {short(row[0])} do not stand together")
+                refuse_line(self, number, f"the lines of {quote_short(row[0])} do not stand together")
             last = row[0]
             found.setdefault(last, number)
         return found
 
     @cached_property
-    def lacks(self) -> tuple[frozenset[str], frozenset[str]]:
+    def missing_in_release(self) -> tuple[frozenset[str], frozenset[str]]:
         """The operations and the operands of the base that this release lacks."""
         lacks = self.head.get("lacks", {})
         return frozenset(lacks.get("operations", ())), frozenset(lacks.get("operands", ()))
 
-    def is_lacking(self, op: str, operands: Operands) -> bool:
+    def is_missing_in_release(self, op: str, operands: Operands) -> bool:
         """Return True if this release lacks the operation or an operand of a call."""
-        operations, of_operands = self.lacks
+        operations, of_operands = self.missing_in_release
         return op in operations or not of_operands.isdisjoint(operands)
 
     def find_answer(self, op: str, operands: Operands) -> str | None:
         """Find the answer to a call, with the name of its message; None if nobody asked."""
-        if self.base and self.is_lacking(op, operands):
-            return None if self.base.find_answer(op, operands) is None else LACKED_NAME
+        if self.base and self.is_missing_in_release(op, operands):
+            return None if self.base.find_answer(op, operands) is None else MISSING_NAME
         section = decode_section(self, op, min(len(operands), RANDOM_CALL_OPERANDS))
-        found = section.find(operands)
+        found = section.find_answer(operands)
         if found is not None:
             return found
-        if section.like and len(operands) == 2:
-            among = not section.among or {*operands} <= {*section.among}
-            return self.find_answer(section.like, operands) if among else None
+        if section.same_as_operation and len(operands) == 2:
+            among = not section.same_for_operands or {*operands} <= {*section.same_for_operands}
+            return self.find_answer(section.same_as_operation, operands) if among else None
         return self.base.find_answer(op, operands) if self.base else None
 
     def answers(self, op: str) -> Mapping[Operands, str]:
-        """Map the operands of every call of an operation to its answer, as `kept` gives it."""
+        """Map the operands of every call of an operation to its answer, with the name of its message."""
         return _decode_answers(self, op)
 
-    def call(self, op: str, operands: Operands) -> Call | None:
+    def find_call(self, op: str, operands: Operands) -> RecordedCall | None:
         """Find a call with its answer and message; None if nobody asked it."""
-        kept = self.find_answer(op, operands)
-        return None if kept is None else Call(op, operands, *split_message(kept, self.errors))
+        named_answer = self.find_answer(op, operands)
+        return (
+            None
+            if named_answer is None
+            else RecordedCall(op, operands, *split_message(named_answer, self.messages))
+        )
 
-    def calls(self, every: int = 1) -> Iterator[Call]:
-        """List the calls with their answers; for a sample, one of `every` so many."""
-        split = lru_cache(None)(lambda kept: split_message(kept, self.errors))
+    def calls(self, sample_every: int = 1) -> Iterator[RecordedCall]:
+        """List the calls with their answers; for a sample, one of `sample_every` so many."""
+        split = lru_cache(None)(lambda named_answer: split_message(named_answer, self.messages))
         number = 0
         for op in self.operations:
-            for operands, kept in self.answers(op).items():
-                if number % every == 0:
-                    yield Call(op, operands, *split(kept))
+            for operands, named_answer in self.answers(op).items():
+                if number % sample_every == 0:
+                    yield RecordedCall(op, operands, *split(named_answer))
                 number += 1
 
-    def calls_of(self, op: str, every: int = 1) -> Iterator[Call]:
-        """List the calls of one operation with their answers; for a sample, one of `every` so many."""
-        for operands, kept in islice(self.answers(op).items(), 0, None, every):
-            yield Call(op, operands, *split_message(kept, self.errors))
+    def calls_of(self, op: str, sample_every: int = 1) -> Iterator[RecordedCall]:
+        """List the calls of one operation with their answers; for a sample, one of `sample_every` so many."""
+        for operands, named_answer in islice(self.answers(op).items(), 0, None, sample_every):
+            yield RecordedCall(op, operands, *split_message(named_answer, self.messages))
 
-    def answer(self, op: str, *operands: str) -> str:
+    def require_answer(self, op: str, *operands: str) -> str:
         """Give the library's answer to one call; RecordingError if nobody asked it."""
-        kept = self.find_answer(op, operands)
-        if kept is None:
+        named_answer = self.find_answer(op, operands)
+        if named_answer is None:
             raise RecordingError(f"{self.library} was not asked {op}({', '.join(operands)})")
-        return answer_of(kept)
+        return answer_of(named_answer)
 
     @cached_property
     def digest(self) -> str:
@@ -176,17 +190,17 @@ class Recording:
         return sha256(text.encode()).hexdigest()[:16]
 
 
-@lru_cache(KEPT_OPERATIONS)
-def decode_section(recording: Recording, op: str, most: int = RANDOM_CALL_OPERANDS) -> Section:
-    """Decode the lines of one operation, those for calls of up to `most` operands. Raises RecordingError."""
+@lru_cache(MAX_DECODED_OPERATIONS)
+def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CALL_OPERANDS) -> Section:
+    """Decode the lines for calls of up to `max_operands` operands of one operation. Raise RecordingError."""
     lines, start = recording.lines, f"[{json.dumps(op)}, "
     first = end = lines.find("\n" + start)
     if first < 0:
         return NO_SECTION
     while lines.startswith(start, end + 1):
         end = lines.find("\n", end + 1)
-    rows, like, among, last = list[Row](), "", Operands(), 0
-    start_line = recording.start + lines.count("\n", 0, first)
+    rows, like, among, last = list[AnswerRow](), "", Operands(), 0
+    start_line = recording.first_line + lines.count("\n", 0, first)
     for number, line in enumerate(lines[first + 1 : end].split("\n"), start_line):
         _, *before, answers = row = parse_line(line, recording, number)
         if not rows and not like and isinstance(answers, str) and len(row) == 3:
@@ -194,7 +208,7 @@ def decode_section(recording: Recording, op: str, most: int = RANDOM_CALL_OPERAN
             continue
         if not isinstance(answers, dict):
             refuse_line(recording, number, "does not end in an object of answers")
-        if len(before) >= most < RANDOM_CALL_OPERANDS:
+        if len(before) >= max_operands < RANDOM_CALL_OPERANDS:
             break
         for text in (*before, *answers.values()):
             if not isinstance(text, str):
@@ -202,7 +216,7 @@ def decode_section(recording: Recording, op: str, most: int = RANDOM_CALL_OPERAN
         if len(before) < last:
             refuse_line(recording, number, "stands below calls of more operands")
         last = len(before)
-        rows.append(Row(tuple(before), answers))
+        rows.append(AnswerRow(tuple(before), answers))
     return Section(tuple(rows), like, among)
 
 
@@ -211,32 +225,39 @@ def _decode_answers(recording: Recording, op: str) -> Mapping[Operands, str]:
     """Decode the answers to every call of an operation."""
     section, answers = decode_section(recording, op), Answers()
     if recording.base:
-        theirs = _decode_answers(recording.base, op).items()
-        answers = {o: LACKED_NAME if recording.is_lacking(op, o) else kept for o, kept in theirs}
-    if section.like:
-        among = frozenset(section.among)
-        theirs = _decode_answers(recording, section.like).items()
-        answers |= {o: kept for o, kept in theirs if len(o) == 2 and (not among or among.issuperset(o))}
-    answers |= {operands: kept for _, operands, kept in section.calls()}
+        other_answers = _decode_answers(recording.base, op).items()
+        answers = {
+            o: MISSING_NAME if recording.is_missing_in_release(op, o) else named_answer
+            for o, named_answer in other_answers
+        }
+    if section.same_as_operation:
+        among = frozenset(section.same_for_operands)
+        other_answers = _decode_answers(recording, section.same_as_operation).items()
+        answers |= {
+            o: named_answer
+            for o, named_answer in other_answers
+            if len(o) == 2 and (not among or among.issuperset(o))
+        }
+    answers |= {operands: named_answer for _, operands, named_answer in section.calls()}
     return answers
 
 
-def parse_line(line: str, of: Recording, number: int) -> Any:
+def parse_line(line: str, recording: Recording, number: int) -> Any:
     """Read a line of JSON. Raises RecordingError."""
     try:
         return json.loads(line)
     except RecursionError:
-        refuse_line(of, number, "is nested too deep")
+        refuse_line(recording, number, "is nested too deep")
     except json.JSONDecodeError as error:
-        refuse_line(of, number, f"is not JSON: column {error.colno}: {error.msg}")
+        refuse_line(recording, number, f"is not JSON: column {error.colno}: {error.msg}")
     except ValueError:  # Python reads no integers of more than 4,300 digits
-        refuse_line(of, number, "has a number of too many digits")
+        refuse_line(recording, number, "has a number of too many digits")
 
 
-def refuse_line(of: Recording, number: int, what: str) -> NoReturn:
-    path, _, advice = of.source.partition("\0")
-    raise RecordingError(f"{path}: line {number}: {what}; {advice or 'record it again'}")
+def refuse_line(recording: Recording, number: int, fault: str) -> NoReturn:
+    path, _, advice = recording.source.partition("\0")
+    raise RecordingError(f"{path}: line {number}: {fault}; {advice or 'record it again'}")
 
 
 def short_text(value: object) -> str:
-    return short(value) if isinstance(value, str) else clip_text(repr(value), 40)
+    return quote_short(value) if isinstance(value, str) else clip_text(repr(value), 40)

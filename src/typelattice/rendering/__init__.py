@@ -4,7 +4,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.rendering.grid import Cell, Grid
 
 TYPE_CHECKING = False  # `typing` costs a process as much as all that a text needs
@@ -42,8 +42,8 @@ def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     | **b** | c\\|d |
     """
     if to not in FORMATS:
-        near = nearest(str(to), FORMATS)
-        raise RenderError(f"unknown format {short(str(to))}{near}; these are {', '.join(FORMATS)}")
+        near = spelling_hint(str(to), FORMATS)
+        raise RenderError(f"unknown format {quote_short(str(to))}{near}; these are {', '.join(FORMATS)}")
     if to == "json" and not isinstance(x, Grid) and _gives_data(x):
         from typelattice.rendering.json import document
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.dot import dot
 from typelattice.rendering.drawing_svg import path, svg
@@ -48,8 +48,8 @@ class Drawing:
                 return document("drawing", self.data())
             case "png":
                 raise DrawingError("a PNG is no text; to_png gives its bytes")
-        near = nearest(str(format), FORMATS)
-        raise DrawingError(f"unknown format {short(str(format))}{near}; these are {', '.join(FORMATS)}")
+        near = spelling_hint(str(format), FORMATS)
+        raise DrawingError(f"unknown format {quote_short(str(format))}{near}; these are {', '.join(FORMATS)}")
 
     def to_png(self, scale: float = 2.0) -> bytes:
         """Return the drawing as a PNG of so many pixels for each of its own.

@@ -8,10 +8,10 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import OPERATIONS
-from typelattice.operands.notation import parse
+from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
-from typelattice.recorded.observed import observed, recording_of
+from typelattice.recorded.recorded_answer import find_recorded_answer, recording_of
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording
 from typelattice.rendering import Cell, Grid
@@ -126,7 +126,7 @@ def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]
     return {
         op.name: {
             tuple(map(str, operands)): _recorded_or_predicted(system.explain(*operands, op=op.name))
-            for operands in _operands(rows, () if op.alone else columns)
+            for operands in _operands(rows, () if op.has_one_promoting_operand else columns)
         }
         for op in OPERATIONS.values()
         if op.least <= 2
@@ -144,7 +144,7 @@ def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[t
 
 def _recorded_or_predicted(p: Promotion) -> str:
     """Return the library's recorded answer, or the rule's answer if there is none."""
-    o = observed(p)
+    o = find_recorded_answer(p)
     if o is not None:
         return REFUSED if o.error else o.call.answer
     return REFUSED if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
@@ -154,7 +154,7 @@ def _telling(found: Iterable[Change]) -> Change:
     """Choose the change to show: prefer operands without a value, then arrays, then a short text."""
 
     def strangeness(change: Change) -> tuple[int, int, int]:
-        tiers = [parse(operand) for operand in change.operands]
+        tiers = [parse_operand(operand) for operand in change.operands]
         valued = sum(o.value is not None for o in tiers)
         return valued, sum(o.tier != "array" for o in tiers), len(str(change))
 

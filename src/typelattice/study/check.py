@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explanations.sections import Section
-from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
+from typelattice.explanations.promotion_in_english import TitledLines
+from typelattice.facts.dtypes import DType, Kind, Node, Weak, sort_key
 from typelattice.files.reader import system as find_system
 from typelattice.study.criteria import SHOWN, Criteria, criteria
 from typelattice.study.laws import Laws, laws
@@ -40,7 +40,7 @@ class Check:
     @property
     def weak(self) -> tuple[Weak, ...]:
         """The weak nodes of the order."""
-        return tuple(sorted((n for n in self.system.order.nodes if isinstance(n, Weak)), key=place))
+        return tuple(sorted((n for n in self.system.order.nodes if isinstance(n, Weak)), key=sort_key))
 
     @property
     def defaults(self) -> dict[str, DType]:
@@ -48,7 +48,7 @@ class Check:
         names = {Kind.UNSIGNED: "uint", Kind.SIGNED: "int"}
         return {names.get(kind, kind.value): d for kind, d in self.system.defaults.items()}
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[TitledLines]:
         """Yield the parts of the check, each a heading and lines."""
         s, dtypes = self.system, self.system.dtypes
         yield "name", [s.name]
@@ -104,11 +104,11 @@ class Check:
     def _ties(self) -> Iterator[tuple[list[str], Node]]:
         """Yield the bounds and the winner of each tie."""
         return (
-            ([str(n) for n in sorted(bounds, key=place)], winner)
+            ([str(n) for n in sorted(bounds, key=sort_key)], winner)
             for bounds, winner in self.system.ties.items()
         )
 
-    def _judgement(self) -> Iterator[Section]:
+    def _judgement(self) -> Iterator[TitledLines]:
         """Yield the laws that hold or fail and the criteria that pairs break, in few lines."""
         failing = [f"not {law}: {v.counterexample}" for law, v in self.laws.items() if v.holds is False]
         unknown = [f"{law} {v}" for law, v in self.laws.items() if v.holds is None]
@@ -133,7 +133,7 @@ def check(system: str | Path | System) -> Check:
     {'by a tie': ((uint8, int8), (uint16, int8), (uint16, int16))}
     """
     found = find_system(system)
-    nodes = sorted(found.order.nodes, key=place)
+    nodes = sorted(found.order.nodes, key=sort_key)
     fates: dict[str, list[Pair]] = {}
     split = False
     for a, b in combinations(nodes, 2):

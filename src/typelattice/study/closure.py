@@ -47,7 +47,7 @@ def closure(system: System, asked: Sequence[Operand]) -> Closure:
 
     def number_of(i: int, k: int) -> int:
         a, b = members[i], members[k]
-        found = result_operand(system, (a, b), python=python) if a and b else None
+        found = result_operand(system, (a, b), is_python=python) if a and b else None
         if found not in number:
             number[found] = len(members)
             members.append(found)

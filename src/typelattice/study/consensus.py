@@ -12,7 +12,7 @@ from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import TierChoice, check_size, common_dtypes, read
 from typelattice.study.table_labels import REFUSED, code, label
@@ -132,7 +132,9 @@ def consensus(
     if len(found) < 2:
         raise DTypeError("a consensus needs two systems at least")
     columns = (
-        [operand_of(d) for d in common_dtypes(found)] if dtypes is None else [read(x, found) for x in dtypes]
+        [operand_of_dtype(d) for d in common_dtypes(found)]
+        if dtypes is None
+        else [read(x, found) for x in dtypes]
     )
     if not columns:
         raise DTypeError(f"{', '.join(s.name for s in found)} have no dtype in common")
@@ -143,7 +145,7 @@ def consensus(
         known.check_table()
     op = known.name if known else None
     beside: dict[str, tuple[Operand, ...]] = {str(c): (c,) for c in columns}
-    if known and known.alone:
+    if known and known.has_one_promoting_operand:
         beside = {known.name: ()}
     answers = {
         (str(r), c): tuple(s.explain(r, *beside[c], op=op) for s in found) for r, c in product(rows, beside)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from typelattice.explanations.library_code import Term, as_code, leaves, plain
+from typelattice.explanations.library_code import Term, list_leaves, term_text, write_code
 from typelattice.operands.operand import Operand
 from typelattice.study.closure import Closure, Key, answer_words
 from typelattice.study.law_equations import Case, monotone
@@ -28,11 +28,12 @@ class Counterexample:
     @property
     def operands(self) -> tuple[Operand, ...]:
         """The operands that take part, each once."""
-        return tuple(dict.fromkeys(leaves(self.terms[0])))
+        return tuple(dict.fromkeys(list_leaves(self.terms[0])))
 
     def __str__(self) -> str:
         said = [
-            f"{plain(t)} is {answer_words(found)}" for t, found in zip(self.terms, self.answers, strict=True)
+            f"{term_text(t)} is {answer_words(found)}"
+            for t, found in zip(self.terms, self.answers, strict=True)
         ]
         if isinstance(self.terms[-1], Operand):
             said[1:] = [f"not {self.terms[-1]}"]
@@ -42,7 +43,7 @@ class Counterexample:
         """Return the counterexample as what JSON can hold."""
         return {
             "operands": [str(o) for o in self.operands],
-            "terms": [plain(t) for t in self.terms],
+            "terms": [term_text(t) for t in self.terms],
             "answers": [{"dtype": d and d.name, "weak": weak} for d, weak in self.answers],
             "setup": self.setup,
             "expressions": list(self.expressions),
@@ -56,7 +57,7 @@ def written_out(over: Closure, case: Case) -> Counterexample:
     two = case.sides(_term, operands, lambda a, b: True)
     assert two
     note = f"though {operands[1]} is above {operands[0]}" if case.sides is monotone else ""
-    setup, expressions = as_code(over.system, two, over.python)
+    setup, expressions = write_code(over.system, two, over.python)
     return Counterexample(two, case.answers, expressions, setup, note)
 
 

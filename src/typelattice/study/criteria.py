@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.sections import Section
+from typelattice.explanations.promotion_in_english import TitledLines
 from typelattice.facts.display_hooks import Viewed
-from typelattice.facts.dtypes import DType, DTypeError, Node, part_of
+from typelattice.facts.dtypes import DType, DTypeError, Node, real_part_dtype
 from typelattice.facts.finite_values import PLATFORM
 from typelattice.facts.loss import Loss, loss
 from typelattice.files.reader import system as find_system
@@ -158,7 +158,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
         broken = [f"{name} {count}" for name, count in self.counts.items() if count]
         return f"of {self.asked} pairs: {', '.join(broken) or 'none falls short'}"
 
-    def sections(self, most: int = SHOWN) -> Iterator[Section]:
+    def sections(self, most: int = SHOWN) -> Iterator[TitledLines]:
         """Yield each criterion with the number of pairs that break it, and some of them."""
         for name, pairs in self.broken.items():
             counted = f"{len(pairs)} of {self.asked}: {CRITERIA[name].about}"
@@ -238,7 +238,7 @@ def price(p: Promotion) -> Price:
 
 def width(d: DType) -> int:
     """Return the bits of a dtype, or of one part of a complex dtype."""
-    return part_of(d).bits or PLATFORM[1]
+    return real_part_dtype(d).bits or PLATFORM[1]
 
 
 def _sources(p: Promotion) -> tuple[DType, ...]:

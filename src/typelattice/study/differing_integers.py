@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from typelattice.engine.system import System
-from typelattice.explanations.results_by_value import intervals
+from typelattice.explanations.results_by_value import list_intervals
 from typelattice.facts.dtypes import DType
 from typelattice.study.study_scope import common_dtypes
 
@@ -41,7 +41,7 @@ def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[Valu
     'int8 with -2**63 to -2**31-1: int64 -> refused'
     """
     for d in common_dtypes((a, b)):
-        both = [intervals(s.explain(d, "int", op=op)) for s in (a, b)]
+        both = [list_intervals(s.explain(d, "int", op=op)) for s in (a, b)]
         starts = sorted({least for found in both for least, _, _ in found})
         past = max(greatest for _, greatest, _ in both[0]) + 1
         for least, following in pairwise([*starts, past]):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.explanations.sections import answer, question
+from typelattice.explanations.promotion_in_english import answer_text, question
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
@@ -128,7 +128,7 @@ def differ(p: Promotion, q: Promotion) -> bool:
 def _cell(p: Promotion, q: Promotion, codes: str) -> Cell:
 
     def describe_difference() -> str:
-        return f"{question(p)}: {p.system.name} {answer(p)}, {q.system.name} {answer(q)}"
+        return f"{question(p)}: {p.system.name} {answer_text(p)}, {q.system.name} {answer_text(q)}"
 
     if not differ(p, q):
         return Cell(code(p, codes), ("same", *marks(p)), describe_difference)

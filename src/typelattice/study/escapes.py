@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from typelattice.engine.answer import Promotion
 from typelattice.engine.operations import GROUPS, class_of, merge_entries
 from typelattice.engine.system import System
-from typelattice.explanations.sections import Section
+from typelattice.explanations.promotion_in_english import TitledLines
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import Operand, OperandError, operand_of
-from typelattice.recorded.observed import observed
+from typelattice.operands.operand import Operand, OperandError, operand_of_dtype
+from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.study.study_scope import domain
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Closed:
     def __bool__(self) -> bool:
         return not self.escapes
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[TitledLines]:
         """Yield the verdict, and what else is doubtful."""
         about = f"{self.operations:,} operations with all operands, {self.asked:,} questions"
         if self:
@@ -102,8 +102,8 @@ def closed(system: str | Path | System) -> Closed:
     (True, ())
     """
     found = find_system(system)
-    inside, every = {*found.dtypes}, (*OPERATIONS.values(), *found.operations.values())
-    operations = [o for o in every if o.name not in found.absent]
+    inside, every = {*found.dtypes}, (*OPERATIONS.values(), *found.custom_operations.values())
+    operations = [o for o in every if o.name not in found.missing_operations]
     alike: dict[str, list[Operation]] = {}
     for operation in operations:
         alike.setdefault(_rule(found, operation), []).append(operation)
@@ -123,15 +123,15 @@ def closed(system: str | Path | System) -> Closed:
                 computed |= {o.dtype for o in operands}
             if p.dtype and not {p.dtype, p.compute or p.dtype, p.accumulator or p.dtype} <= inside:
                 escapes += _outside(p, inside)
-            if p.dtype and _is_narrow(p.arithmetic, operands):
-                narrow |= dict.fromkeys((o.name, p.arithmetic) for o in group if o.adds_up)
+            if p.dtype and _is_narrow(p.arithmetic_dtype, operands):
+                narrow |= dict.fromkeys((o.name, p.arithmetic_dtype) for o in group if o.adds_up)
     stored = tuple(d for d in found.dtypes if d not in computed)
     return Closed(found, len(operations), asked, tuple(dict.fromkeys(escapes)), stored, tuple(narrow))
 
 
 def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
     """Yield the parts of an answer outside the dtypes; none if the library itself refused the call."""
-    recorded = observed(p)
+    recorded = find_recorded_answer(p)
     if recorded and recorded.dtype is None:
         return
     question = f"{p.op or 'promotion'} of {' and '.join(map(str, p.operands))}"
@@ -160,10 +160,10 @@ def _stated(system: System, inside: set[DType]) -> Iterator[Escape]:
 
 
 def _questions(system: System, op: Operation | None) -> Iterator[Sequence[Operand]]:
-    arrays = [operand_of(d) for d in system.dtypes]
+    arrays = [operand_of_dtype(d) for d in system.dtypes]
     every = [*arrays, *(o for o in domain(system, "scalar") if o.tier == "scalar" or o.weak)]
     if "0d" in system.tiers:
-        every += [operand_of(d, tier="0d") for d in system.dtypes]
+        every += [operand_of_dtype(d, tier="0d") for d in system.dtypes]
     least, most = (2, 2) if op is None else (op.least, op.most or 2)
     if op and op.form == "indexed":
         integers = next((o for o in arrays if o.kind in (Kind.SIGNED, Kind.UNSIGNED)), None)

@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explanations.sections import Section, explicit_cast_words
+from typelattice.explanations.promotion_in_english import TitledLines, describe_explicit_cast
 from typelattice.facts.cast_chains import PLAIN_CASTS, CastChain, Rules, cast_chain, may_be_folded
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
@@ -57,14 +57,14 @@ class CastChains(Sequence[CastChain]):
         counts = Counter((rule.entry, rule) for rule in self.system.casts.values())
         by_entry: dict[str, list[str]] = {}
         for (source, target), rule in self.system.casts.items():
-            by_entry.setdefault(rule.entry, []).append(explicit_cast_words(source, target, rule))
+            by_entry.setdefault(rule.entry, []).append(describe_explicit_cast(source, target, rule))
         more = {entry: f", and {n - 1} like it" if n > 1 else "" for (entry, _), n in counts.items()}
         return tuple(f"{first}{more[entry]}" for entry, (first, *_) in by_entry.items())
 
     def __repr__(self) -> str:
         return f"<casts of {self.system.name}: {len(self.exact)} of {len(self)} chains may be folded>"
 
-    def section(self, shown: int) -> Section:
+    def section(self, shown: int) -> TitledLines:
         """Count the chains, and show some that round twice."""
         unknown = sum(chain.exact is None for chain in self.chains)
         lines = [

@@ -271,7 +271,7 @@ class Judge:
             if len(self.several) >= MOST_TRIPLES:
                 raise BeyondReachError(f"more than {MOST_TRIPLES:,} cases that have to be asked one by one")
             operands = self.closure.operands(*numbers)
-            found = result_operand(self.system, operands, python=self.closure.python)
+            found = result_operand(self.system, operands, is_python=self.closure.python)
             if found not in self.numbers:
                 self.numbers[found] = len(self.members)
                 self.members.append(found)

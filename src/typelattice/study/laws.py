@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from typelattice.engine.system import System
-from typelattice.explanations.library_code import Term, as_code
-from typelattice.explanations.sections import Section
+from typelattice.explanations.library_code import Term, write_code
+from typelattice.explanations.promotion_in_english import TitledLines
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DTypeError, Node
 from typelattice.files.reader import system as find_system
@@ -119,7 +119,7 @@ class Laws(Mapping[str, Verdict], Viewed):
         tier = "" if self.tier == "array" else f", tier {self.tier}"
         return f"Laws of {self.system.name}, {len(self.operands)} operands{tier}"
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[TitledLines]:
         """Yield each law with its statement or its counterexample, the latter also as the library's code."""
         prepared: set[str] = set()
         for law, v in self.items():
@@ -213,7 +213,7 @@ def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
     if found.contradictions:
         one, other = found.contradictions[0]
         terms: tuple[Term, ...] = (one.operands, other.operands)
-        setup, expressions = as_code(over.system, terms, over.python)
+        setup, expressions = write_code(over.system, terms, over.python)
         note = f"as recorded of {found.versions}"
         shown = Counterexample(terms, (one.answer, other.answer), expressions, setup, note)
         return Verdict(verdict.law, False, len(found.contradictions), len(found.calls), shown)
@@ -246,7 +246,7 @@ def _unique_bounds(over: Closure) -> Verdict:
     *others, last = map(str, bounds[pair])
     note = f"{', '.join(others)} and {last} lie lowest above both"
     terms: tuple[Term, ...] = (over.operands(*pair),)
-    setup, expressions = as_code(over.system, terms, over.python)
+    setup, expressions = write_code(over.system, terms, over.python)
     answers = (key(over.system, over.members[over.table[pair[0]][pair[1]]]),)
     shown = Counterexample(terms, answers, expressions, setup, note)
     return Verdict("unique bounds", False, len(split), len(pairs), shown)
@@ -275,7 +275,7 @@ def _distributive(over: Closure) -> Verdict:
     least = min(broken, key=rank)
     left, right = number[least.left], number[least.right]
     terms: tuple[Term, ...] = (over.operands(left, right),)
-    setup, expressions = as_code(over.system, terms, over.python)
+    setup, expressions = write_code(over.system, terms, over.python)
     answers = (key(over.system, over.members[over.table[left][right]]),)
     note = f"{least.node} lies below {least.join}, but is no join from below {least.left} and {least.right}"
     shown = Counterexample(terms, answers, expressions, setup, note)

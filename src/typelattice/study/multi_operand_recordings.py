@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from typelattice.engine.system import System
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NOT_ASKED, OF_PYTHON
 from typelattice.recorded.recording import Recording

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DType, DTypeError, Weak, place
+from typelattice.facts.dtypes import DType, DTypeError, Weak, sort_key
 from typelattice.facts.errors import TypelatticeError
-from typelattice.operands.notation import parse
-from typelattice.operands.objects import operand
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.notation import parse_operand
+from typelattice.operands.operand import Operand, operand_of_dtype
+from typelattice.operands.read_objects import operand
 
 TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
 SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind
@@ -34,7 +34,9 @@ def common_dtypes(systems: Sequence[System]) -> tuple[DType, ...]:
 
 def weak_widths(system: System) -> tuple[DType, ...]:
     """Return the dtypes that have a weak node of their own in the order, such as `int8*`."""
-    return tuple(sorted((n.dtype for n in system.order.nodes if isinstance(n, Weak) and n.dtype), key=place))
+    return tuple(
+        sorted((n.dtype for n in system.order.nodes if isinstance(n, Weak) and n.dtype), key=sort_key)
+    )
 
 
 def own_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
@@ -45,7 +47,7 @@ def own_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
     found: dict[str, DType] = {}
     owner: dict[str, System] = {}
     for system in systems:
-        for name, d in system.own_dtypes.items():
+        for name, d in system.custom_dtypes.items():
             if found.setdefault(name, d) is not d:
                 two = f"{owner[name].name} and {system.name} mean different dtypes"
                 raise DTypeError(f"{two} by {name!r}; give one of them another name")
@@ -55,7 +57,7 @@ def own_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
 
 def read(x: object, systems: Sequence[System]) -> Operand:
     """Read an object as an operand; a string may name a dtype that the file of one of the systems defines."""
-    return parse(x, own_dtypes(systems)) if isinstance(x, str) else operand(x)
+    return parse_operand(x, own_dtypes(systems)) if isinstance(x, str) else operand(x)
 
 
 def check_size(operands: int, of_what: str) -> None:
@@ -85,15 +87,15 @@ def domain(
         have = tuple(d for d in have if d in wanted)
         if not have and not named:
             raise DTypeError(f"{system.name} has none of these dtypes; see `typelattice check {system.name}`")
-    arrays = tuple(map(operand_of, have))
+    arrays = tuple(map(operand_of_dtype, have))
     scalars = named or (
-        *(operand_of(d, weak=True) for d in weak_widths(system)),
-        *map(parse, ("True", *SCALARS)),
+        *(operand_of_dtype(d, weak=True) for d in weak_widths(system)),
+        *map(parse_operand, ("True", *SCALARS)),
     )
     taken = tuple(o for o in scalars if any(system.explain(o, x).dtype for x in (*arrays, o)))
     if tier == "scalar" or not has_arrays(system):
         return taken
-    zero_d = tuple(operand_of(d, tier="0d") for d in have)
+    zero_d = tuple(operand_of_dtype(d, tier="0d") for d in have)
     beside = taken if named else ()
     if tier == "array":
         return (*arrays, *beside)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import systems as all_systems
+from typelattice.files.system_text import systems as all_systems
 from typelattice.rendering import Cell, Grid
 from typelattice.study.criteria import CRITERIA, criteria, list_pairs
 from typelattice.study.laws import LAWS, laws

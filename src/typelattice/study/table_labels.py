@@ -4,13 +4,13 @@ from __future__ import annotations
 from functools import partial
 
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.recorded_answer import describe_answer
-from typelattice.explanations.sections import answer, cast_words, question
+from typelattice.explanations.promotion_in_english import answer_text, describe_cast, question
+from typelattice.explanations.recorded_answer_in_english import describe_answer
 from typelattice.facts.dtypes import DType, numpy_reading, weak
 from typelattice.facts.loss import loss
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import BOOL, Operand
-from typelattice.recorded.observed import Observed, observed
+from typelattice.recorded.recorded_answer import RecordedAnswer, find_recorded_answer
 from typelattice.rendering import Cell
 
 CODES = ("bits", "bytes", "names")  # `i32` counts bits; `i4` counts bytes, as NumPy does; `int32` is a name
@@ -30,7 +30,7 @@ def label(o: Operand, codes: str) -> Cell:
     return Cell(f"{short(o.dtype, codes)}{star}{zero_d}{value}", marks, str(o))
 
 
-def cell(p: Promotion, o: Observed | None, codes: str) -> Cell:
+def cell(p: Promotion, o: RecordedAnswer | None, codes: str) -> Cell:
     """Make a cell from an answer, marked by its kind, by weakness and by any loss of a cast.
 
     `o` is the library's recorded answer. If it differs from the rule's, the cell shows it, with a `!`.
@@ -63,7 +63,9 @@ def short(d: DType, codes: str) -> str:
     if codes == "names":
         return d.name
     if codes != "bytes":
-        raise ValueError(f"unknown codes {codes!r}{nearest(str(codes), CODES)}; these are {', '.join(CODES)}")
+        raise ValueError(
+            f"unknown codes {codes!r}{spelling_hint(str(codes), CODES)}; these are {', '.join(CODES)}"
+        )
     in_bytes = f"{d.code[0]}{(d.bits or 0) // 8}"
     if numpy_reading(in_bytes) is d:
         return in_bytes
@@ -75,16 +77,20 @@ def marks(p: Promotion) -> tuple[str, ...]:
     if p.dtype is None:
         return ("refused",)
     to = p.compute  # not `p.casts`, which makes an object for each cast: a large table has many
-    lossy = to is not None and any(o.dtype and o.dtype is not to and loss(o.dtype, to) for o in p.promoting)
+    lossy = to is not None and any(
+        o.dtype and o.dtype is not to and loss(o.dtype, to) for o in p.promoting_operands
+    )
     return (p.dtype.kind.value, *(["weak"] * p.weak), *(["lossy"] * bool(lossy)))
 
 
 def describe_cell(p: Promotion) -> str:
     """Describe a cell in a line: the question, the answer, and the reason of a refusal or the loss."""
-    lost = dict.fromkeys(cast_words(c) for c in p.casts if c.loss)
-    o = observed(p)
+    lost = dict.fromkeys(describe_cast(c) for c in p.casts if c.loss)
+    o = find_recorded_answer(p)
     did = [f"{o.library} {describe_answer(o)}"] if o and o.departs else []
-    return ". ".join((f"{question(p)}: {answer(p)}", *([str(p.reason)] if p.reason else []), *lost, *did))
+    return ". ".join(
+        (f"{question(p)}: {answer_text(p)}", *([str(p.reason)] if p.reason else []), *lost, *did)
+    )
 
 
 def left_out(dtypes: tuple[DType, ...], advice: str = "") -> list[str]:

@@ -12,12 +12,12 @@ from typelattice.engine.rules import Rules
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, DTypeError, Kind, Node
-from typelattice.facts.releases import SIGN
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import systems
-from typelattice.operands.notation import parse
-from typelattice.operands.operand import Operand, Tier, operand_of
-from typelattice.recorded.observed import asked_of, observed, recording_of
+from typelattice.files.system_text import systems
+from typelattice.operands.notation import parse_operand
+from typelattice.operands.operand import Operand, Tier, operand_of_dtype
+from typelattice.recorded.recorded_answer import asked_library, find_recorded_answer, recording_of
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import SCALARS, TierChoice, check_size, weak_widths
 from typelattice.study.table_labels import DEPARTS, REFUSED, SHOW_SMALL, cell, label, left_out
@@ -42,7 +42,7 @@ def small_nodes(system: Rules) -> frozenset[Node]:
     >>> len(small_nodes(tl.system("jax"))), len(small_nodes(tl.system("numpy")))
     (17, 0)
     """
-    comes_along = system.name.partition(SIGN)[0] in systems()
+    comes_along = system.name.partition(VERSION_SIGN)[0] in systems()
     return frozenset(filter(is_small, system.order.nodes)) if comes_along else frozenset()
 
 
@@ -89,7 +89,7 @@ class Table(Viewed):
 
     def grid(self, codes: str = "bits") -> Grid:
         """Lay out the table as a grid: dtypes as codes in bits, as NumPy's codes in bytes, or as names."""
-        seen = [[observed(p) for p in row] for row in self.cells]
+        seen = [[find_recorded_answer(p) for p in row] for row in self.cells]
         cells = tuple(
             tuple(cell(p, o, codes) for p, o in zip(*line, strict=True))
             for line in zip(self.cells, seen, strict=True)
@@ -99,11 +99,13 @@ class Table(Viewed):
         notes = [f"{REFUSED} is a refusal: {refused} {of}"] if refused else []
         departing = sum(c.text.endswith(DEPARTS) for row in cells for c in row)
         if departing:
-            did = f"{DEPARTS} is what {asked_of(self.system)} did when asked"
+            did = f"{DEPARTS} is what {asked_library(self.system)} did when asked"
             notes.append(f"{did}, and not what the rule says: {departing} {of}")
         unasked = sum(row.count(None) for row in seen)
         if unasked and recording_of(self.system):
-            notes.append(f"never asked of {asked_of(self.system)}, and by the rule alone: {unasked} {of}")
+            notes.append(
+                f"never asked of {asked_library(self.system)}, and by the rule alone: {unasked} {of}"
+            )
         if "int" in self.columns or any(p.weak for row in self.cells for p in row):
             notes.append("* is weak: it counts by its kind, and gives way to a dtype beside it")
         rows, columns, corner = self.labels(codes)
@@ -179,11 +181,11 @@ def operands_of(system: System, tier: TierChoice, small: bool) -> tuple[list[Ope
     hidden = tuple(filter(small_nodes(system).__contains__, have))
     if small or len(hidden) == len(have):
         hidden = ()
-    arrays = [operand_of(d) for d in have if d not in hidden]
-    widths = [operand_of(d, weak=True) for d in weak_widths(system)]
+    arrays = [operand_of_dtype(d) for d in have if d not in hidden]
+    widths = [operand_of_dtype(d, weak=True) for d in weak_widths(system)]
     if tier == "scalar" and arrays:
         return [*arrays, *widths], hidden
-    return [*arrays, *(widths or map(parse, SCALARS))], hidden
+    return [*arrays, *(widths or map(parse_operand, SCALARS))], hidden
 
 
 def make_table(
@@ -203,7 +205,7 @@ def make_table(
     name = known.name if known else None
     rows = tuple(dict.fromkeys(o for tier in tiers for o in of_tier(operands, tier)))
     beside: dict[str, tuple[Operand, ...]] = {str(c): (c,) for c in operands}
-    if known and known.alone:
+    if known and known.has_one_promoting_operand:
         beside = {known.name: ()}
     find_rule = system.origin.rule
     cells = tuple(
@@ -226,10 +228,10 @@ def without_idle_scalars(t: Table) -> Table:
 def of_tier(operands: Sequence[Operand], tier: Tier) -> Sequence[Operand]:
     """Return the operands for rows of a tier: unchanged, as arrays without dimensions, or Python scalars."""
     if tier == "scalar":
-        return [parse(word) for word in ("True", *SCALARS)]
+        return [parse_operand(word) for word in ("True", *SCALARS)]
     if tier == "array":
         return operands
     zero_d = [
-        operand_of(o.dtype, tier="0d") for o in operands if o.dtype and o.tier == "array" and not o.weak
+        operand_of_dtype(o.dtype, tier="0d") for o in operands if o.dtype and o.tier == "array" and not o.weak
     ]
     return zero_d or operands

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from typelattice.calls.step import Cast, Input
+from typelattice.calls.steps import Cast, Input
 from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clip_text
 from typelattice.tracing.findings.chain import chain

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 
 NOT_PUBLIC = re.compile(
     r"_.*|tests?|testing|test_.*|.*_tests?|.*_checks?|conftest|setup|examples?|benchmarks?|bench|tutorials?"
@@ -41,9 +41,9 @@ def check_system() -> None:
 def check_package_exists(package: str) -> None:
     """Raise SurveyError for what is no package, installed or in the current folder. Nothing is imported."""
     if not all(part.isidentifier() for part in package.split(".")):
-        raise SurveyError(f"{short(package)} is no name of a package; write it as an import does")
+        raise SurveyError(f"{quote_short(package)} is no name of a package; write it as an import does")
     if PathFinder.find_spec(package.partition(".")[0], [*sys.path, os.getcwd()]) is None:
-        raise SurveyError(f"there is no package {short(package)}; install it in this Python")
+        raise SurveyError(f"there is no package {quote_short(package)}; install it in this Python")
 
 
 def import_package(package: str) -> ModuleType:
@@ -51,7 +51,7 @@ def import_package(package: str) -> ModuleType:
     try:
         return importlib.import_module(package)
     except BaseException as e:  # the code of a package, which may raise anything, or exit
-        why = f"{type(e).__name__}: {short(str(e))}"
+        why = f"{type(e).__name__}: {quote_short(str(e))}"
         raise SurveyError(f"{package} cannot be imported ({why}); Python cannot import it either") from None
 
 

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typelattice as tl
-from typelattice.calls.step import ProgramError, Step
+from typelattice.calls.steps import ProgramError, Step
 from typelattice.cli.bindings import BINDING, bindings
 from typelattice.cli.explain_program import explain_outcome
-from typelattice.explanations.recorded_answer import answer_words
-from typelattice.files.text import UnknownSystemError
+from typelattice.explanations.recorded_answer_in_english import result_words
+from typelattice.files.system_text import UnknownSystemError
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.recorded.unasked import UNASKED, UNASKED_NOTE
+from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 
 MOST_LINES = 40
 MOST_CHARACTERS = 4_000
@@ -58,7 +58,7 @@ def annotate(source: str, names: str, systems: str) -> dict[str, Any]:
         "systems": [r.name for r in replays],
         "summary": [*_summary(diverging), *map(_result, replays)],
         "lines": [*_lines(text, p, replays, diverging)],
-        "note": UNASKED_NOTE if any(o.never_asked for made in replays for o in made) else "",
+        "note": NEVER_ASKED_NOTE if any(o.never_asked for made in replays for o in made) else "",
     }
 
 
@@ -146,8 +146,8 @@ def _counted(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _answer(o: Outcome) -> str:
     """Write the result of a step: what the library was seen to answer where it departs from its rule."""
     if seen := o.recorded_departure:
-        return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else answer_words(seen)
-    return f"{o}{UNASKED * o.never_asked}"
+        return f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else result_words(seen)
+    return f"{o}{NEVER_ASKED_MARK * o.never_asked}"
 
 
 def _line(step: Step) -> int:

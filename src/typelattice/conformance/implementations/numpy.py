@@ -12,7 +12,7 @@ from typelattice.conformance.functions import SpelledFunction, first
 from typelattice.conformance.libraries.numpy import DTYPES, NumPy
 from typelattice.conformance.library import OperandString
 from typelattice.conformance.questions import EXPONENTS
-from typelattice.facts.operations import NAMES, Operation, own_operation
+from typelattice.facts.operations import NAMES, Operation, make_custom_operation
 
 LONG_DOUBLES = {
     np.dtype(name).name: name
@@ -36,11 +36,11 @@ def _own() -> Iterator[tuple[Operation, SpelledFunction]]:
         if not isinstance(ufunc, np.ufunc) or name != ufunc.__name__ or ufunc.signature:
             continue
         if name not in NAMES:
-            made = own_operation(f"ufunc_{name}", "cbrt", "xy"[: ufunc.nin])
+            made = make_custom_operation(f"ufunc_{name}", "cbrt", "xy"[: ufunc.nin])
             yield made, SpelledFunction(_first_of(ufunc), f"numpy.{name}")
         if (ufunc.nin, ufunc.nout) == (2, 1):
             for method, (operands, like, more) in METHODS.items():
-                made = own_operation(f"{method}_{name}", like, operands)
+                made = make_custom_operation(f"{method}_{name}", like, operands)
                 spelling = f"numpy.{name}.{method}({', '.join(['{}', *map(repr, more)])})"
                 yield made, SpelledFunction(_with(getattr(ufunc, method), more), spelling)
 

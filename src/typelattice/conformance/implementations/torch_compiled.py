@@ -15,7 +15,7 @@ from typelattice.conformance.functions import SpelledFunction, operators
 from typelattice.conformance.libraries.framework import Operations
 from typelattice.conformance.libraries.torch import Torch
 from typelattice.conformance.library import NotAskedError, versions_of
-from typelattice.facts.operations import OPERATORS, Operation, own_operation
+from typelattice.facts.operations import OPERATORS, Operation, make_custom_operation
 
 UNARY: Mapping[Any, str] = {
     torch: "digamma erfc erfinv frac i0 lgamma logit sgn sinc",
@@ -46,7 +46,7 @@ class Eager(Torch):
     name = "torch-eager"
     how = "functions of torch, computed"
     own: Mapping[str, Operation] = {
-        name: own_operation(name, "cbrt", operands)
+        name: make_custom_operation(name, "cbrt", operands)
         for spaces, operands in ((UNARY, "x"), (BINARY, "xy"))
         for name in _own(spaces)
     }

@@ -12,7 +12,7 @@ from scipy.spatial import distance
 from typelattice.conformance.functions import SpelledFunction, first
 from typelattice.conformance.libraries.numpy import NumPy
 from typelattice.conformance.library import Library, NoSuchOperandError, OperandString, versions_of
-from typelattice.facts.operations import Operation, own_operation
+from typelattice.facts.operations import Operation, make_custom_operation
 
 Function = Callable[..., object]
 Shape = Callable[[Any], Any]
@@ -163,11 +163,13 @@ class SciPy(NumPy):
         self.ufuncs = {name: found for name, found in ufuncs.items() if found not in shared}
         self.own: Mapping[str, Operation] = {
             **{
-                name: own_operation(name, "cbrt", "xyzv"[: found.nin])
+                name: make_custom_operation(name, "cbrt", "xyzv"[: found.nin])
                 for name, found in self.ufuncs.items()
             },
             **{
-                name: own_operation(name, LIKE[3 if name == "signal_lfilter" else 2 if name in BINARY else 1])
+                name: make_custom_operation(
+                    name, LIKE[3 if name == "signal_lfilter" else 2 if name in BINARY else 1]
+                )
                 for name in OF_WHOLE_ARRAYS
             },
         }

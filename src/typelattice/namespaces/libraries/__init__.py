@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import cast
 
 from typelattice.facts.libraries import file_of, library_of
-from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.libraries.computing import ComputingLibrary
+from typelattice.namespaces.libraries.computing_library import ComputingLibrary
+from typelattice.namespaces.namespace_error import NamespaceError
 
 
 def library(module: ModuleType) -> ComputingLibrary:

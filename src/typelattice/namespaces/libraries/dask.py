@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from typelattice.facts.range_checks import Value
-from typelattice.namespaces.libraries.computing import ComputingLibrary
+from typelattice.namespaces.libraries.computing_library import ComputingLibrary
 
 
 class Dask(ComputingLibrary):

@@ -6,7 +6,7 @@ from inspect import signature
 from typing import Any
 
 from typelattice.facts.range_checks import Value
-from typelattice.namespaces.libraries.computing import ComputingLibrary
+from typelattice.namespaces.libraries.computing_library import ComputingLibrary
 
 ACCUMULATOR = "preferred_element_type"  # the parameter of JAX's products
 
@@ -14,10 +14,10 @@ ACCUMULATOR = "preferred_element_type"  # the parameter of JAX's products
 class JAX(ComputingLibrary):
     """JAX. An array is not written into: a changed copy takes its place."""
 
-    fuses = True
+    fuses_casts = True
     remedy = "jax.config.update('jax_enable_x64', True)"  # without it int64 makes an array of int32
 
-    def weak(self, data: Any) -> bool:
+    def is_weak(self, data: Any) -> bool:
         return bool(getattr(data, "weak_type", False))
 
     def number(self, value: Value, to: Any, like: Any) -> Any:
@@ -43,14 +43,18 @@ class JAX(ComputingLibrary):
         """Return True if a function takes the dtype to add up in, beside arrays of other dtypes."""
         return ACCUMULATOR in signature(self.function(name)).parameters
 
-    def adopt(self, cls: type, apart: Callable[[Any], Any], together: Callable[..., Any]) -> None:
+    def register_array_class(
+        self, cls: type, flatten_array: Callable[[Any], Any], unflatten_array: Callable[..., Any]
+    ) -> None:
         import jax
 
         def flatten(x: Any) -> tuple[tuple[Any], Any]:
-            data, facts = apart(x)
+            data, facts = flatten_array(x)
             return (data,), facts
 
-        jax.tree_util.register_pytree_node(cls, flatten, lambda facts, children: together(*children, *facts))
+        jax.tree_util.register_pytree_node(
+            cls, flatten, lambda facts, children: unflatten_array(*children, *facts)
+        )
 
 
 def _with_index_errors(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.shapes import Shape
-from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.libraries.computing import ComputingLibrary
+from typelattice.namespaces.libraries.computing_library import ComputingLibrary
+from typelattice.namespaces.namespace_error import NamespaceError
 
 INTEGER_PRODUCT = "matmul"  # ONNX's MatMulInteger: it takes the first dtypes and adds up in the last
 INTEGER_OPERANDS, INTEGER_ACCUMULATOR = ("int8", "uint8"), "int32"

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from typelattice.facts.range_checks import Value
-from typelattice.namespaces.libraries.computing import ComputingLibrary
+from typelattice.namespaces.libraries.computing_library import ComputingLibrary
 
-LARGE = 1 << 18  # elements; larger arrays are computed in blocks
-BLOCK = 1 << 16  # elements of a block, so that it stays in the cache
+MIN_BLOCKED_SIZE = 1 << 18  # elements; larger arrays are computed in blocks
+BLOCK_SIZE = 1 << 16  # elements of a block, so that it stays in the cache
 
 
 class NumPy(ComputingLibrary):
     """NumPy. A ufunc with a chosen loop casts as it goes; other libraries make a copy first."""
 
-    exact_comparisons = True
+    compares_exactly = True
 
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
         super().__init__(np, xp, package, mutable)
@@ -43,24 +43,26 @@ class NumPy(ComputingLibrary):
     def scalar(self, x: object) -> Any:
         return np.asarray(x) if isinstance(x, np.generic) else None
 
-    def raw(self, op: str, zero_d: bool) -> Callable[..., Any]:
+    def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
         """Return a function, or `operator.pow`: `x ** 0.5` takes the square root, but `np.power` does not."""
-        function = operator.pow if op == "**" else super().raw(op, zero_d)
+        function = operator.pow if op == "**" else super().uncast_function(op, zero_d)
         return function if not zero_d else lambda *operands: np.asarray(function(*operands))
 
-    def casting(self, name: str, to: Any, sources: Sequence[Any], zero_d: bool) -> Callable[..., Any]:
+    def casting_function(
+        self, name: str, to: Any, sources: Sequence[Any], zero_d: bool
+    ) -> Callable[..., Any]:
         function = self.function(name)
         casts = any(own != to for own in sources)
         if isinstance(function, np.ufunc):
-            compute = function if not casts else _with_loop(function, to)
+            compute = function if not casts else _loop_function(function, to)
             if compute is not None:
                 return compute if not zero_d else lambda *arrays: np.asarray(compute(*arrays))
         elif zero_d and not casts:
             return lambda *arrays: np.asarray(function(*arrays))
-        return super().casting(name, to, sources, zero_d)
+        return super().casting_function(name, to, sources, zero_d)
 
 
-def _with_loop(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
+def _loop_function(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
     """Return a ufunc that casts its inputs to one dtype and uses its loop; None if it has no such loop."""
     signature = (*(to,) * function.nin, None)
     try:
@@ -77,22 +79,27 @@ def _with_loop(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
 
     def compute(a: Any, b: Any) -> Any:
         # Check the size first: for a small array the other checks would take as long as the sum.
-        if a.size >= LARGE and a.shape == b.shape and a.flags.c_contiguous and b.flags.c_contiguous:
-            return _in_blocks(function, to, a, b)
+        if (
+            a.size >= MIN_BLOCKED_SIZE
+            and a.shape == b.shape
+            and a.flags.c_contiguous
+            and b.flags.c_contiguous
+        ):
+            return _compute_in_blocks(function, to, a, b)
         return function(a, b, signature=signature, casting="unsafe")
 
     return compute
 
 
-def _in_blocks(function: np.ufunc, to: Any, a: Any, b: Any) -> Any:
+def _compute_in_blocks(function: np.ufunc, to: Any, a: Any, b: Any) -> Any:
     """Apply a ufunc to two contiguous arrays block by block, casting each block into the result's memory.
 
     This needs no temporary array of full size, and a block is still in the cache when the ufunc uses it.
     """
     out = np.empty(a.shape, to)
     whole, left, right = out.reshape(-1), a.reshape(-1), b.reshape(-1)
-    for i in range(0, a.size, BLOCK):
-        part, x, y = whole[i : i + BLOCK], left[i : i + BLOCK], right[i : i + BLOCK]
+    for i in range(0, a.size, BLOCK_SIZE):
+        part, x, y = whole[i : i + BLOCK_SIZE], left[i : i + BLOCK_SIZE], right[i : i + BLOCK_SIZE]
         if a.dtype == to:
             part[...] = y
             function(x, part, out=part)

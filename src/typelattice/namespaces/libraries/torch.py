@@ -16,17 +16,32 @@ from typing import Any
 import torch
 
 from typelattice.facts.operations import OPERATIONS, operation
-from typelattice.namespaces.libraries.computing import ComputingLibrary
+from typelattice.namespaces.libraries.computing_library import ComputingLibrary
 from typelattice.operands.adapters import native
-from typelattice.operands.objects import operand
+from typelattice.operands.read_objects import operand
 
-COMPARING = ("less", "less_equal", "greater", "greater_equal", "argmax", "argmin", "searchsorted", "argsort")
-CHOOSING = ("maximum", "minimum", "max", "min", "clip", "sort")  # compare, and give elements
-PLACES = ("argmax", "argmin", "argsort", "searchsorted", "nonzero", "count_nonzero")
-INDEXED = ("take", "take_along_axis", "repeat")
-LACKING = ("not implemented", "not support", "only support", "invalid type", "unsupported")  # in its errors
+COMPARISON_FUNCTIONS = (
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "argmax",
+    "argmin",
+    "searchsorted",
+    "argsort",
+)
+CHOOSING_FUNCTIONS = ("maximum", "minimum", "max", "min", "clip", "sort")  # compare, and give elements
+INDEX_RETURNING_FUNCTIONS = ("argmax", "argmin", "argsort", "searchsorted", "nonzero", "count_nonzero")
+INDEXED_FUNCTIONS = ("take", "take_along_axis", "repeat")
+MISSING_KERNEL_TEXTS = (
+    "not implemented",
+    "not support",
+    "only support",
+    "invalid type",
+    "unsupported",
+)  # in its errors
 SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
-LEAST = -(2**63)
+MIN_INT64 = -(2**63)
 
 
 class Torch(ComputingLibrary):
@@ -43,7 +58,7 @@ class Torch(ComputingLibrary):
             obj = _from_buffer(obj)
         return self.xp.asarray(obj, **options)
 
-    def raw(self, op: str, zero_d: bool) -> Callable[..., Any]:
+    def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
         """Return PyTorch's own operator or function: those of array-api-compat promote differently."""
         function = operation(op).function
         method = OPERATIONS[function].method
@@ -100,7 +115,7 @@ def _call_with_int64(name: str, function: Callable[..., Any], *args: Any, **opti
 
     Raises NotImplementedError if PyTorch has no kernel for another dtype.
     """
-    if name in INDEXED:
+    if name in INDEXED_FUNCTIONS:
         args = (args[0], *map(_index, args[1:]))
     try:
         return function(*args, **options)
@@ -109,7 +124,7 @@ def _call_with_int64(name: str, function: Callable[..., Any], *args: Any, **opti
         wide = [d for d in (*dtypes, options.get("dtype")) if d in SIGNED]
         if wide and "not implemented for 'UInt" in str(e):
             return _in_int64(name, function, wide[0], *args, **options)
-        if any(word in str(e) for word in LACKING):
+        if any(word in str(e) for word in MISSING_KERNEL_TEXTS):
             raise NotImplementedError(str(e)) from e
         raise
 
@@ -117,7 +132,7 @@ def _call_with_int64(name: str, function: Callable[..., Any], *args: Any, **opti
 def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **options: Any) -> Any:
     """Call a function on unsigned integers in int64, and convert its results back to unsigned."""
     large = to == torch.uint64
-    turn = large and name in (*COMPARING, *CHOOSING)
+    turn = large and name in (*COMPARISON_FUNCTIONS, *CHOOSING_FUNCTIONS)
     if options.get("dtype") in SIGNED:
         options["dtype"] = torch.int64
 
@@ -129,7 +144,7 @@ def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **op
 
     compute = BY_HAND.get(name, function) if large else function
     out = compute(*_each(args, view_signed), **{k: _each(v, view_signed) for k, v in options.items()})
-    return out if name in PLACES else _each(out, view_unsigned)
+    return out if name in INDEX_RETURNING_FUNCTIONS else _each(out, view_unsigned)
 
 
 def _as_signed(x: Any) -> Any:
@@ -178,7 +193,7 @@ def _read(data: Any, parts: tuple[Any, ...]) -> Any:
 
 def _turn_signed(x: Any, turn: bool) -> Any:
     """Shift signed integers into the order of the unsigned ones with the same bits, if `turn` is True."""
-    return x ^ LEAST if turn else x
+    return x ^ MIN_INT64 if turn else x
 
 
 def _flat(x: Any) -> list[Any]:
@@ -191,10 +206,10 @@ def _each(x: Any, change: Callable[[Any], Any]) -> Any:
 
 def _quotient(x: Any, y: Any, /) -> Any:
     """Divide unsigned numbers in int64: divide half of x, then correct the quotient by the remainder."""
-    half = ((x >> 1 & ~LEAST) // y) << 1
+    half = ((x >> 1 & ~MIN_INT64) // y) << 1
     rest = x - half * y
-    whole = half + ((rest ^ LEAST) >= (y ^ LEAST))
-    return whole.where(y > 0, ((x ^ LEAST) >= (y ^ LEAST)).to(x.dtype))
+    whole = half + ((rest ^ MIN_INT64) >= (y ^ MIN_INT64))
+    return whole.where(y > 0, ((x ^ MIN_INT64) >= (y ^ MIN_INT64)).to(x.dtype))
 
 
 def _remainder(x: Any, y: Any, /) -> Any:
@@ -203,7 +218,7 @@ def _remainder(x: Any, y: Any, /) -> Any:
 
 def _build_right_shift(x: Any, by: Any, /) -> Any:
     """Shift bits to the right, with zeros coming in from the left."""
-    return (((x >> 1) & ~LEAST) >> (by - 1)).where(by > 0, x)
+    return (((x >> 1) & ~MIN_INT64) >> (by - 1)).where(by > 0, x)
 
 
 def _power(x: Any, y: Any, /) -> Any:

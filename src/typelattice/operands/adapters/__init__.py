@@ -9,11 +9,16 @@ from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 
-from typelattice.facts.dtypes import NATIVE, DType, DTypeError, dtype
+from typelattice.facts.dtypes import NATIVE_DTYPE_MAKERS, DType, DTypeError, dtype
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import nearest
-from typelattice.operands.objects import FINDERS, STANDARD, ObjectReader, forget
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.facts.suggestions import spelling_hint
+from typelattice.operands.operand import Operand, operand_of_dtype
+from typelattice.operands.read_objects import (
+    NAMESPACE_ATTRIBUTE,
+    READER_FINDERS,
+    ObjectReader,
+    clear_reader_cache,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +31,9 @@ class NotImportedError(TypelatticeError, TypeError):
 
 def register() -> None:
     """Register the adapters; each is loaded when its first object is read."""
-    NATIVE["numpy"] = lambda d: native(d, "numpy")
-    FINDERS.append(reader_of)
-    forget()
+    NATIVE_DTYPE_MAKERS["numpy"] = lambda d: native(d, "numpy")
+    READER_FINDERS.append(reader_of)
+    clear_reader_cache()
 
 
 def reader_of(root: str) -> ObjectReader | None:
@@ -49,7 +54,7 @@ def adapter(root: str) -> ModuleType | None:
 
     from typelattice.facts.libraries import file_of, library_of
 
-    library = "array-api" if root == STANDARD else library_of(root)
+    library = "array-api" if root == NAMESPACE_ATTRIBUTE else library_of(root)
     path = f"{__name__}.{file_of(library)}" if library else ""
     return import_module(path) if path and find_spec(path) else None
 
@@ -77,7 +82,7 @@ def native(d: object, namespace: ModuleType | str) -> object:
 
         what = f"{name or namespace!r} is no array namespace known here"
         known = [module for library in libraries().values() for module in library.modules]
-        raise TypeError(f"{what}{nearest(name, known)}; give a module such as numpy")
+        raise TypeError(f"{what}{spelling_hint(name, known)}; give a module such as numpy")
     return attribute(found, module)
 
 
@@ -103,7 +108,7 @@ def read_by_dtype(x: Any, framework: str) -> Operand | None:
     d = getattr(x, "dtype", None)
     if d is None:
         return None
-    return operand_of(dtype_named(d.name, framework), tier="0d" if x.ndim == 0 else "array")
+    return operand_of_dtype(dtype_named(d.name, framework), tier="0d" if x.ndim == 0 else "array")
 
 
 def dtype_named(name: str, framework: str) -> DType:

@@ -7,13 +7,13 @@ from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.operands.adapters import dtype_named
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
     """Read an array: compare its dtype with those of its namespace, as the standard allows."""
     xp = x.__array_namespace__()
-    return operand_of(name_dtype(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
+    return operand_of_dtype(name_dtype(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
 
 
 def name_dtype(xp: Any, own: Any) -> DType:

@@ -6,13 +6,13 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import array_api, attribute, find_module
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
     """Return a dtype; an array is read as any array of the standard."""
     xp = sys.modules["array_api_strict"]
-    return operand_of(array_api.name_dtype(xp, x)) if isinstance(x, type(xp.bool)) else None
+    return operand_of_dtype(array_api.name_dtype(xp, x)) if isinstance(x, type(xp.bool)) else None
 
 
 def cache_key_of(cls: type) -> Any:

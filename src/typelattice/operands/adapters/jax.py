@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named, numpy
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 @lru_cache(maxsize=1024)
@@ -23,7 +23,7 @@ def read(x: Any) -> Operand | None:
         return None
     found = _find_dtype(d)
     aval = getattr(x, "aval", x)
-    return operand_of(
+    return operand_of_dtype(
         found,
         bool(getattr(aval, "weak_type", False)),
         "0d" if getattr(aval, "shape", None) == () else "array",

@@ -6,7 +6,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
@@ -14,7 +14,7 @@ def read(x: Any) -> Operand | None:
     keras = sys.modules["keras"]
     if not isinstance(x, (keras.KerasTensor, keras.Variable)):
         return None
-    return operand_of(dtype_named(x.dtype, "Keras"), tier="0d" if len(x.shape) == 0 else "array")
+    return operand_of_dtype(dtype_named(x.dtype, "Keras"), tier="0d" if len(x.shape) == 0 else "array")
 
 
 def cache_key_of(cls: type) -> Any:

@@ -7,18 +7,18 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import attribute, dtype_named, find_module
-from typelattice.operands.objects import PLAIN
-from typelattice.operands.operand import BOOL, Operand, operand_of
+from typelattice.operands.operand import BOOL, Operand, operand_of_dtype
+from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
 
 def read(x: Any) -> Operand | None:
     """Return an array or an mlx.core.Dtype."""
     mx = sys.modules["mlx.core"]
     if isinstance(x, mx.Dtype):
-        return operand_of(_find_dtype(x))
+        return operand_of_dtype(_find_dtype(x))
     if isinstance(x, mx.array):
-        PLAIN.add(mx.array)
-        return operand_of(_find_dtype(x.dtype), tier="0d" if x.ndim == 0 else "array")
+        PLAIN_ARRAY_CLASSES.add(mx.array)
+        return operand_of_dtype(_find_dtype(x.dtype), tier="0d" if x.ndim == 0 else "array")
     return None
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import array_api, attribute, find_module
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
     """Return a dtype; an array, symbolic or not, is read as any array of the standard."""
     ndx = sys.modules["ndonnx"]
-    return operand_of(array_api.name_dtype(ndx, x)) if isinstance(x, ndx.DType) else None
+    return operand_of_dtype(array_api.name_dtype(ndx, x)) if isinstance(x, ndx.DType) else None
 
 
 def cache_key_of(cls: type) -> Any:

@@ -9,22 +9,22 @@ import numpy as np
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named
-from typelattice.operands.objects import PLAIN
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
+from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
-PLAIN.add(np.ndarray)
+PLAIN_ARRAY_CLASSES.add(np.ndarray)
 OWN_SCALARS = (np.generic,)  # which other libraries may take for Python's numbers
 
 
 def read(x: Any) -> Operand | None:
     """Return a dtype, a scalar type, an array or a scalar of NumPy; its scalars count as 0-d arrays."""
     if isinstance(x, type):
-        return operand_of(_of_type(x)) if issubclass(x, np.generic) else None
+        return operand_of_dtype(_of_type(x)) if issubclass(x, np.generic) else None
     if isinstance(x, np.dtype):
-        return operand_of(_find_dtype(x))
+        return operand_of_dtype(_find_dtype(x))
     if isinstance(x, (np.ndarray, np.generic)):
         d = _find_dtype(x.dtype)
-        return operand_of(d, tier="0d", value=value(x)) if x.ndim == 0 else operand_of(d)
+        return operand_of_dtype(d, tier="0d", value=value(x)) if x.ndim == 0 else operand_of_dtype(d)
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module, numpy, pyarrow
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
@@ -20,7 +20,7 @@ def read(x: Any) -> Operand | None:
         return None
     if hasattr(d, "pyarrow_dtype"):
         return pyarrow.read(d.pyarrow_dtype)
-    return numpy.read(getattr(d, "numpy_dtype", d)) or operand_of(dtype_named(str(d), "pandas"))
+    return numpy.read(getattr(d, "numpy_dtype", d)) or operand_of_dtype(dtype_named(str(d), "pandas"))
 
 
 def cache_key_of(cls: type) -> Any:

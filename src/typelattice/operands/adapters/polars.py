@@ -7,8 +7,8 @@ from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module
-from typelattice.operands.notation import number
-from typelattice.operands.operand import SCALARS, Operand, operand_of
+from typelattice.operands.notation import number_operand
+from typelattice.operands.operand import PYTHON_KINDS, Operand, operand_of_dtype
 
 OWN = {"bool": "boolean"}  # what Polars calls dtypes, but for capitals
 NAMES = {own: name for name, own in OWN.items()}
@@ -19,9 +19,9 @@ def read(x: Any) -> Operand | None:
     """Read a series, a data type or its class, or a literal; an expression over columns has no dtype."""
     pl = sys.modules["polars"]
     if isinstance(x, pl.Series):
-        return operand_of(_find_dtype(x.dtype))
+        return operand_of_dtype(_find_dtype(x.dtype))
     if isinstance(x, pl.DataType) or (isinstance(x, type) and issubclass(x, pl.DataType)):
-        return operand_of(_find_dtype(x))
+        return operand_of_dtype(_find_dtype(x))
     return _literal(x, pl) if isinstance(x, pl.Expr) and x.meta.is_literal() else None
 
 
@@ -29,12 +29,12 @@ def _literal(x: Any, pl: Any) -> Operand:
     """Read a literal: without a type a Python number, with one a 0-d array, or a series."""
     column = pl.select(x).to_series()
     if str(x).startswith(DYNAMIC):
-        return number(column.item())
+        return number_operand(column.item())
     found = _find_dtype(column.dtype)
     if str(x).startswith("Series"):
-        return operand_of(found)
+        return operand_of_dtype(found)
     value = column.item()
-    return operand_of(found, tier="0d", value=value if type(value) in SCALARS else None)
+    return operand_of_dtype(found, tier="0d", value=value if type(value) in PYTHON_KINDS else None)
 
 
 def cache_key_of(cls: type) -> Any:

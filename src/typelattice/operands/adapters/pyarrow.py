@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module
-from typelattice.operands.operand import BOOL, SCALARS, Operand, operand_of
+from typelattice.operands.operand import BOOL, PYTHON_KINDS, Operand, operand_of_dtype
 
 NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # what Arrow calls floats
 
@@ -16,12 +16,12 @@ def read(x: Any) -> Operand | None:
     """Return an array, a scalar or a data type; a scalar counts as a 0-d array."""
     pa = sys.modules["pyarrow"]
     if isinstance(x, pa.DataType):
-        return operand_of(_find_dtype(x))
+        return operand_of_dtype(_find_dtype(x))
     if isinstance(x, (pa.Array, pa.ChunkedArray)):
-        return operand_of(_find_dtype(x.type))
+        return operand_of_dtype(_find_dtype(x.type))
     if isinstance(x, pa.Scalar):
         found, value = _find_dtype(x.type), x.as_py()
-        return operand_of(found, tier="0d", value=value if type(value) in SCALARS else None)
+        return operand_of_dtype(found, tier="0d", value=value if type(value) in PYTHON_KINDS else None)
     return None
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import attribute, dtype_named, find_module
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
@@ -15,7 +15,7 @@ def read(x: Any) -> Operand | None:
     if not isinstance(name, str):
         return None
     rank = getattr(getattr(x, "shape", None), "rank", None)
-    return operand_of(
+    return operand_of_dtype(
         dtype_named(name.removesuffix("_ref"), "TensorFlow"),
         type(x).__name__ == "WeakTensor",
         "0d" if rank == 0 else "array",

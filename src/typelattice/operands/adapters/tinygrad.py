@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
 
 OWN = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}  # the name of one is that of the other, which it lacks
 
@@ -25,8 +25,8 @@ def _of(own: Any, tier: Any) -> Operand:
     weak = {"weakint": dtypes.default_int, "weakfloat": dtypes.default_float}
     for name in DTYPES:
         if getattr(dtypes, _own_name(name), None) == weak.get(own.name, own):
-            return operand_of(DTYPES[name], own.name in weak, tier)
-    return operand_of(dtype_named(own.name, "tinygrad"))
+            return operand_of_dtype(DTYPES[name], own.name in weak, tier)
+    return operand_of_dtype(dtype_named(own.name, "tinygrad"))
 
 
 def _own_name(name: str) -> str:

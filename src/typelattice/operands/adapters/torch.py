@@ -7,18 +7,18 @@ from typing import Any
 
 from typelattice.facts.dtypes import DType
 from typelattice.operands.adapters import attribute, dtype_named, find_module
-from typelattice.operands.objects import PLAIN
-from typelattice.operands.operand import Operand, operand_of
+from typelattice.operands.operand import Operand, operand_of_dtype
+from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
 
 def read(x: Any) -> Operand | None:
     """Return a tensor or a torch.dtype."""
     torch = sys.modules["torch"]
     if isinstance(x, torch.dtype):
-        return operand_of(dtype_named(str(x).removeprefix("torch."), "PyTorch"))
+        return operand_of_dtype(dtype_named(str(x).removeprefix("torch."), "PyTorch"))
     if isinstance(x, torch.Tensor):
-        PLAIN.add(torch.Tensor)
-        return operand_of(
+        PLAIN_ARRAY_CLASSES.add(torch.Tensor)
+        return operand_of_dtype(
             dtype_named(str(x.dtype).removeprefix("torch."), "PyTorch"), tier="0d" if x.ndim == 0 else "array"
         )
     return None

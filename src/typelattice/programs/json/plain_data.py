@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typelattice.calls.step import Step
-from typelattice.explanations.plain_data import data as promotion_data
+from typelattice.calls.steps import Step
+from typelattice.explanations.plain_data import promotion_data
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.outcome import Outcome
 

@@ -8,11 +8,11 @@ from json import loads
 from typing import Any
 
 from typelattice.calls.program_builder import MAX_STEPS
-from typelattice.calls.program_inputs import MOST_AXES, read_input
-from typelattice.calls.step import (
-    IN_PLACE,
+from typelattice.calls.program_inputs import MAX_AXES, read_input
+from typelattice.calls.steps import (
+    FUNCTION_OF_IN_PLACE,
+    IN_PLACE_OF_FUNCTION,
     MAX_STEP_CHARS,
-    WRITES,
     Call,
     Cast,
     Created,
@@ -29,13 +29,13 @@ from typelattice.calls.step import (
     SourceLocation,
     Step,
 )  # fmt: skip
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.operations import OPERATIONS, Operation, OpError, own_operation
-from typelattice.facts.suggestions import clip_text, nearest, short
-from typelattice.operands.notation import MAX_INT_BITS, parse
+from typelattice.facts.operations import OPERATIONS, Operation, OpError, make_custom_operation
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
+from typelattice.operands.notation import MAX_INT_BITS, parse_operand
 from typelattice.operands.operand import Operand
-from typelattice.programs.json.write import VERSION
+from typelattice.programs.json.write import KEYS, VERSION
 
 LONGEST_JSON = 400_000_000  # characters
 LONGEST_NAME = 1_000  # characters of a file's name, a function's, an operand's
@@ -131,7 +131,8 @@ class _Reader:
             key = next(iter(x))
             if key not in OBJECTS:
                 raise self.wrong(
-                    f"unknown key {short(key)}{nearest(key, OBJECTS)}; give one of {', '.join(OBJECTS)}"
+                    f"unknown key {quote_short(key)}{spelling_hint(key, OBJECTS)}; "
+                    f"give one of {', '.join(OBJECTS)}"
                 )
             return OBJECTS[key](self.at(key), depth)
         if isinstance(x, int) and x.bit_length() > MAX_INT_BITS:
@@ -199,21 +200,24 @@ def _step(x: _Reader) -> Step:
     }
     if kind not in KINDS:
         raise x.at("is").wrong(
-            f"unknown step {short(kind)}{nearest(kind, KINDS)}; a step is one of {', '.join(KINDS)}"
+            f"unknown step {quote_short(kind)}{spelling_hint(kind, KINDS)}; "
+            f"a step is one of {', '.join(KINDS)}"
         )
     cls = KINDS[kind]
     read_fields: dict[str, Any] = {f.name: f.default for f in fields(cls) if f.name not in common}
     for name, default in read_fields.items():
-        if default is MISSING or x.has(name):
-            read_fields[name] = FIELDS.get((kind, name), FIELDS["", name])(
-                x.at(name, {} if name == "keywords" else ...)
+        key = KEYS.get(name, name)
+        if default is MISSING or x.has(key):
+            read_fields[name] = FIELDS.get((kind, key), FIELDS["", key])(
+                x.at(key, {} if key == "keywords" else ...)
             )
     if cls is Call:
-        read_fields["own"] = _own_operation(x.at("own"), read_fields["name"]) if x.has("own") else None
-        _check_operation(x, read_fields["name"], len(read_fields["operands"]), read_fields["own"])
-        writes = read_fields["name"] in WRITES or (
-            read_fields["operator"] and read_fields["name"] in IN_PLACE
+        custom = _custom_operation(x.at("own"), read_fields["name"]) if x.has("own") else None
+        _check_operation(x, read_fields["name"], len(read_fields["operands"]), custom)
+        writes = read_fields["name"] in FUNCTION_OF_IN_PLACE or (
+            read_fields["is_operator"] and read_fields["name"] in IN_PLACE_OF_FUNCTION
         )
+        read_fields["custom_operation"] = custom
         read_fields["rebinds"] = writes and read_fields["rebinds"]
     return cls(**read_fields, **common)
 
@@ -244,26 +248,26 @@ def _target(x: _Reader) -> NamedDType | DTypeOf:
 
 def _lists_in_index(x: _Reader) -> str:
     listed = x.text(None)
-    if listed not in ("", *INDICES):
-        raise x.wrong(f"unknown; it is one of {', '.join(INDICES)}")
+    if listed not in ("", *INDEX_FORMS):
+        raise x.wrong(f"unknown; it is one of {', '.join(INDEX_FORMS)}")
     return listed
 
 
-def _own_operation(x: _Reader, name: str) -> Operation:
+def _custom_operation(x: _Reader, name: str) -> Operation:
     """Return an operation that a system's file defined. Raises ProgramError."""
-    listed = [[y.text() for y in x.at(key).items(MOST_AXES)] for key in ("operands", "parameters")]
+    listed = [[y.text() for y in x.at(key).items(MAX_AXES)] for key in ("operands", "parameters")]
     try:
-        return own_operation(name, x.at("like").text(), *listed)
+        return make_custom_operation(name, x.at("like").text(), *listed)
     except OpError as e:
         raise x.wrong(str(e)) from None
 
 
-def _check_operation(x: _Reader, name: str, operands: int, own: Operation | None) -> None:
+def _check_operation(x: _Reader, name: str, operands: int, custom: Operation | None) -> None:
     """Raises ProgramError for an operation that no table knows, or that does not take so many operands."""
-    known = own or OPERATIONS.get(WRITES.get(name, name))
+    known = custom or OPERATIONS.get(FUNCTION_OF_IN_PLACE.get(name, name))
     if known is None:
         raise x.at("name").wrong(
-            f"unknown operation {short(name)}{nearest(name, OPERATIONS)}; give a known one"
+            f"unknown operation {quote_short(name)}{spelling_hint(name, OPERATIONS)}; give a known one"
         )
     try:
         known.check(operands)
@@ -280,13 +284,13 @@ def _read_input(x: _Reader) -> Operand | str:
 
 def _operand(x: _Reader) -> Operand:
     try:
-        return parse(x.text())
+        return parse_operand(x.text())
     except TypelatticeError as e:
         raise x.wrong(str(e)) from None
 
 
 def _shape(x: _Reader) -> tuple[int | None, ...]:
-    lengths = x.items(MOST_AXES)
+    lengths = x.items(MAX_AXES)
     return tuple(None if n.data is None else n.integer(0, 2**63 - 1, "length of an axis") for n in lengths)
 
 

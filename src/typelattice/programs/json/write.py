@@ -9,11 +9,14 @@ from functools import cache
 from json import dumps
 from typing import Any
 
-from typelattice.calls.step import Argument, DTypeOf, NamedDType, Ref, Slice, Step
+from typelattice.calls.steps import Argument, DTypeOf, NamedDType, Ref, Slice, Step
 from typelattice.facts.operations import Operation
 from typelattice.operands.operand import Operand
 
 VERSION = 1  # of the format
+KEYS = {  # of the fields of steps whose keys in the format are not their names
+    "custom_operation": "own", "default_from": "like", "fixed_result": "given", "is_operator": "operator",
+}  # fmt: skip
 AT_A_TIME = 100  # steps
 
 
@@ -40,7 +43,7 @@ def step_data(step: Step) -> dict[str, object]:
     for name, default in _own_fields(cls):
         value = getattr(step, name)
         if value != default:
-            data[name] = _field_data(name, value)
+            data[KEYS.get(name, name)] = _field_data(name, value)
     return data
 
 

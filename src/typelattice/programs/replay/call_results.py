@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from typelattice.calls.call_signatures import COMPUTED, ITSELF, OF_OPERAND
-from typelattice.calls.multiple_results import dtype_from
-from typelattice.calls.step import Call
+from typelattice.calls.multiple_results import result_dtype_origin
+from typelattice.calls.steps import Call
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import operation_rules
+from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.operations import NUMBER_OF_ALL
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import OPERATIONS
-from typelattice.namespaces.inspection import at_least
-from typelattice.operands.operand import Operand, Tier, operand_of, scalar
+from typelattice.namespaces.inspection import promote_to_kind
+from typelattice.operands.operand import Operand, Tier, operand_of_dtype, scalar
 
 
 def result_of(
@@ -22,21 +22,27 @@ def result_of(
 ) -> tuple[Operand | None, str | None]:
     """Return the result of a call whose operation promotes as `p`; None and the reason if it is refused."""
     assert p.dtype is not None
-    made, named = operand_of(p.dtype, p.weak, tier), dict(step.keywords)
+    made, named = operand_of_dtype(p.dtype, p.weak, tier), dict(step.keywords)
     counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == NUMBER_OF_ALL
     number = Kind.SIGNED if counts else p.number
     if number and not step.shape and "axis" not in named:
         return scalar(number), None
     if step.name == "result_type" and named:
-        found = at_least(system, p.dtype, named["kind"], system.defaults.get)
+        found = promote_to_kind(system, p.dtype, named["kind"], system.defaults.get)
         return (
-            (operand_of(found, tier=tier), None) if found else (None, f"has no dtype of kind {named['kind']}")
+            (operand_of_dtype(found, tier=tier), None)
+            if found
+            else (None, f"has no dtype of kind {named['kind']}")
         )
-    source = dtype_from(step.name, named) if named else ITSELF
+    source = result_dtype_origin(step.name, named) if named else ITSELF
     if source == COMPUTED and p.compute is not None:
-        return operand_of(p.compute, p.weak, tier), None
+        return operand_of_dtype(p.compute, p.weak, tier), None
     if source == ITSELF:
         return made, None
     of_which = operands[0] if source.endswith(OF_OPERAND) else made
     other = system.explain(of_which, op=source.removesuffix(OF_OPERAND))
-    return (None, other.reason) if other.dtype is None else (operand_of(other.dtype, other.weak, tier), None)
+    return (
+        (None, other.reason)
+        if other.dtype is None
+        else (operand_of_dtype(other.dtype, other.weak, tier), None)
+    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from typelattice.calls.step import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
+from typelattice.calls.steps import Call, Cast, NamedDType, Number, ProgramError, Ref, Step
 from typelattice.facts.cast_rules import CLAMP, DOWN, EVEN, UP, WRAP, ZERO
 from typelattice.facts.dtypes import DType, Kind
-from typelattice.facts.finite_values import Values, scale, values
+from typelattice.facts.finite_values import FiniteValues, find_finite_values, scale
 from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import BOOL
 from typelattice.programs.replay.outcome import ExplicitCast
@@ -40,7 +40,7 @@ class PlainStepWriter:
         if is_real and "n" not in to.specials:
             is_nan = self._add_call("isnan", BOOL, source)
             source = self._add_call("where", d, is_nan, self._add_number(0, d), source)
-        own, others = values(d), values(to)
+        own, others = find_finite_values(d), find_finite_values(to)
         if own is None or others is None or None in (d.min, d.max, to.min, to.max):
             raise self._refuse("whose range is not known")
         if "i" not in d.specials and others.low <= own.low and own.high <= others.high:
@@ -49,7 +49,7 @@ class PlainStepWriter:
         return self._add_call("clip", d, source, self._add_number(low, d), self._add_number(high, d))
 
     def _find_bound(
-        self, its: Values, own: Any, other: Any, nearer: Callable[[float, float], float]
+        self, its: FiniteValues, own: Any, other: Any, nearer: Callable[[float, float], float]
     ) -> Value:
         """Return the bound that both dtypes have, or that infinity goes to. The source has to hold it."""
         d = self.cast.source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from typelattice.calls.step import Step
+from typelattice.calls.steps import Step
 from typelattice.programs.replay.outcome import Outcome
 
 
@@ -57,7 +57,7 @@ class Divergences:
     def __str__(self) -> str:
         if not self.differences:
             return f"{', '.join(self.systems)} agree on every step"
-        from typelattice.recorded.unasked import UNASKED_NOTE  # takes long to load
+        from typelattice.recorded.never_asked import NEVER_ASKED_NOTE  # takes long to load
 
         lines = []
         for d in self.differences:
@@ -65,7 +65,7 @@ class Divergences:
             said = d.answers(self.systems)
             lines.append(f"{'inherits' if d.inherited else 'diverges'}  {d.step.text}{where}: {said}")
         if self.never_asked:
-            lines.append(UNASKED_NOTE)
+            lines.append(NEVER_ASKED_NOTE)
         return "\n".join(lines)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.program_builder import RESULT
-from typelattice.calls.step import (
+from typelattice.calls.program_builder import RESULT_KEYWORD
+from typelattice.calls.steps import (
+    FUNCTION_OF_IN_PLACE,
     MAX_STEP_CHARS,
-    WRITES,
     Argument,
     Call,
     Cast,
@@ -30,8 +30,8 @@ from typelattice.engine.operations import STANDARD
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
-from typelattice.facts.operations import ACCUMULATOR, COMPARING
-from typelattice.facts.range_checks import Value, represent
+from typelattice.facts.operations import ACCUMULATOR, COMPARING_CLASSES
+from typelattice.facts.range_checks import Value, is_in_range
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.casts_as_plain_steps import PlainStepWriter
@@ -105,8 +105,8 @@ class _Writer:
             self.new[i] = self.add(replace(step, source=source, to=self.dtype(given.dtype)))
             return
         made = step.map_refs(self.new.__getitem__, self.rename_steps)
-        if made.DTYPE:
-            stated: Any = {made.DTYPE: self.dtype(given.dtype)}
+        if made.DTYPE_FIELD:
+            stated: Any = {made.DTYPE_FIELD: self.dtype(given.dtype)}
             made = replace(made, **stated)
         self.new[i] = self.add(made)
 
@@ -117,19 +117,19 @@ class _Writer:
         result = p.dtype if p is not None and number else given.dtype
         moved = self.cast_operands(step, p, given.dtype)
         accumulator = p.accumulator if p is not None else None
-        states_it = accumulator is not None and step.own is None  # a call of one's own has it as an argument
-        narrows = step.own is None and _narrows_result(step, p, result)
+        states_it = (
+            accumulator is not None and step.custom_operation is None
+        )  # a call of one's own has it as an argument
+        narrows = step.custom_operation is None and _narrows_result(step, p, result)
         cast_after = states_it or narrows or _writes_into_operand(step, p)
         computed = accumulator if states_it else p.compute if cast_after and p else result
         stated = ((ACCUMULATOR, self.dtype(accumulator)),) if accumulator and not states_it else ()
         made = self.add(Call(
-            WRITES.get(step.name, step.name),
-            self.place_arguments(step, moved),
-            (map_argument(step.keywords, self.rename_steps) if step.name not in WRITES else ()) + stated,
-            tuple([moved[part] for part in step.operands]),
-            step.operator,
-            self.dtype(computed) if number or given.tier != "scalar" else None,
-            text=step.text, location=step.location, shape=step.shape, owner=step.owner, own=step.own,
+            FUNCTION_OF_IN_PLACE.get(step.name, step.name), self.place_arguments(step, moved), stated if
+            step.name in FUNCTION_OF_IN_PLACE else map_argument(step.keywords, self.rename_steps) + stated,
+            tuple([moved[part] for part in step.operands]), step.is_operator, self.dtype(computed) if number
+            or given.tier != "scalar" else None, text=step.text, location=step.location, shape=step.shape,
+            owner=step.owner, custom_operation=step.custom_operation,
         ))  # fmt: skip
         if cast_after and computed is not result:
             made = self.add(self.cast_step(step, made, self.dtype(result)))
@@ -167,11 +167,11 @@ class _Writer:
         Raises ProgramError if no dtype holds both.
         """
         beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
-        if not beyond or step.operation.of_class not in COMPARING or not isinstance(p.system, System):
+        if not beyond or step.operation.of_class not in COMPARING_CLASSES or not isinstance(p.system, System):
             return None
         own = [o.dtype for o in p.operands if o.dtype]
         for d in p.system.dtypes:
-            if all(not loss(x, d) for x in own) and all(represent(value, d)[0] for value in beyond):
+            if all(not loss(x, d) for x in own) and all(is_in_range(value, d) for value in beyond):
                 return d
         what = f"{_step_text(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
         raise ProgramError(f"{what}; compare with a number within its range")
@@ -193,7 +193,7 @@ class _Writer:
 
     def becomes(self, step: Call, o: Operand, to: DType, p: Promotion | None) -> Value | None:
         """Return the number that a Python number becomes. Raises ProgramError if the system does not say."""
-        if o.tier != "scalar" or o.value is None or represent(o.value, to)[0]:
+        if o.tier != "scalar" or o.value is None or is_in_range(o.value, to):
             return o.value if o.tier == "scalar" else None
         fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]
         if fits and fits[0].becomes is not None:
@@ -211,14 +211,14 @@ class _Writer:
 
 def _keeps_operands(step: Call) -> bool:
     """Return True if the dtype that a call states is that of its result only, or its accumulator."""
-    of_result = step.name.endswith("_like") or step.own is not None
+    of_result = step.name.endswith("_like") or step.custom_operation is not None
     return of_result or (step.operation.adds_up and not step.operation.takes_dtype)
 
 
 def _writes_into_operand(step: Call, p: Promotion | None) -> bool:
     """Return True if an operation writes into its first operand, or binds its name anew as if it did."""
     in_place = p is not None and p.op is not None and p.system.operation(p.op).in_place
-    return step.name in WRITES or (step.rebinds and in_place)
+    return step.name in FUNCTION_OF_IN_PLACE or (step.rebinds and in_place)
 
 
 def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bool:
@@ -229,7 +229,9 @@ def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bo
     if p is None or p.compute is None or result is None or p.compute in (result, result.family):
         return False
     of_values = STANDARD[step.operation.of_class].gives in (None, "real")
-    return p.compute.kind is result.kind and of_values and all(key != RESULT for key, _ in step.keywords)
+    return (
+        p.compute.kind is result.kind and of_values and all(key != RESULT_KEYWORD for key, _ in step.keywords)
+    )
 
 
 def check(steps: Sequence[Step]) -> None:
@@ -240,7 +242,7 @@ def check(steps: Sequence[Step]) -> None:
     dtypes: list[str | None] = []  # of each step: None for a Python number
     for step in steps:
         match step:
-            case Input(given=given) | Opaque(given=given):
+            case Input(fixed_result=given) | Opaque(fixed_result=given):
                 dtypes.append(_dtype_of(given))
             case Number() | Item():
                 dtypes.append(None)
@@ -254,15 +256,15 @@ def check(steps: Sequence[Step]) -> None:
 
 def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     """Return the dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
-    if step.operator and all(d is None for d in operands):
+    if step.is_operator and all(d is None for d in operands):
         return None
-    if step.name in WRITES:
+    if step.name in FUNCTION_OF_IN_PLACE:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
     joined = operands[step.operation.promoting]
     if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:  # an exponent may take no part
         joined = joined[:1]
     accumulates = step.operation.adds_up and _write_requested(step) not in joined
-    keep_their_own = step.own is not None or accumulates
+    keep_their_own = step.custom_operation is not None or accumulates
     families = {d.partition("(")[0] for d in joined if d}  # decimals of other lengths may stand side by side
     if None in joined or (len(families) > 1 and not keep_their_own):
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
@@ -271,9 +273,9 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
 
 
 def _write_requested(step: Step) -> str:
-    if not isinstance(step.asked_dtype, NamedDType):
+    if not isinstance(step.requested_dtype, NamedDType):
         raise ProgramError(f"{_step_text(step)} does not say its dtype; take .explicit(system)")
-    return step.asked_dtype.name
+    return step.requested_dtype.name
 
 
 def _dtype_of(given: Operand | str) -> str | None:

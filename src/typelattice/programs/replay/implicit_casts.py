@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.program_builder import RESULT
+from typelattice.calls.program_builder import RESULT_KEYWORD
 from typelattice.calls.shapes import size
-from typelattice.calls.step import Call, Step
+from typelattice.calls.steps import Call, Step
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import ignores_exponent, operation_rules
+from typelattice.engine.evaluate_operation import ignores_exponent, operation_rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.operands.operand import Operand
@@ -42,7 +42,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
         if not isinstance(step, Call) or p is None or p.compute is None or outcome.operand is None:
             continue
         call = step.name, step.args, step.keywords[:-1]
-        if step.keywords and step.keywords[-1][0] == RESULT:
+        if step.keywords and step.keywords[-1][0] == RESULT_KEYWORD:
             if call in cast:
                 continue  # one call gives them all
             cast.add(call)
@@ -52,7 +52,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
                 yield _make_cast(i, steps, part, o.dtype or o.kind, to)
         given = outcome.operand.dtype
         computed = p.compute if p.op and p.system.operation(p.op).in_place else p.dtype
-        if any(key == RESULT for key, _ in step.keywords):
+        if any(key == RESULT_KEYWORD for key, _ in step.keywords):
             continue  # which of several results it is decides of its dtype, and casts nothing
         if computed is not None and given is not None and given is not computed:  # written into what is there
             yield _make_cast(i, steps, i, computed, given)
@@ -62,7 +62,7 @@ def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
     """Return the steps whose results promote, with operands: no condition, index or ignored exponent."""
     assert p.op is not None
     chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
-    return chosen[:1] if ignores_exponent(operation_rules(p.system, p.op), p.promoting) else chosen
+    return chosen[:1] if ignores_exponent(operation_rules(p.system, p.op), p.promoting_operands) else chosen
 
 
 def _make_cast(

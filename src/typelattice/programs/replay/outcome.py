@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from typelattice.engine.answer import Promotion, Rule
+from typelattice.engine.answer import DecidingLines, Promotion
 from typelattice.facts.cast_rules import CastRule
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand
 
 if TYPE_CHECKING:
-    from typelattice.recorded.observed import Observed
+    from typelattice.recorded.recorded_answer import RecordedAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ExplicitCast:
     source: DType
     target: DType
     says: CastRule
-    rule: Rule
+    rule: DecidingLines
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,19 @@ class Outcome:
         return self.reason is not None
 
     @property
-    def observed(self) -> Observed | None:
+    def recorded_answer(self) -> RecordedAnswer | None:
         """The recorded answer of the library; None if it was never asked, or if no rule decides the step."""
-        from typelattice.recorded.observed import observed  # takes long to load, and few programs ask
+        from typelattice.recorded.recorded_answer import (
+            find_recorded_answer,  # takes long to load, and few programs ask
+        )
 
         p = self.promotion
-        return observed(p) if p and self.refused == (p.dtype is None) else None
+        return find_recorded_answer(p) if p and self.refused == (p.dtype is None) else None
 
     @property
-    def recorded_departure(self) -> Observed | None:
+    def recorded_departure(self) -> RecordedAnswer | None:
         """The recorded answer of the library if it contradicts the rule; later steps follow the rule."""
-        return seen if (seen := self.observed) and seen.departs else None
+        return seen if (seen := self.recorded_answer) and seen.departs else None
 
     @property
     def never_asked(self) -> bool:
@@ -69,10 +71,10 @@ class Outcome:
         >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
         [False, True]
         """
-        from typelattice.recorded.unasked import is_unasked
+        from typelattice.recorded.never_asked import is_never_asked
 
         p = self.promotion
-        return p is not None and self.refused == (p.dtype is None) and is_unasked(p)
+        return p is not None and self.refused == (p.dtype is None) and is_never_asked(p)
 
     @property
     def marked(self) -> str:
@@ -82,9 +84,9 @@ class Outcome:
         >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].marked)
         float32?
         """
-        from typelattice.recorded.unasked import UNASKED
+        from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 
-        return f"{self}{UNASKED}" if self.never_asked else str(self)
+        return f"{self}{NEVER_ASKED_MARK}" if self.never_asked else str(self)
 
     def __str__(self) -> str:
         if self.operand is None:

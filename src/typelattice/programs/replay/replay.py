@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from typelattice.calls.call_signatures import meaning, system_of_mode, system_of_module
-from typelattice.calls.multiple_results import STANDS_FOR, arguments
+from typelattice.calls.call_signatures import NameSort, name_meaning, system_of_mode, system_of_module
+from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
 from typelattice.calls.program_builder import YIELDING_LIBRARY
 from typelattice.calls.python_arithmetic import python_result
-from typelattice.calls.step import (
-    IN_PLACE,
-    KIND_KEPT,
-    WRITES,
+from typelattice.calls.steps import (
+    FUNCTION_OF_IN_PLACE,
+    IN_PLACE_OF_FUNCTION,
+    SAME_KIND_MARK,
     AnyDType,
     Argument,
     Call,
@@ -31,23 +31,32 @@ from typelattice.calls.step import (
 )  # fmt: skip
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
-from typelattice.engine.fit import check_values
-from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
-from typelattice.engine.operand_checks import check_held, dtype_of_pair
-from typelattice.engine.operate import operation_rules, write_into_left
-from typelattice.engine.operations import OF_LAST
-from typelattice.engine.rule_words import JoinRule, LeftOperand
+from typelattice.engine.evaluate_operation import operation_rules, write_into_left
+from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_index_refused
+from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
+from typelattice.engine.operations import LAST_ARRAY
+from typelattice.engine.rule_words import ForeignCountsAs, JoinRule, LeftOperand
+from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System
 from typelattice.facts.cast_rules import PLAIN
 from typelattice.facts.dtypes import DType, Kind, dtype
 from typelattice.facts.frozen_classes import replace as with_fields
 from typelattice.facts.operations import OPERATIONS, OpError
-from typelattice.facts.range_checks import exceeds_int32, represent
-from typelattice.facts.releases import SIGN
+from typelattice.facts.range_checks import exceeds_int32, is_in_range
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.facts.shapes import Shape
 from typelattice.files.reader import system as find_system
 from typelattice.operands.notation import read_dtype
-from typelattice.operands.operand import BOOL, LISTS, SCALAR, WORDS, Operand, Tier, operand_of, scalar
+from typelattice.operands.operand import (
+    BOOL,
+    FOREIGN_LIST,
+    FOREIGN_SCALAR_SUFFIX,
+    KIND_BY_NAME,
+    Operand,
+    Tier,
+    operand_of_dtype,
+    scalar,
+)
 from typelattice.programs.replay.call_results import result_of
 from typelattice.programs.replay.outcome import NOT_REACHED, EarlierOutcomes, ExplicitCast, Outcome
 
@@ -133,7 +142,7 @@ def system_of_function(usual: System, module: str, library: str | None) -> Syste
 
     It has the name of a system only where it is that system: `jax.lax` without 64-bit types was not recorded.
     """
-    plain, sign, release = usual.name.partition(SIGN)
+    plain, sign, release = usual.name.partition(VERSION_SIGN)
     mode = system_of_mode(module, library, plain)
     if mode is not None:
         return find_system(mode + sign + release)
@@ -155,7 +164,7 @@ def _foreign_mark(step: Step) -> str | None:
 
     A result that may be a scalar ends in `-scalar`. None if the step has no library.
     """
-    return step.owner and step.owner + ("" if isinstance(step, Created) else SCALAR)
+    return step.owner and step.owner + ("" if isinstance(step, Created) else FOREIGN_SCALAR_SUFFIX)
 
 
 def _find_constants(steps: Sequence[Step]) -> frozenset[int]:
@@ -198,8 +207,10 @@ class _Evaluator:
             if earlier[i].operand is None:
                 return NOT_REACHED
         match step:
-            case Call(rebinds=True, operator=True) if self.system.library.partition(" ")[0] != step.owner:
-                written = replace(step, name=IN_PLACE[step.name], operator=False, rebinds=False)
+            case Call(rebinds=True, is_operator=True) if self.system.library.partition(" ")[0] != step.owner:
+                written = replace(
+                    step, name=IN_PLACE_OF_FUNCTION[step.name], is_operator=False, rebinds=False
+                )
                 return self.outcome(written, earlier)
             case Call(name, _, _, operands):
                 made = tuple([o for i in operands if (o := earlier[i].operand)])
@@ -211,7 +222,7 @@ class _Evaluator:
                     return beside
                 asked = None if step.dtype is None else self.dtype(step.dtype, earlier)
                 number = step.keywords[-1] if step.keywords else step.rebinds
-                key = name, made, step.operator, asked, number, _find_tier(step, made)
+                key = name, made, step.is_operator, asked, number, _find_tier(step, made)
                 known = self.outcomes_of_calls.get(key)
                 if known is None:
                     known = self.outcomes_of_calls[key] = self.outcome_of_call(step, made, asked)
@@ -220,7 +231,7 @@ class _Evaluator:
                 return Outcome(None, reason=why) if why else known
             case Number(value=value):
                 return Outcome(self.system.operand(value))
-            case Input(given=given) | Opaque(given=given):
+            case Input(fixed_result=given) | Opaque(fixed_result=given):
                 return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
             case Index(source=source, lists=lists):
                 o = earlier[source].operand
@@ -236,7 +247,7 @@ class _Evaluator:
             case Item(source=source):
                 o = earlier[source].operand
                 assert o is not None
-                return Outcome(scalar(WORDS.get(o.kind.word, o.kind)))
+                return Outcome(scalar(KIND_BY_NAME.get(o.kind.word, o.kind)))
             case Created():
                 return self.outcome_of_creation(step, earlier)
         raise TypeError(f"a {type(step).__name__} is no step")
@@ -248,8 +259,8 @@ class _Evaluator:
         float64 all the same.
         """
         owner = self.owners[source] if self.owners else None
-        library = (owner or YIELDING_LIBRARY).removesuffix(SCALAR)
-        made = made_dtype(self.system, library, o.dtype) if o.dtype else None
+        library = (owner or YIELDING_LIBRARY).removesuffix(FOREIGN_SCALAR_SUFFIX)
+        made = converted_dtype(self.system, library, o.dtype) if o.dtype else None
         return dtype(made) if made else self.system.explain(o).dtype
 
     def outcome_beside(self, step: Call, earlier: EarlierOutcomes) -> Outcome | None:
@@ -259,24 +270,24 @@ class _Evaluator:
         is a product with ones of the first array's dtype, so a bool one is bool. Under symbolic Keras each
         result has the dtype of the last array.
         """
-        if step.name in WRITES or step.operation.form != "separate":
+        if step.name in FUNCTION_OF_IN_PLACE or step.operation.form != "separate":
             return None
         op = operation_rules(self.system, step.name)
-        if op.gives != OF_LAST and op.joins is not JoinRule.SAME_DTYPE:
+        if op.gives != LAST_ARRAY and op.joins is not JoinRule.SAME_DTYPE:
             return None
-        args, _, number = arguments(step)
+        args, _, number = source_arguments(step)
         operands = [o for x in args if isinstance(x, Ref) and (o := earlier[x.step].operand)]
         if (number or 0) >= len(operands):  # in a run each array was observed by itself
             return None
         own = operands[number or 0]
-        if op.gives == OF_LAST:
+        if op.gives == LAST_ARRAY:
             return Outcome(replace(own, dtype=operands[-1].dtype, kind=operands[-1].kind, value=None))
         for o in operands:
             if o.dtype is not operands[0].dtype and not dtype_of_pair(op.overrides, (operands[0], o)):
                 what = f"{step.name} does not promote: operands have to be of one dtype"
                 return Outcome(None, None, f"{what}, and these are {operands[0]} and {o}")
         to = dtype_of_pair(op.overrides, (operands[0], own))
-        return Outcome(operand_of(to, tier=own.tier)) if to else None
+        return Outcome(operand_of_dtype(to, tier=own.tier)) if to else None
 
     def out_refusal(self, output: Operand, result: Operand) -> str | None:
         """Return the reason why the library does not write a result into the array that `out=` names."""
@@ -293,9 +304,9 @@ class _Evaluator:
         keys = key if isinstance(key, tuple) else (key,)
         if lists:
             is_mask = any(isinstance(x, bool) for each in keys for x in leaves(each))
-            forms = (lists, MASK) if is_mask else (lists,)
-            return next((why for form in forms if (why := index_refusal(self.system, form))), None)
-        instead = meaning("unmasked", "index", self.system.library.partition(" ")[0])
+            forms = (lists, MASK_FORM) if is_mask else (lists,)
+            return next((why for form in forms if (why := why_index_refused(self.system, form))), None)
+        instead = name_meaning(NameSort.NO_BOOL_INDEX, "index", self.system.library.partition(" ")[0])
         if instead is None:
             return None
         of_keys = (earlier[x.step].operand for x in keys if isinstance(x, Ref))
@@ -308,15 +319,15 @@ class _Evaluator:
         Scalars count only if the system has a rule for their library. Arrays count only if the system casts
         them to its own dtype.
         """
-        found = dict.fromkeys(step.lists, LISTS)
+        found = dict.fromkeys(step.lists, FOREIGN_LIST)
         if self.owners and len(operands) > 1:
             for i, o in zip(step.operands, operands, strict=True):
-                owner = (self.owners[i] or "").removesuffix(SCALAR)
+                owner = (self.owners[i] or "").removesuffix(FOREIGN_SCALAR_SUFFIX)
                 if owner == step.owner or owner not in self.system.foreign:
                     continue
                 if o.tier == "0d" and self.owners[i] != owner:
-                    found[i] = owner + SCALAR
-                elif self.system.foreign[owner].get("array") == OTHER:
+                    found[i] = owner + FOREIGN_SCALAR_SUFFIX
+                elif self.system.foreign[owner].get("array") == ForeignCountsAs.OTHER:
                     found[i] = owner
         return found
 
@@ -328,9 +339,9 @@ class _Evaluator:
             return o.dtype or o
         if asked.name == "bool":
             return BOOL
-        if asked.name in WORDS:
-            return scalar(WORDS[asked.name])
-        return read_dtype(asked.name, self.system.own_dtypes)
+        if asked.name in KIND_BY_NAME:
+            return scalar(KIND_BY_NAME[asked.name])
+        return read_dtype(asked.name, self.system.custom_dtypes)
 
     def cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
         """Return an operand cast to another dtype; a 0-d operand keeps its value if the value fits."""
@@ -345,9 +356,9 @@ class _Evaluator:
             tier == "0d"
             and o.value is not None
             and o.kind.category <= to.kind.category
-            and represent(o.value, to)[0]
+            and is_in_range(o.value, to)
         )
-        return Outcome(operand_of(to, tier=tier, value=o.value if kept else None))
+        return Outcome(operand_of_dtype(to, tier=tier, value=o.value if kept else None))
 
     def explicit_cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
         """Return the outcome of a cast that the source writes, by the system's rule for it if it has one."""
@@ -380,10 +391,12 @@ class _Evaluator:
         op = operation_rules(self.system, name)
         checked = [x for x in known if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
         try:
-            check_held(self.system.holds if op.holds is None else {}, checked)  # else of its default dtype
+            check_scalar_limits(
+                self.system.holds if op.holds is None else {}, checked
+            )  # else of its default dtype
         except RefusalError as e:
             return e.reason
-        fits = check_values(self.system, [operand_of(to), *checked], to, op)
+        fits = fit_values(self.system, [operand_of_dtype(to), *checked], to, op)
         return next((f"{fit.value} is out of range for {to}" for fit in fits if fit.outcome == "raise"), None)
 
     def outcome_of_creation(self, step: Created, earlier: EarlierOutcomes) -> Outcome:
@@ -391,7 +404,7 @@ class _Evaluator:
 
         `full`, and `asarray` of a lone Python number, keep the weakness of the number.
         """
-        like = earlier[step.like].operand if isinstance(step.like, int) else step.like
+        like = earlier[step.default_from].operand if isinstance(step.default_from, int) else step.default_from
         tier: Tier = "0d" if step.shape == () else "array"
         assert like is not None
         if step.dtype is not None:
@@ -404,7 +417,7 @@ class _Evaluator:
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         keeps = step.name == "full" or (step.name == "asarray" and tier == "0d")  # but no list's array
-        return Outcome(operand_of(p.dtype, p.weak and keeps, tier), p)
+        return Outcome(operand_of_dtype(p.dtype, p.weak and keeps, tier), p)
 
     def promotion_of_new_array(self, step: Created, like: Operand) -> Promotion:
         """Return the promotion of a new array without a requested dtype: by its operation's rule, if any.
@@ -419,7 +432,7 @@ class _Evaluator:
             return self.system.explain(*bounds, op="linspace")
         listed = [*leaves(step.args[0])] if step.name == "asarray" and step.args else []
         is_large = any(isinstance(x, int) and exceeds_int32(x) for x in listed)
-        if is_large and Kind.SIGNED in self.system.wider_alone:
+        if is_large and Kind.SIGNED in self.system.kinds_widening_alone:
             each = [self.system.explain(x, op="asarray") for x in listed]
             refused = next((p for p in each if p.dtype is None), None)
             return refused or self.system.explain(*{p.dtype: p for p in each}, op="stack")
@@ -431,30 +444,36 @@ class _Evaluator:
         self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None
     ) -> Outcome:
         """Return the outcome of an operation: Python's for operators of Python numbers, else the system's."""
-        if step.operator and all(o.tier == "scalar" for o in operands):
+        if step.is_operator and all(o.tier == "scalar" for o in operands):
             made = python_result(step.name, operands)
             return Outcome(made, reason=None if made else f"Python has no {step.name} of these numbers")
         tier = _find_tier(step, operands)
         if (
             step.name == "setitem"
-            and step.operator
+            and step.is_operator
             and operation_rules(self.system, "setitem").gives_into is LeftOperand.COPY_ANY_CAST
         ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
-        if KIND_KEPT in step.keywords and (why := self.out_refusal(*operands)):
+        if SAME_KIND_MARK in step.keywords and (why := self.out_refusal(*operands)):
             return Outcome(None, None, why)
         if asked is not None:
             refused = self.refused_dtype(step, operands)
             return refused or self.cast(replace(operands[0], value=None), asked, tier)
         name = step.name
-        if name in WRITES:
+        if name in FUNCTION_OF_IN_PLACE:
             return self.in_place(name, operands, tier, step.rebinds)
-        asked_of = (step.operation.operator or name) if step.operator else name
-        stands_for = next((str(value) for key, value in step.keywords if key == STANDS_FOR), "")
-        if stands_for in self.system.operations:  # the library's file says what this very function gives
+        asked_of = (step.operation.operator or name) if step.is_operator else name
+        stands_for = next((str(value) for key, value in step.keywords if key == SAME_DTYPE_AS), "")
+        if (
+            stands_for in self.system.custom_operations
+        ):  # the library's file says what this very function gives
             asked_of = stands_for
-        if step.module and step.own is not None and step.name not in self.system.operations:
+        if (
+            step.module
+            and step.custom_operation is not None
+            and step.name not in self.system.custom_operations
+        ):
             name = step.name.removeprefix(f"{step.module.rpartition('.')[2]}_")
             return Outcome(None, reason=f"{self.system.name} has no rule for {step.module}.{name}")
         try:
@@ -469,7 +488,7 @@ class _Evaluator:
     def refused_dtype(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
         """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
-        takes_dtype = step.name not in WRITES and step.operation.takes_dtype
+        takes_dtype = step.name not in FUNCTION_OF_IN_PLACE and step.operation.takes_dtype
         if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).takes:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
@@ -477,15 +496,17 @@ class _Evaluator:
     def in_place(self, name: str, operands: Sequence[Operand], tier: Tier, computed: bool) -> Outcome:
         """Return the outcome of `x *= y`. A Python number on the left is replaced and not written into."""
         library = self.system.library.partition(" ")[0]
-        rebound = operands[0].tier == "scalar" or (computed and meaning("rebound", "0d", library) is not None)
-        function = WRITES[name]
+        rebound = operands[0].tier == "scalar" or (
+            computed and name_meaning(NameSort.IN_PLACE_REBINDS_SCALARS, "0d", library) is not None
+        )
+        function = FUNCTION_OF_IN_PLACE[name]
         # NumPy's scalars compute with functions. `**` of an array may call another one than np.power.
         instead = OPERATIONS[function].operator if operands[0].tier == "scalar" else function
         asked = instead if rebound else name
         p = self.system.explain(*operands, op=asked)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
-        return Outcome(operand_of(p.dtype, p.weak, tier), p)
+        return Outcome(operand_of_dtype(p.dtype, p.weak, tier), p)
 
 
 FindEvaluator = Callable[[Step], _Evaluator]  # finds the evaluator of a step

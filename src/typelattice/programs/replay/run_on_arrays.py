@@ -7,10 +7,10 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.creation_and_casts import PYTHONS
-from typelattice.calls.multiple_results import STANDS_FOR, arguments
-from typelattice.calls.step import (
-    WRITES,
+from typelattice.calls.creation_and_casts import PYTHON_TYPES
+from typelattice.calls.multiple_results import SAME_DTYPE_AS, source_arguments
+from typelattice.calls.steps import (
+    FUNCTION_OF_IN_PLACE,
     Argument,
     Call,
     Cast,
@@ -27,14 +27,14 @@ from typelattice.calls.step import (
     Slice,
     Step,
 )  # fmt: skip
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.operations import OPERATIONS, SHAPE, Operation
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import Namespace
-from typelattice.operands.objects import operand
 from typelattice.operands.operand import Operand
+from typelattice.operands.read_objects import operand
 from typelattice.programs.source.dtype_questions import LIMITS
 
 EXTENSIONS = ("linalg", "fft")  # where a namespace has functions, too
@@ -50,7 +50,7 @@ def run(steps: Sequence[Step], results: Sequence[int], xp: Any, given: Mapping[s
     for name in given:
         if name not in names:
             raise ProgramError(
-                f"the program has no input {name}{nearest(name, names)}; it has {', '.join(names)}"
+                f"the program has no input {name}{spelling_hint(name, names)}; it has {', '.join(names)}"
             )
     runner = _Runner(xp, given)
     for step in steps:
@@ -71,7 +71,7 @@ class _Runner:
 
     def value(self, step: Step) -> Any:
         match step:
-            case Input(given=given):
+            case Input(fixed_result=given):
                 return self.input(step, given)
             case Number(value=value):
                 return value
@@ -81,7 +81,7 @@ class _Runner:
                 return self.values[source][self.lists(key, lists) if lists else self.argument(key)]
             case Item(source=source):
                 x = self.values[source]
-                return PYTHONS[operand(x).kind.word](x)
+                return PYTHON_TYPES[operand(x).kind.word](x)
             case Created(name=name, args=args, keywords=keywords, dtype=dtype):
                 named = {key: self.argument(value) for key, value in keywords}
                 if dtype is not None:
@@ -92,7 +92,7 @@ class _Runner:
             case Opaque(name=name, made_of=parts):
                 if name.partition(".")[0] in LIMITS:
                     return self.limit(name, self.values[parts[0]])
-                function = PYTHONS.get(name) or vars(math).get(name.removeprefix("math."))
+                function = PYTHON_TYPES.get(name) or vars(math).get(name.removeprefix("math."))
                 if function is not None:
                     return function(*(self.values[part] for part in parts))
         raise ProgramError(
@@ -119,8 +119,8 @@ class _Runner:
         raise ProgramError(f"the input {step.text} is not given; give {step.text}=...")
 
     def run_call(self, step: Call) -> Any:
-        taken, keywords, number = arguments(step)
-        if STANDS_FOR in keywords:
+        taken, keywords, number = source_arguments(step)
+        if SAME_DTYPE_AS in keywords:
             what = f"it has the dtype of {step.name}, and its values are not computed here"
             raise ProgramError(f"{step.text!r}: {what}; leave it out")
         args = [self.argument(x) for x in taken]
@@ -129,18 +129,18 @@ class _Runner:
             x = self.xp.asarray(args[0], copy=True)
             x[named["key"]] = args[1]
             return x
-        if step.name in WRITES:
-            plain = OPERATIONS[WRITES[step.name]].method or ""
+        if step.name in FUNCTION_OF_IN_PLACE:
+            plain = OPERATIONS[FUNCTION_OF_IN_PLACE[step.name]].method or ""
             writes: Callable[..., Any] = getattr(operator, f"__i{plain.strip('_')}__")
             return writes(self.xp.asarray(args[0], copy=True), args[1])
         op = step.operation
         if op.like:
             named.pop(SHAPE, None)
         if op.like and isinstance(self.xp, Namespace):
-            return self.call_own(op, step, args, named)
+            return self.call_custom(op, step, args, named)
         if step.dtype is not None and not op.takes_dtype and self.has_accumulator(op, step):
             return self.accumulate(op, args, named, self.dtype(step.dtype))
-        if step.operator and op.method:
+        if step.is_operator and op.method:
             result = getattr(operator, op.method)(*args)
         else:
             if step.dtype is not None and op.takes_dtype:
@@ -156,7 +156,7 @@ class _Runner:
         to = self.dtype(step.dtype)
         return result if not getattr(result, "weak", False) and result.dtype == to else self.cast(result, to)
 
-    def call_own(self, op: Operation, step: Call, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    def call_custom(self, op: Operation, step: Call, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """Return a call in a graph of an operation that the system defines. Raises ProgramError."""
         if step.dtype is None or step.shape is None or None in step.shape:
             how = f"state it in the call: {op.name}(..., {SHAPE}=(3, 4))"
@@ -166,7 +166,7 @@ class _Runner:
             if not (is_list or isinstance(x, (bool, int, float, str, Array, DType))):
                 takes = "an array, a number, a text, or a list of ints"
                 raise ProgramError(f"{step.text!r}: {key} is {x!r}; give {takes}")
-        return self.xp._context.call_own(op, self.dtype(step.dtype), step.shape, args, named)
+        return self.xp._context.call_custom(op, self.dtype(step.dtype), step.shape, args, named)
 
     def has_accumulator(self, op: Operation, step: Call) -> bool:
         """Return True if the dtype that a step states is that of its sums, and its operands have others."""
@@ -212,16 +212,16 @@ class _Runner:
         if isinstance(asked, DTypeOf):
             value = self.values[asked.step]
             return value.dtype if hasattr(value, "dtype") else value
-        if asked.name in PYTHONS and asked.name != "bool":
-            return self.xp.asarray(PYTHONS[asked.name](1)).dtype
+        if asked.name in PYTHON_TYPES and asked.name != "bool":
+            return self.xp.asarray(PYTHON_TYPES[asked.name](1)).dtype
         if isinstance(self.xp, Namespace):
-            return self.xp._context.dtype(asked.name)
+            return self.xp._context.read_dtype(asked.name)
         return getattr(self.xp, asked.name, asked.name)
 
     def lists(self, key: Argument, form: str) -> Any:
         """Return an index with lists in it, which are tuples in a step."""
         found = [_convert_to_lists(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
-        return found[0] if form == INDICES[0] else tuple(found)
+        return found[0] if form == INDEX_FORMS[0] else tuple(found)
 
     def argument(self, x: Argument) -> Any:
         """Return an argument with the values of earlier steps."""

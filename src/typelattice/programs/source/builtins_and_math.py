@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.call_signatures import FUNCTIONS
-from typelattice.calls.creation_and_casts import PYTHONS
+from typelattice.calls.creation_and_casts import PYTHON_TYPES
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import NO_SHAPE
-from typelattice.calls.step import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
+from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDType, Opaque, Ref, leaves
 from typelattice.facts.dtypes import Kind
-from typelattice.facts.suggestions import nearest
+from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.source.name_meanings import ASKS, LENGTH, Dotted, Function, Method, Read
 
@@ -37,7 +37,7 @@ def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Se
         found = OF_ARRAYS[name](builder, excerpt, name, known)
         if found is not USE_PYTHON:
             return found
-    if name == "range" and any(builder.is_length(x) for x in known):
+    if name == "range" and any(builder.is_unknown_length(x) for x in known):
         raise excerpt.error(NO_SHAPE)
     if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known):
         return USE_ARRAY_FUNCTION
@@ -120,14 +120,18 @@ def _call_sum(
 def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any) -> bool:
     """Return True if a value is of one of these Python classes. Raises ProgramError for an array's class."""
     names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flatten_classes(classes)]
-    asked = tuple(PYTHONS.get(name) or CLASSES.get(name) for name in names)
+    asked = tuple(PYTHON_TYPES.get(name) or CLASSES.get(name) for name in names)
     if isinstance(x, (Function, Dotted, Method)) or None in asked:
         raise excerpt.error("it asks for a class that libraries have of their own; leave it out")
     if not isinstance(x, Ref):
         return isinstance(x, tuple(each for each in asked if each))
     given = builder.steps[x.step]
-    if isinstance(given, (Input, Opaque)) and isinstance(given.given, Operand) and builder.is_scalar(x):
-        return any(issubclass(PYTHONS[given.given.kind.word], each) for each in asked if each)
+    if (
+        isinstance(given, (Input, Opaque))
+        and isinstance(given.fixed_result, Operand)
+        and builder.is_scalar(x)
+    ):
+        return any(issubclass(PYTHON_TYPES[given.fixed_result.kind.word], each) for each in asked if each)
     if builder.is_scalar(x):
         raise excerpt.error("it asks of what kind a number is, which is not known; leave it out")
     return False
@@ -144,7 +148,7 @@ def call_math(
     """Return the result of a function of `math`: a Python float, known if the arguments are known."""
     function = vars(math).get(name)
     if name not in FUNCTIONS or not callable(function):
-        raise excerpt.error(f"math.{name} is no operation{nearest(name, FUNCTIONS)}; give its value")
+        raise excerpt.error(f"math.{name} is no operation{spelling_hint(name, FUNCTIONS)}; give its value")
     if all(isinstance(x, (int, float)) for x in known):
         try:
             return float(function(*known))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from typelattice.calls.step import DTypeOf, Excerpt, Ref
+from typelattice.calls.steps import DTypeOf, Excerpt, Ref
 from typelattice.facts.suggestions import clip_text
 
 METHODS = ("get", "items", "keys", "values")

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.call_signatures import meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
+from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Opaque, Ref
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import operation
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.namespaces.inspection import KINDS, float_limits, integer_limits
-from typelattice.operands.operand import WORDS, scalar
+from typelattice.operands.operand import KIND_BY_NAME, scalar
 
 CLASSES = {  # NumPy's scalar classes, as issubdtype takes them, and the standard's kinds
     "bool_": ("bool",),
@@ -78,8 +78,8 @@ def is_kind(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, kinds: Argum
     if isinstance(kinds, str) and kinds in KINDS:
         return found.kind in KINDS[kinds]
     if isinstance(kinds, str) and builder.dtype(NamedDType(kinds)) is None:
-        near = nearest(kinds, KINDS)
-        raise excerpt.error(f"unknown kind {short(kinds)}{near}; give one of {', '.join(KINDS)}")
+        near = spelling_hint(kinds, KINDS)
+        raise excerpt.error(f"unknown kind {quote_short(kinds)}{near}; give one of {', '.join(KINDS)}")
     return found is known_dtype(builder, excerpt, kinds)
 
 
@@ -114,15 +114,15 @@ def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
     of = NamedDType(x) if isinstance(x, str) else DTypeOf(x.step) if isinstance(x, Ref) else x
     if not isinstance(of, (NamedDType, DTypeOf)):
         raise excerpt.error(f"{name} takes a dtype; give one such as float32")
-    return Limits(name, of, meaning("typed", name, excerpt.owner) is not None)
+    return Limits(name, of, name_meaning(NameSort.TYPED_FINFO, name, excerpt.owner) is not None)
 
 
 def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
     """One of the numbers of `finfo` and `iinfo`: its kind is known even where a system decides the dtype."""
     of_dtype, fields = LIMITS[limits.name]
     if field not in fields:
-        near = nearest(field, fields)
-        raise excerpt.error(f"{limits.name} has no {short(field)}{near}; it has {', '.join(fields)}")
+        near = spelling_hint(field, fields)
+        raise excerpt.error(f"{limits.name} has no {quote_short(field)}{near}; it has {', '.join(fields)}")
     if field == "dtype":
         return limits.of
     known, typed = builder.dtype(limits.of), limits.typed and field != "bits"
@@ -136,7 +136,7 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str)
     if not isinstance(limits.of, DTypeOf):
         which = f"{limits.of.name}, whose limits are no system's alone"
         raise excerpt.error(f"it asks for those of {which}; write the number")
-    kind = WORDS["int" if limits.name == "iinfo" or field == "bits" else "float"]
+    kind = KIND_BY_NAME["int" if limits.name == "iinfo" or field == "bits" else "float"]
     number = builder.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.of.step,), ())
     if not typed:
         return number
@@ -151,7 +151,7 @@ def dtype_attribute(builder: ProgramBuilder, excerpt: Excerpt, x: AnyDType, name
     if name in OF_KINDS:
         return is_kind(builder, excerpt, x, OF_KINDS[name])
     if name not in ("kind", "itemsize", "name"):
-        raise excerpt.error(f"nothing is known of its {short(name)}; ask for its kind with isdtype")
+        raise excerpt.error(f"nothing is known of its {quote_short(name)}; ask for its kind with isdtype")
     found = known_dtype(builder, excerpt, x)
     if name == "itemsize" and found.storage_bits is not None:
         return found.storage_bits // 8

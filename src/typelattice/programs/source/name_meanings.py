@@ -13,9 +13,9 @@ from functools import lru_cache
 from types import GeneratorType
 from typing import Any, TypeAlias
 
-from typelattice.calls.call_signatures import meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.calls.multiple_results import MultipleResults
-from typelattice.calls.step import Argument, Ref
+from typelattice.calls.steps import Argument, Ref
 from typelattice.facts.libraries import library_of
 from typelattice.programs.source.dtype_questions import Limits
 
@@ -42,7 +42,7 @@ class Dotted:
 @lru_cache(1024)
 def library_called(name: str) -> str | None:
     """Find the library that code imports by a name."""
-    return library_of(meaning("alias", name, None) or name)
+    return library_of(name_meaning(NameSort.IMPORT_ALIAS, name, None) or name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import is_operand
-from typelattice.calls.step import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
+from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, ProgramError, SourceLocation
 from typelattice.facts.operations import Operation
-from typelattice.facts.suggestions import clip_text, nearest, short
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.programs.source.name_meanings import Function, Reading, Scope, library_named, run
 from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.reader import UNRETURNED, Reader, parameters
@@ -35,7 +35,7 @@ def read(
         raise ProgramError(f"a source of {len(text):,} characters; the longest is {LONGEST_SOURCE:,}")
     clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     clean = clean if "\n" in clean else clean.strip()
-    source = Reader(ProgramBuilder(own=own), clean if not file else text, file, bound)
+    source = Reader(ProgramBuilder(custom_operations=own), clean if not file else text, file, bound)
     lines = _parse_lines(source)
     source.library = library_named(lines)
     scope: Scope = {}
@@ -57,9 +57,11 @@ def _parse_lines(source: Reader) -> list[ast.stmt]:
         line = getattr(e, "lineno", None) or 1
         where = f"{SourceLocation(source.file or '<source>', line)}: " if source.several else ""
         why += _point_at(e)
-        raise ProgramError(f"{where}{short(source.text)} is no program: {why}; give {POSSIBLE}") from None
+        raise ProgramError(
+            f"{where}{quote_short(source.text)} is no program: {why}; give {POSSIBLE}"
+        ) from None
     if not lines:
-        what = source.file or short(source.text)
+        what = source.file or quote_short(source.text)
         raise ProgramError(f"{what} is no program: there is nothing in it; give {POSSIBLE}")
     return lines
 
@@ -69,7 +71,7 @@ def _point_at(e: BaseException) -> str:
     offset, text = getattr(e, "offset", None), getattr(e, "text", None)
     if not offset or not text or offset > len(text.rstrip()):
         return " at its end" if offset else ""
-    return f" at column {offset}, {short(text[offset - 1 :].rstrip())}"
+    return f" at column {offset}, {quote_short(text[offset - 1 :].rstrip())}"
 
 
 def _is_function(lines: Sequence[ast.stmt]) -> bool:
@@ -103,7 +105,7 @@ def _read_input(source: Reader, name: str) -> Argument:
         return None
     if isinstance(given, tuple):
         return given
-    return source.builder.input(Excerpt(name, owner=source.library), given)
+    return source.builder.add_input(Excerpt(name, owner=source.library), given)
 
 
 def _read_script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
@@ -139,7 +141,9 @@ def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
     written = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
     for name in unread:
         if name not in written:
-            raise ProgramError(f"{clip_text(name, 40)} is bound and does not occur in {short(source.text)}")
+            raise ProgramError(
+                f"{clip_text(name, 40)} is bound and does not occur in {quote_short(source.text)}"
+            )
 
 
 def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
@@ -167,8 +171,8 @@ def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name
     """Return the function of a name, or the last one, called with what its parameters are bound to."""
     defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
     if name is not None and name not in defined:
-        near = nearest(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"
-        raise ProgramError(f"{source.file} has no function {short(name)}{near}")
+        near = spelling_hint(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"
+        raise ProgramError(f"{source.file} has no function {quote_short(name)}{near}")
     name = name or defined[-1]
     for line in _find_needed_lines(lines, name):
         yield source.line(line, scope)
@@ -177,7 +181,7 @@ def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name
     defaults = yield source.defaults(function)
     for given in source.bound:
         if given not in known:
-            near = nearest(given, known)
+            near = spelling_hint(given, known)
             has = ", ".join(known) or "none"
             raise ProgramError(
                 f"{function.name} has no parameter {clip_text(given, 40)}{near}; it has {has}"

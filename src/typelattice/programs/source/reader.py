@@ -9,26 +9,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import Any
 
-from typelattice.calls.attributes import ATTRIBUTES, attribute_of
-from typelattice.calls.bind import call_function
+from typelattice.calls.attributes import ATTRIBUTES, read_attribute
+from typelattice.calls.bound_calls import call_function
 from typelattice.calls.call_signatures import (
+    NameSort,
     constant,
     dtype_named,
     libraries_with_several_results,
-    meaning,
     module_with_rules,
+    name_meaning,
     names,
 )
 from typelattice.calls.compositions import is_composition
-from typelattice.calls.creation_and_casts import MAKERS, PYTHONS, cast_to
+from typelattice.calls.creation_and_casts import MAKERS, PYTHON_TYPES, cast_to
 from typelattice.calls.methods import METHODS, call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.program_inputs import names_dtype
-from typelattice.calls.step import (
-    KIND_KEPT,
+from typelattice.calls.steps import (
+    FUNCTION_OF_IN_PLACE,
     MAX_STEP_CHARS,
-    WRITES,
+    SAME_KIND_MARK,
     Argument,
     Call,
     DTypeOf,
@@ -39,10 +40,10 @@ from typelattice.calls.step import (
     Slice,
     SourceLocation,
 )
-from typelattice.calls.ufunc_methods import changes_array, is_ufunc_method, ufunc_method
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.operations import OPERATIONS, operation
-from typelattice.facts.suggestions import clip_text, nearest, short
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.operands.notation import MAX_INT_BITS
 from typelattice.programs.source.builtins_and_math import (
     BUILTINS,
@@ -159,7 +160,7 @@ class Reader:
             self.used.add(name)
             found: Read = scope[name]
             return found
-        return NamedDType(name) if name in PYTHONS else dtype_named(name, None) or Dotted((name,))
+        return NamedDType(name) if name in PYTHON_TYPES else dtype_named(name, None) or Dotted((name,))
 
     def attribute(self, node: ast.Attribute, x: Read, name: str) -> Read:
         """Return the value of an attribute: of an array, a dtype, a library and others."""
@@ -188,10 +189,10 @@ class Reader:
     def attribute_of_array(self, node: ast.Attribute, x: Ref, name: str) -> Read:
         """Return an attribute of an array: a dtype, lengths, a view or a method."""
         if name in ATTRIBUTES:
-            return attribute_of(self.builder, self.excerpt(node), name, x)
+            return read_attribute(self.builder, self.excerpt(node), name, x)
         if name == "dtype":
             return DTypeOf(x.step)
-        if meaning("itself", name, self.builder.steps[x.step].owner):
+        if name_meaning(NameSort.ATTRIBUTE_ITSELF, name, self.builder.steps[x.step].owner):
             return x
         return None if name == "device" else Method(x, name)
 
@@ -210,8 +211,8 @@ class Reader:
                 raise self.excerpt(node).error("a dictionary; take one of its values, or give them names")
             case Limits(name=name):
                 raise self.excerpt(node).error(f"{name} gives several numbers; take one: {name}(dtype).max")
-            case Method(name=name) if near := nearest(name, ("dtype", *ATTRIBUTES)):
-                raise self.excerpt(node).error(f"no array has {short(name)}{near}")
+            case Method(name=name) if near := spelling_hint(name, ("dtype", *ATTRIBUTES)):
+                raise self.excerpt(node).error(f"no array has {quote_short(name)}{near}")
             case Dotted() | Elements() | Function() | Method():
                 raise self.excerpt(node).error("a function that is not called; call it")
         return x
@@ -219,7 +220,7 @@ class Reader:
     def plain(self, x: Read) -> Any:
         """Return the number that a step gives if it is known, else the step."""
         others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
-        return x if isinstance(x, others) else self.builder.static(x)
+        return x if isinstance(x, others) else self.builder.known_number(x)
 
     def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
         """Return True if a plain value is true. Raises ProgramError for an array."""
@@ -290,7 +291,7 @@ class Reader:
         at: Any = self.plain(key)
         if isinstance(x, MultipleResults) and isinstance(at, (int, Slice)):
             try:
-                return x[at] if isinstance(at, int) else x.part(slice(at.start, at.stop, at.step))
+                return x[at] if isinstance(at, int) else x.take_slice(slice(at.start, at.stop, at.step))
             except (IndexError, TypeError) as e:
                 raise self.excerpt(node).error(f"{e}; give another index") from None
         if isinstance(x, Method) and x.name == "at":
@@ -426,16 +427,22 @@ class Reader:
             return self.read_method(node, function, args, named, scope)
         if isinstance(function, Dotted) and is_ufunc_method(function.path):
             return self.read_ufunc_method(node, function, owner, args, named, scope)
-        if isinstance(function, Dotted) and meaning("generator", function.path[-1], function.owner):
+        if isinstance(function, Dotted) and name_meaning(
+            NameSort.RANDOM_GENERATOR, function.path[-1], function.owner
+        ):
             return Dotted(function.path[:-1])
         name, owner, module = self.function_name(node, function, owner)
         if name == APPLYING and len(args) == 3 and not named:
             function, axis, x = args
             name, owner, module = self.function_name(node, function, owner)
             args, named = [x], {"axis": axis}
-        if meaning("column", name, owner) and len(args) == 1 and isinstance(args[0], str):
+        if (
+            name_meaning(NameSort.COLUMN_FUNCTION, name, owner)
+            and len(args) == 1
+            and isinstance(args[0], str)
+        ):
             return self.as_argument(node, self.name(node, args[0], scope))
-        if meaning("columns", name, owner):
+        if name_meaning(NameSort.TAKES_COLUMN_NAMES, name, owner):
             args = [self.name(node, x, scope) if isinstance(x, str) else x for x in args]
         return self.named_function(node, name, owner, module, args, named)
 
@@ -456,7 +463,7 @@ class Reader:
         """Return the result of a ufunc's method, such as `np.add.reduce`; `np.add.at` changes its array."""
         taken, said = self.arguments(node, "", args, named)
         *_, ufunc, method = function.path
-        made = ufunc_method(
+        made = call_ufunc_method(
             self.builder, self.excerpt(node).of_library(owner), ufunc, method, taken, said
         )
         if changes_array(function.path, said) and isinstance(node.args[0], ast.Name):
@@ -499,14 +506,17 @@ class Reader:
 
         `casting="same_kind"` is our own: a program writes it where the source has `out=`.
         """
-        excerpt, written = self.excerpt(node), {name: op for (_, name), op in names("element").items()}
+        excerpt, written = (
+            self.excerpt(node),
+            {name: op for (_, name), op in names(NameSort.ELEMENT_METHOD).items()},
+        )
         if method == "get" and not args:
             return self.builder.index(excerpt, to.of, to.key)
         if method not in ("set", *written) or len(args) != 1:
             raise excerpt.error(f"elements are written by set, {', '.join(written)}, of one value")
         if method == "set":
             given = [(k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)]
-            marks = (KIND_KEPT,) if KIND_KEPT in given else ()
+            marks = (SAME_KIND_MARK,) if SAME_KIND_MARK in given else ()
             return self.builder.set_elements(excerpt, to.of, to.key, args[0], marks=marks)
         elements = self.builder.index(excerpt, to.of, to.key)
         made = self.builder.call(excerpt, operation(written[method]), [elements, args[0]])
@@ -547,7 +557,9 @@ class Reader:
             case NamedDType(name=name):
                 return name, owner, ""
         shown = (
-            short(ast.unparse(node.func)[:60]) if isinstance(node.func, (ast.Name, ast.Attribute)) else "it"
+            quote_short(ast.unparse(node.func)[:60])
+            if isinstance(node.func, (ast.Name, ast.Attribute))
+            else "it"
         )
         raise self.excerpt(node).error(
             f"{shown} is no function of the array API standard; define it in the source"
@@ -571,7 +583,7 @@ class Reader:
                 return found
         if isinstance(node.func, ast.Name):
             of_arrays = self.builder.owner(excerpt, [x.step for x in known if isinstance(x, Ref)])
-            if instead := meaning("lacks", name, of_arrays):
+            if instead := name_meaning(NameSort.MISSING_PYTHON_FUNCTION, name, of_arrays):
                 raise excerpt.error(f"arrays of {of_arrays} have no {name}; write {instead}")
         if name in ("filter", "map"):
             raise excerpt.error(f"a loop within {name}; write it out: [f(x) for x in (a, b)]")
@@ -618,7 +630,11 @@ class Reader:
         """Return True if argument `i` of a function may name a dtype: of a cast, or of a new array."""
         if name in ("result_type", "promote_types", "dtype"):
             return True
-        return i > 0 and (name in MAKERS or name in METHODS or meaning("function", name, None) is not None)
+        return i > 0 and (
+            name in MAKERS
+            or name in METHODS
+            or name_meaning(NameSort.CREATION_FUNCTION, name, None) is not None
+        )
 
     def expression(self, node: ast.expr, scope: Scope) -> Reading | Read:
         """Return the value of a name or a constant at once, and a reading of any other expression.
@@ -773,7 +789,7 @@ class Reader:
         name = clip_text(name, 40)
         some = f"; bound are {', '.join(names)}" if names else ""
         return ProgramError(
-            f"{name} has no operand{nearest(name, names)}{some}; give it one, such as {name}=int8"
+            f"{name} has no operand{spelling_hint(name, names)}{some}; give it one, such as {name}=int8"
         )
 
     # -- lines
@@ -863,11 +879,11 @@ class Reader:
             raise self.excerpt(target).error("a list or a dictionary that changes; write it out at once")
         x = self.as_argument(target, of)
         owner = self.builder.steps[x.step].owner if isinstance(x, Ref) else None
-        if instead := meaning("unchanged", "setitem", owner):
+        if instead := name_meaning(NameSort.IMMUTABLE_ARRAYS, "setitem", owner):
             raise self.excerpt(target).error(f"arrays of {owner} do not change; write {instead}")
         key = self.as_argument(target, self.plain((yield self.expression(target.slice, scope))))
         given = self.as_argument(target, value)
-        made = self.builder.set_elements(self.excerpt(target), x, key, given, operator=True)
+        made = self.builder.set_elements(self.excerpt(target), x, key, given, is_operator=True)
         self.change_array(target.value.id, made, scope)
 
     def share(self, names: Sequence[str]) -> None:
@@ -885,7 +901,11 @@ class Reader:
         before, step = scope.get(name), self.builder.steps[made.step] if isinstance(made, Ref) else None
         scope[name] = made
         library = None if step is None else step.owner or self.library
-        if isinstance(step, Call) and not step.rebinds and meaning("shared", "in-place", library):
+        if (
+            isinstance(step, Call)
+            and not step.rebinds
+            and name_meaning(NameSort.IN_PLACE_CHANGES_ALIASES, "in-place", library)
+        ):
             for other in self.shared.get(name, ()):
                 if scope.get(other) == before:
                     scope[other] = made
@@ -896,7 +916,7 @@ class Reader:
             raise self.excerpt(line).error("an attribute that is set; give the value a name")
         x = self.as_argument(line, (yield self.expression(target, scope)))
         y = self.as_argument(line, value)
-        if isinstance(x, tuple) or name not in WRITES.values():
+        if isinstance(x, tuple) or name not in FUNCTION_OF_IN_PLACE.values():
             made = self.apply_operator(line, name, [x, y])
         else:
             made = self.builder.in_place(self.excerpt(line), name, x, y, may_rebind=True)
@@ -968,9 +988,9 @@ EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = 
 def _find_lists_form(index: ast.expr) -> str:
     """Return the form of the lists in an index, as a step has it: one of INDICES; empty without lists."""
     if isinstance(index, ast.List):
-        return INDICES[0]
+        return INDEX_FORMS[0]
     several = isinstance(index, ast.Tuple) and any(isinstance(x, ast.List) for x in index.elts)
-    return INDICES[1] if several else ""
+    return INDEX_FORMS[1] if several else ""
 
 
 def _read_named_dtype(x: Read) -> Read:

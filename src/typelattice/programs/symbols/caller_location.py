@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from typelattice.calls.step import Excerpt, SourceLocation
+from typelattice.calls.steps import Excerpt, SourceLocation
 
 OURS = str(Path(__file__).parents[1])
 

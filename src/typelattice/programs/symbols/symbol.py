@@ -8,14 +8,14 @@ from typing import Any, NoReturn
 
 from typelattice.calls.attributes import ATTRIBUTES
 from typelattice.calls.methods import is_method
-from typelattice.calls.step import Argument, DTypeOf, Excerpt, NamedDType, ProgramError, Ref, Slice
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, ProgramError, Ref, Slice
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range_checks import Value
-from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, OperandError
+from typelattice.operands.operand import PYTHON_KINDS, OperandError
+from typelattice.operands.read_objects import operand
 from typelattice.programs.symbols.caller_location import here
 
 WHERE = "write where(condition, x, y), or each branch as a function of its own"
@@ -101,13 +101,13 @@ class Symbol:
     def __getitem__(self, key: Any) -> Symbol:
         builder = self._xp.builder
         several = type(key) is tuple and list in map(type, key)
-        lists = INDICES[0] if type(key) is list else INDICES[1] if several else ""
+        lists = INDEX_FORMS[0] if type(key) is list else INDEX_FORMS[1] if several else ""
         return Symbol(self._xp, builder.index(here(), self._ref, argument(self._xp, key), lists))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         builder = self._xp.builder
         given = argument(self._xp, key), argument(self._xp, value)
-        self._ref = builder.set_elements(here(), self._ref, *given, operator=True)
+        self._ref = builder.set_elements(here(), self._ref, *given, is_operator=True)
 
     # -- NumPy's own functions
 
@@ -150,10 +150,10 @@ def argument(xp: Any, x: Any) -> Argument:
             return tuple(argument(xp, each) for each in x)
         case slice():
             return Slice(*(argument(xp, bound) for bound in (x.start, x.stop, x.step)))
-    if type(x) in SCALARS:
+    if type(x) in PYTHON_KINDS:
         number: Value = x
         return number
-    if isinstance(x, type) and x in SCALARS:
+    if isinstance(x, type) and x in PYTHON_KINDS:
         return NamedDType(x.__name__)
     try:
         found = operand(x)

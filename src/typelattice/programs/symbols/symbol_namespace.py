@@ -6,15 +6,15 @@ from collections import namedtuple
 from collections.abc import Mapping
 from typing import Any
 
-from typelattice.calls.attributes import attribute_of
-from typelattice.calls.bind import call_function
+from typelattice.calls.attributes import read_attribute
+from typelattice.calls.bound_calls import call_function
 from typelattice.calls.call_signatures import FUNCTIONS, constant, dtype_named
 from typelattice.calls.creation_and_casts import MAKERS
 from typelattice.calls.methods import call_method, is_in_place
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import Argument, Excerpt, NamedDType, Ref
-from typelattice.calls.ufunc_methods import changes_array, is_ufunc_method, ufunc_method
+from typelattice.calls.steps import Argument, Excerpt, NamedDType, Ref
+from typelattice.calls.ufunc_methods import call_ufunc_method, changes_array, is_ufunc_method
 from typelattice.facts.dtypes import dtype
 from typelattice.facts.operations import Operation
 from typelattice.programs.program import Program
@@ -38,7 +38,7 @@ class Symbols:
     __array_api_version__ = "2025.12"
 
     def __init__(self, own: Mapping[str, Operation] = {}) -> None:
-        self.builder = ProgramBuilder(own=own)
+        self.builder = ProgramBuilder(custom_operations=own)
         self.__name__ = "typelattice.Symbols"  # code that looks for a library by its name finds none
 
     @property
@@ -53,7 +53,7 @@ class Symbols:
 
     def input(self, name: str, given: object) -> Symbol:
         """Add an input: an operand, an operand string or an array under a name. Return its symbol."""
-        return Symbol(self, self.builder.input(Excerpt(name), given))
+        return Symbol(self, self.builder.add_input(Excerpt(name), given))
 
     def output(self, *results: object) -> Program:
         """Return the program that gives these results. Raises ProgramError for what is none."""
@@ -78,7 +78,7 @@ class Symbols:
         number = constant(name)
         if number is not None or name == "newaxis":
             return number
-        if name in FUNCTIONS or name in MAKERS or name in self.builder.own:
+        if name in FUNCTIONS or name in MAKERS or name in self.builder.custom_operations:
             return lambda *args, **named: self._call_function(name, args, named)
         found = dtype_named(name, None)
         if found is None:
@@ -110,7 +110,7 @@ class Symbols:
     def _attribute(self, x: Symbol, name: str) -> Any:
         """Return an attribute of a symbol that all arrays have."""
         excerpt = here()
-        return self._wrap_result(excerpt, attribute_of(self.builder, excerpt, name, x._ref))
+        return self._wrap_result(excerpt, read_attribute(self.builder, excerpt, name, x._ref))
 
     def _ufunc_method(self, function: str, method: str, args: Any, named: dict[str, Any]) -> Any:
         """Call a method of a NumPy function, such as `np.add.reduce(x)`, and return its result."""
@@ -122,7 +122,7 @@ class Symbols:
         taken = [argument(self, x) for x in args]
         said = {key: argument(self, x) for key, x in named.items()}
         where = excerpt.of_library("numpy")
-        found = ufunc_method(self.builder, where, function, method, taken, said)
+        found = call_ufunc_method(self.builder, where, function, method, taken, said)
         if changes_array((function, method), said) and isinstance(args[0], Symbol) and isinstance(found, Ref):
             args[0]._ref = found
             return None

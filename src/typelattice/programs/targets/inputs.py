@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typelattice.calls.step import Input, ProgramError
+from typelattice.calls.steps import Input, ProgramError
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType
 from typelattice.namespaces.recipe import one_line
@@ -10,7 +10,7 @@ from typelattice.namespaces.recipe import one_line
 
 def input_dtype(step: Input, system: System) -> DType | None:
     """Return the dtype of an input; None for a known Python number. Raises ProgramError for another."""
-    o = system.operand(step.given)
+    o = system.operand(step.fixed_result)
     if o.tier != "scalar":
         return o.dtype
     if o.value is not None:

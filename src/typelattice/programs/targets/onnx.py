@@ -7,7 +7,7 @@ from typing import Any
 
 import ndonnx
 
-from typelattice.calls.step import Input, ProgramError, Step
+from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.engine.system import System
 from typelattice.namespaces.array import Array
 from typelattice.namespaces.namespace import namespace

@@ -11,7 +11,7 @@ from onnx import numpy_helper
 
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.shapes import result_shape
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     MAX_STEP_CHARS,
     Argument,
     Call,
@@ -26,7 +26,7 @@ from typelattice.calls.step import (
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape, ShapeError
-from typelattice.facts.suggestions import clip_text, short
+from typelattice.facts.suggestions import clip_text, quote_short
 
 WRITTEN_OUT = 16  # elements of a constant that stands in the program; a larger one is an input
 SETTINGS = 64  # elements of a constant that may be a setting, such as axes or a shape
@@ -63,7 +63,9 @@ class Graph:
         """Return the dtype and the shape that the model states of a value, or that ONNX infers."""
         stated = self.types.get(name)
         if stated is None or not stated.HasField("tensor_type") or not stated.tensor_type.elem_type:
-            raise ProgramError(f"{where}: the dtype of {short(name)} is not stated; run onnx.shape_inference")
+            raise ProgramError(
+                f"{where}: the dtype of {quote_short(name)} is not stated; run onnx.shape_inference"
+            )
         tensor = stated.tensor_type
         lengths = tensor.shape.dim if tensor.HasField("shape") else None
         shape = None
@@ -79,7 +81,9 @@ class Graph:
         if name in self.constants:
             return self.constants[name][1]
         if name not in self.known:
-            raise ProgramError(f"{where}: {short(str(name))} is made by no node before it; sort the graph")
+            raise ProgramError(
+                f"{where}: {quote_short(str(name))} is made by no node before it; sort the graph"
+            )
         return self.known[name][1]
 
     def part(self, where: str, name: str) -> int:
@@ -104,7 +108,9 @@ class Graph:
     def name(self, where: str, name: str, dtype: str, step: int) -> None:
         """Record the step of a value."""
         if name in self.known or name in self.constants:
-            raise ProgramError(f"{where}: {short(name)} is made twice; give each value a name of its own")
+            raise ProgramError(
+                f"{where}: {quote_short(name)} is made twice; give each value a name of its own"
+            )
         self.known[name] = step, dtype
 
     def input(self, where: str, name: str, dtype: str, shape: Shape | None) -> None:

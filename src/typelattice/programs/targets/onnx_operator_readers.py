@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from typelattice.calls.step import Argument, Slice
+from typelattice.calls.steps import Argument, Slice
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.programs.targets.onnx_graph import Node
 

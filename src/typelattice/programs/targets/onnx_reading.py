@@ -11,8 +11,8 @@ from google.protobuf.message import DecodeError
 from typelattice.calls.call_signatures import CAST, FUNCTIONS, graph_names, graph_operation
 from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import read_input
-from typelattice.calls.step import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
-from typelattice.facts.suggestions import clip_text, short
+from typelattice.calls.steps import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
+from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.programs.targets.onnx_graph import Graph, Node
 from typelattice.programs.targets.onnx_operator_readers import READERS
 
@@ -54,7 +54,7 @@ class _Reader:
             made.constant(f"initializer {i}", tensor.name, tensor)
         for i, node in enumerate(self.graph.node):
             check_text(f"node {i}", node.op_type, node.domain, *node.input, *node.output)
-            first = short(next(iter(node.output), ""))
+            first = quote_short(next(iter(node.output), ""))
             self.node(f"node {i} ({clip_text(node.op_type, 40)} {first})", node)
         results = [made.part(f"output {i}", each.name) for i, each in enumerate(self.graph.output)]
         return tuple(made.steps), tuple(results)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from typelattice.calls.step import Input, ProgramError, Step
+from typelattice.calls.steps import Input, ProgramError, Step
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.shapes import Shape

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any
 
-from typelattice.calls.step import SourceLocation
+from typelattice.calls.steps import SourceLocation
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import Operand

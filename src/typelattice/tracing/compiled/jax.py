@@ -11,10 +11,10 @@ from typing import Any
 from weakref import ref
 
 from typelattice.calls.call_signatures import graph_operands
-from typelattice.calls.step import SourceLocation
+from typelattice.calls.steps import SourceLocation
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
-from typelattice.operands.operand import SCALARS
+from typelattice.operands.operand import PYTHON_KINDS
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphReader, Node, Variable
 from typelattice.tracing.steps.arguments import parameters
 
@@ -183,7 +183,7 @@ class _Reader(GraphReader):
         if type(v).__name__ == "Literal":
             found = id(v), number
             number = v.val.item() if hasattr(v.val, "item") else v.val
-            own = next((cls for cls in SCALARS if isinstance(number, cls)), None)
+            own = next((cls for cls in PYTHON_KINDS if isinstance(number, cls)), None)
             if own is not None and not v.aval.shape:
                 self.numbers[found] = own(number)  # JAX has its own classes of numbers
         if found not in self.operands:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from typelattice.calls.call_signatures import CAST, FUNCTIONS, graph_operation
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import Excerpt, Input, Ref
+from typelattice.calls.steps import Excerpt, Input, Ref
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.operations import Operation
 from typelattice.facts.range_checks import Value
@@ -90,7 +90,7 @@ class Chooser:
         builder, excerpt = ProgramBuilder(), Excerpt("", owner=self.library)
         try:
             refs = [
-                builder.add(Input(x, text="")) if isinstance(x, Operand) else builder.number(excerpt, x)
+                builder.add(Input(x, text="")) if isinstance(x, Operand) else builder.add_number(excerpt, x)
                 for x in given
             ]
             made = builder.call(excerpt, op, refs)

@@ -10,7 +10,7 @@ from typing import Any
 
 from typelattice.calls.call_signatures import CAST, FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import (
+from typelattice.calls.steps import (
     MAX_STEP_CHARS,
     Excerpt,
     Index,
@@ -208,7 +208,7 @@ class Reading:
         if made is not None or operand is None:
             return None if made is None else Ref(int(made))
         if number is not None and numbers:
-            return self.builder.number(excerpt, number)
+            return self.builder.add_number(excerpt, number)
         text = str(self.graph.numbers.get(own, self.graph.names.get(own, "a constant")))
         step = self.builder.add(Input(operand, text=text, location=excerpt.location, owner=self.owner))
         self.steps[own] = self.add_note(step, operand)

@@ -8,9 +8,9 @@ from os.path import dirname
 from typing import Any
 
 from typelattice.calls.call_signatures import graph_operands
-from typelattice.calls.step import SourceLocation
+from typelattice.calls.steps import SourceLocation
 from typelattice.operands.adapters.tensorflow import read
-from typelattice.operands.operand import SCALARS
+from typelattice.operands.operand import PYTHON_KINDS
 from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphReader, Node, Variable
 
 LIBRARY = "tensorflow"
@@ -122,7 +122,7 @@ class _Reader(GraphReader):
         """Record the value of a constant, if it is a single number."""
         value = sys.modules["tensorflow"].get_static_value(op.outputs[0])
         number: Any = value.item() if getattr(value, "shape", None) == () else None
-        if type(number) in SCALARS:
+        if type(number) in PYTHON_KINDS:
             self.numbers[gives[0]] = number
 
     def variable_of(self, tensor: Any, number: int) -> Variable:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.calls.step import Excerpt, Number
+from typelattice.calls.steps import Excerpt, Number
 from typelattice.tracing.compiled.compilers import Compiler
 from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.run_data.run import WeaknessChange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from typelattice.calls.step import WRITES, Call
+from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Call
 from typelattice.engine.operations import GROUPS, class_of
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, pair_writes, source_of
@@ -29,7 +29,9 @@ def cast_back(checked: CheckedRun) -> tuple[CastBack, ...]:
     by_source: dict[object, CastBack] = {}
     computing = dict(pair_writes(checked.run))
     computing |= {
-        i: i for i, step in enumerate(checked.steps) if isinstance(step, Call) and step.op in WRITES
+        i: i
+        for i, step in enumerate(checked.steps)
+        if isinstance(step, Call) and step.op in FUNCTION_OF_IN_PLACE
     }
     for i, by in sorted(computing.items()):
         step = checked.steps[by]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from typelattice.calls.step import Call, Cast, Step
+from typelattice.calls.steps import Call, Cast, Step
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.files.reader import system as find_system

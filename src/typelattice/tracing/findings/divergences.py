@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from typelattice.calls.step import Call, Opaque, Step
+from typelattice.calls.steps import Call, Opaque, Step
 from typelattice.engine.answer import Promotion
-from typelattice.engine.decisions import ForeignCounted
+from typelattice.engine.decisions import CountedForeign
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay
@@ -77,7 +77,7 @@ def _refuses_lists(step: Step, outcome: Outcome) -> bool:
     """Return True if a step is refused because a list is among its operands."""
     p = outcome.promotion
     has_list = isinstance(step, Call) and bool(step.lists)
-    return has_list and p is not None and isinstance(p.steps[-1], ForeignCounted)
+    return has_list and p is not None and isinstance(p.steps[-1], CountedForeign)
 
 
 def _made_of_lists(checked: CheckedRun, i: int) -> Iterator[int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from typelattice.calls.step import SourceLocation, Step
+from typelattice.calls.steps import SourceLocation, Step
 from typelattice.facts.dtypes import DTYPES
 
 TAKE_A_DTYPE = {  # functions and methods, each with the position of a dtype among its arguments

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from typelattice.calls.step import SourceLocation
+from typelattice.calls.steps import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
 from typelattice.tracing.findings.cast_back import CastBack, cast_back
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run

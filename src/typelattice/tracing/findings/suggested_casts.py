@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from typelattice.calls.step import Call, Opaque
+from typelattice.calls.steps import Call, Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay_with_changes import replay_with_changes

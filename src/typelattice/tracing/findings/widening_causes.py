@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from typelattice.calls.step import Index, Input, Opaque
+from typelattice.calls.steps import Index, Input, Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.run_data.float_widths import width_of

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from typelattice.calls.step import SourceLocation, Step
+from typelattice.calls.steps import SourceLocation, Step
 from typelattice.disk.read import read_bytes
 from typelattice.disk.write import write_text
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.report.words import package_path
 
@@ -97,7 +97,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
         ) from None
     entries = data.pop("known", [])
     if data or not isinstance(entries, list):
-        what = short(next(iter(data), "known"))
+        what = quote_short(next(iter(data), "known"))
         raise BaselineError(f"{name}: {what} has no place in a baseline, which is a list of [[known]] tables")
     return tuple(_entry(name, i, entry) for i, entry in enumerate(entries, 1))
 

@@ -23,7 +23,7 @@ from zipimport import zipimporter
 from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
-from typelattice.facts.suggestions import clip_text, short
+from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.tracing.record.tracing import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
@@ -172,7 +172,7 @@ def _put_first(folder: str) -> None:
 def check_package(package: str) -> None:
     """Raises ScriptError for a package that cannot be followed."""
     if not all(part.isidentifier() for part in package.split(".")):
-        raise ScriptError(f"{short(package)} is no name of a package; write it as an import does")
+        raise ScriptError(f"{quote_short(package)} is no name of a package; write it as an import does")
     if library_of(package.partition(".")[0]) is not None:
         what = f"{package} is a library whose operations are what is followed"
         raise ScriptError(f"{what}; name a package that calls it")

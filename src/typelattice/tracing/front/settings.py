@@ -10,7 +10,7 @@ from typing import Any
 
 from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 
 FILE = "pyproject.toml"
 MAX_SETTINGS_BYTES = 1 << 24  # bytes of the file
@@ -62,7 +62,7 @@ def read_settings(folder: Path) -> Settings:
     try:
         found: Any = tomllib.loads(content.decode()).get("tool", {}).get("typelattice", {})
     except (ValueError, AttributeError, RecursionError) as e:
-        raise SettingsError(f"{path} cannot be read: {short(str(e))}; mend it, or remove it") from None
+        raise SettingsError(f"{path} cannot be read: {quote_short(str(e))}; mend it, or remove it") from None
     if not isinstance(found, dict):
         raise SettingsError(f"{path}: tool.typelattice is no table; write it as [tool.typelattice]")
     return Settings(**{key: _value(path, key, value) for key, value in found.items()})
@@ -71,10 +71,10 @@ def read_settings(folder: Path) -> Settings:
 def _value(path: Path, key: str, value: Any) -> Any:
     known = [field.name for field in fields(Settings)]
     if key not in known:
-        advice = nearest(key, known) or f"; it may have {', '.join(known)}"
-        raise SettingsError(f"{path}: [tool.typelattice] has no key {short(key)}{advice}")
+        advice = spelling_hint(key, known) or f"; it may have {', '.join(known)}"
+        raise SettingsError(f"{path}: [tool.typelattice] has no key {quote_short(key)}{advice}")
     kind, words = SORTS[key]
     texts = not isinstance(value, list) or all(isinstance(each, str) for each in value)
     if not isinstance(value, kind) or not texts or (isinstance(value, bool) and kind is not bool):
-        raise SettingsError(f"{path}: {key} of [tool.typelattice] is {short(str(value))}; give {words}")
+        raise SettingsError(f"{path}: {key} of [tool.typelattice] is {quote_short(str(value))}; give {words}")
     return tuple(value) if isinstance(value, list) else value

@@ -21,11 +21,11 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from types import ModuleType
 
-from typelattice.calls.step import Input, NamedDType, Opaque, Step
+from typelattice.calls.steps import Input, NamedDType, Opaque, Step
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.libraries import file_of, libraries, recordings
 from typelattice.facts.releases import system_for_version
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.operands.operand import Operand
 from typelattice.tracing.run_data.run import ValueLoss
 
@@ -115,8 +115,10 @@ def dtypes(steps: Sequence[Step]) -> set[str]:
     found: set[str] = set()
     for step in steps:
         match step:
-            case Input(given=Operand(dtype=d)) | Opaque(given=Operand(dtype=d)) if d is not None:
+            case Input(fixed_result=Operand(dtype=d)) | Opaque(fixed_result=Operand(dtype=d)) if (
+                d is not None
+            ):
                 found.add(d.name)
-            case Step(asked_dtype=NamedDType(name)):
+            case Step(requested_dtype=NamedDType(name)):
                 found.add(name)
     return found

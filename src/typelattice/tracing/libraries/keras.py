@@ -6,7 +6,7 @@ import sys
 from collections.abc import Set
 from typing import Any
 
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.tracing.libraries import jax
 
 

@@ -19,7 +19,7 @@ from zipimport import zipimporter
 from zlib import crc32
 
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.gc_pause import gc_paused
+from typelattice.facts.gc_pause import pause_gc
 from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.uncompiled import Switches
@@ -49,7 +49,7 @@ class Compiler:
     def code(self, name: str, path: str, data: bytes) -> CodeType | None:
         """Return the rewritten code of a module. If it must run unchanged, record why and return None."""
         data = self.patched.get(path, data)
-        with gc_paused():
+        with pause_gc():
             try:
                 check_release()
                 code, numbers, rows, alone = self.compile_source(path, data)

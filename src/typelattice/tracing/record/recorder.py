@@ -9,10 +9,10 @@ from typing import Any
 
 from typelattice.calls.call_signatures import mode_with_rules
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
+from typelattice.calls.steps import MAX_STEP_CHARS, Argument, Excerpt, Input, Number, Ref, SourceLocation
 from typelattice.facts.errors import TypelatticeError
-from typelattice.operands.objects import operand as read_operand
-from typelattice.operands.operand import SCALARS, Operand, scalar
+from typelattice.operands.operand import PYTHON_KINDS, Operand, scalar
+from typelattice.operands.read_objects import operand as read_operand
 from typelattice.programs.program import Program
 from typelattice.tracing.compiled.compiled_calls import CompiledCalls
 from typelattice.tracing.compiled.compilers import (
@@ -228,7 +228,7 @@ class Recorder:
                     name = f"{self.name_of(at, key)}{e.under if isinstance(e, LibraryCastError) else ''}"
                     made = self.builder.opaque(excerpt, name, operand, steps, None)
                 else:
-                    made = self.builder.input(excerpt.of_library(None), operand)
+                    made = self.builder.add_input(excerpt.of_library(None), operand)
             note = self.add_notes(made.step, before, operand, kind, result, at.written)
             at.known[key] = note
             return note
@@ -279,7 +279,7 @@ class Recorder:
                     excerpt = self.excerpt(at, kind.library)
                     self.complete()
                     text = self.sources[at.module.file].operand(at.written, position) or excerpt.text
-                    made = self.builder.input(Excerpt(text, excerpt.location), operand)
+                    made = self.builder.add_input(Excerpt(text, excerpt.location), operand)
                     note = Note(StepNumber(made.step), operand, mark)
                     self.notes.append(note)
                     one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(x)
@@ -392,6 +392,6 @@ class Recorder:
         """Add notes for the steps that were added without an observation of their own."""
         for i in range(len(self.notes), len(self.builder.steps)):
             step = self.builder.steps[i]
-            known = read_operand(step.value) if isinstance(step, Number) else scalar(SCALARS[float])
+            known = read_operand(step.value) if isinstance(step, Number) else scalar(PYTHON_KINDS[float])
             self.notes.append(Note(StepNumber(i), known, None))
 

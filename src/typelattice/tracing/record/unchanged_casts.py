@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
-from typelattice.calls.step import Argument, Cast, Ref, Step
+from typelattice.calls.steps import Argument, Cast, Ref, Step
 from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.run_data.written_operation import WrittenOperation

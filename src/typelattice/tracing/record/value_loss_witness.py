@@ -8,7 +8,7 @@ from types import BuiltinFunctionType
 from typing import Any
 from weakref import ref
 
-from typelattice.calls.step import MAX_STEP_CHARS, SourceLocation
+from typelattice.calls.steps import MAX_STEP_CHARS, SourceLocation
 from typelattice.tracing.libraries import loss_checks
 from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class

@@ -19,9 +19,9 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref
 
-from typelattice.engine.foreign_arrays import INDICES
+from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.libraries import library_of
-from typelattice.operands.operand import SCALARS
+from typelattice.operands.operand import PYTHON_KINDS
 from typelattice.tracing.run_data.array_classes import (
     ARRAY,
     ITEMS,
@@ -38,7 +38,7 @@ from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_p
 globals()["__builtins__"] = {**vars(builtins)}  # where the functions below look: a program may replace some
 OF_PROGRAMS = (FunctionType, MethodType)  # the classes of functions whose source may be followed
 OF_PYTHON = (FunctionType, BuiltinFunctionType)
-SCALAR_TYPES = frozenset(SCALARS)
+SCALAR_TYPES = frozenset(PYTHON_KINDS)
 UNDESCRIBED = "undescribed"  # in place of the module of functions that are no operations: Python's, objects'
 SMALL = range(-5, 257)  # the ints of which Python has one object each
 GIVE_FIRST = ("record_put", "record_base", "record_contents", "forget", "forget_receiver")
@@ -645,14 +645,14 @@ class Witness(WitnessBase):
         """Return the part of a key for an index: its arrays, which are operands, and marks for its lists."""
         if type(key) is not tuple:
             if type(key) is list:
-                return INDICES[:1]
+                return INDEX_FORMS[:1]
             return self.part(key, 1) if self.kinds[type(key)] is not None else ()
         found: tuple[Hashable, ...] = ()
         for x in key:
             if self.kinds[type(x)] is not None:
                 found = *found, self.part(x, 1)
             elif type(x) is list:
-                found = *found, INDICES[1]
+                found = *found, INDEX_FORMS[1]
         return found
 
     def callee(self, function: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from typelattice.calls.step import Opaque, SourceLocation
+from typelattice.calls.steps import Opaque, SourceLocation
 from typelattice.tracing.findings.divergences import Divergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause

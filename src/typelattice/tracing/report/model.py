@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 
-from typelattice.calls.step import Opaque, SourceLocation
+from typelattice.calls.steps import Opaque, SourceLocation
 from typelattice.files.reader import system as find_system
-from typelattice.files.text import systems
+from typelattice.files.system_text import systems
 from typelattice.programs.program import Replay
-from typelattice.recorded.unasked import UNASKED
+from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.divergences import COSTS, Divergence
 from typelattice.tracing.findings.findings import Findings
@@ -287,7 +287,7 @@ def _never_asked(checked: CheckedRun, system: str, replayed: Replay) -> Iterator
             unasked += known.setdefault(id(outcome), outcome.never_asked)
     if unasked:
         of = f"{unasked:,} of {count_text(operations, 'step')}"
-        yield f"{system} was never asked {of}: its rule answers there, marked {UNASKED}"
+        yield f"{system} was never asked {of}: its rule answers there, marked {NEVER_ASKED_MARK}"
 
 
 def _make_divergence_entry(checked: CheckedRun, each: Divergence) -> Entry:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from typelattice.calls.step import Created, Input, SourceLocation
+from typelattice.calls.steps import Created, Input, SourceLocation
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import libraries
 from typelattice.tracing.findings.checked_run import CheckedRun

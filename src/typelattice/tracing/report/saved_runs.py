@@ -14,7 +14,7 @@ from typelattice.disk.read import read_bytes
 from typelattice.facts.dtypes import DTypeError, dtype
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
-from typelattice.operands.operand import WORDS
+from typelattice.operands.operand import KIND_BY_NAME
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.plain_data import VERSION
 from typelattice.tracing.report.words import file_text
@@ -162,7 +162,7 @@ def _list_upcasts(found: dict[str, Any]) -> list[tuple[str, Upcast]]:
 
 def _count_bits(text: str | None) -> int:
     """Return the width of a float dtype; 0 for anything else."""
-    if text is None or text in WORDS or text.endswith("*"):
+    if text is None or text in KIND_BY_NAME or text.endswith("*"):
         return 0
     with suppress(DTypeError):
         return width_of(dtype(text)) or 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from ast import BinOp, parse, unparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from typelattice.calls.step import Call, Cast, Created, Input, Opaque, Step
+from typelattice.calls.steps import Call, Cast, Created, Input, Opaque, Step
 from typelattice.engine.answer import Promotion
-from typelattice.explanations.sections import loss_words
+from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
-from typelattice.recorded.unasked import UNASKED
+from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.cast_back import CastBack
 from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.divergences import Divergence
@@ -120,7 +120,7 @@ def describe_step(checked: CheckedRun, i: int) -> str:
         into, value = (checked.observed(p) for p in checked.inputs[i][:2])
         return f"writes {value} into {into}"
     why = ", as it does of narrower floats" if checked.is_always_wide(i) else ""
-    if step.asked_dtype is not None:
+    if step.requested_dtype is not None:
         why = ASKED
     return f"{name_in_source(step)} of {operands_words(checked, i)} gives {given}{why}"
 
@@ -260,12 +260,12 @@ def divergence_lines(checked: CheckedRun, divergence: Divergence) -> Iterator[st
     of = operands_words(checked, i)
     said = f"{name_in_source(checked.steps[i])}{f' of {of}' if of else ''}"
     if divergence.outcome.operand is None:
-        mark = UNASKED if divergence.outcome.never_asked else ""
+        mark = NEVER_ASKED_MARK if divergence.outcome.never_asked else ""
         yield f"{said} is refused{mark}: {divergence.outcome.reason}; the run gave {divergence.observed}"
     else:
         yield f"{said} gives {divergence.outcome.marked}; the run gave {divergence.observed}"
     for source, target in divergence.lost:
-        yield f"{source} to {target}: {'; '.join(loss_words(loss(source, target), source, target))}"
+        yield f"{source} to {target}: {'; '.join(describe_loss(loss(source, target), source, target))}"
     if divergence.later:
         unreached = f", {divergence.unreached:,} of them not reached" if divergence.unreached else ""
         comes = "comes" if divergence.later == 1 else "come"

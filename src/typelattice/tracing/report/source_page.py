@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from typelattice.calls.step import Opaque
+from typelattice.calls.steps import Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
-from typelattice.facts.suggestions import clip_text, nearest
+from typelattice.facts.suggestions import clip_text, spelling_hint
 from typelattice.rendering.paragraphs import Layout
 from typelattice.tracing.findings.chain import chain
 from typelattice.tracing.findings.checked_run import CheckedRun, check_run
@@ -101,7 +101,7 @@ def _last_at(run: Run, file: str | None, line: int) -> int | None:
 
 def _describe_unknown(name: str, results: Mapping[str, int]) -> str:
     what = f"no array of the run is named {clip_text(name, 80)!r}"
-    if close := nearest(name, results):
+    if close := spelling_hint(name, results):
         return f"{what}{close}"
     if not results:
         return f"{what}: none is bound to a name in the end; name a line, such as 12 or file.py:12"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import PurePath
 
-from typelattice.calls.step import SourceLocation
+from typelattice.calls.steps import SourceLocation
 
 PACKAGES = ("site-packages", "dist-packages")
 SIZES = ("bytes", "kB", "MB", "GB", "TB")

@@ -10,12 +10,12 @@ from operator import attrgetter
 from types import EllipsisType, GetSetDescriptorType, NoneType
 from typing import Any, TypeVar
 
-from typelattice.calls.call_signatures import meaning
+from typelattice.calls.call_signatures import NameSort, name_meaning
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters import adapter
-from typelattice.operands.objects import STANDARD
-from typelattice.operands.operand import SCALARS, Operand
+from typelattice.operands.operand import PYTHON_KINDS, Operand
+from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
 from typelattice.tracing.compiled.compilers import compiler
 
 MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
@@ -82,7 +82,7 @@ def kind_of(cls: type) -> ArrayKind | None:
     if base is None or not all(hasattr(base, name) for name in ASKED):
         return None
     own = adapter(_find_root(base))
-    general = adapter(STANDARD) if hasattr(base, STANDARD) else None
+    general = adapter(NAMESPACE_ATTRIBUTE) if hasattr(base, NAMESPACE_ATTRIBUTE) else None
     known = own or general
     if known is None:
         return None
@@ -230,7 +230,7 @@ def is_dtype(cls: type) -> bool:
 
 def joining(cls: type) -> str:
     """Return the operation of a class whose objects join the entries of their index, as `np.r_`; else ""."""
-    return meaning("joining", cls.__name__, library_of(_find_root(cls))) or ""
+    return name_meaning(NameSort.JOINING_CLASS, cls.__name__, library_of(_find_root(cls))) or ""
 
 
 def is_many(cls: type) -> bool:
@@ -246,7 +246,7 @@ def argument_sort(cls: type) -> int:
 
     It is a type or the like, a text, a Python number, an array, a sequence of arguments, or another.
     """
-    if cls in SCALARS:
+    if cls in PYTHON_KINDS:
         return NUMBER
     if cls is str:
         return TEXT

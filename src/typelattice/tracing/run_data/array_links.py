@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import Any
 from weakref import ref
 
-from typelattice.operands.operand import SCALARS, Operand
+from typelattice.operands.operand import PYTHON_KINDS, Operand
 
 MOST_CONSTANTS = 1_024  # dtypes and the like that are remembered
 MOST_KEPT = 2_048  # NumPy's scalars take no weak reference, so the last ones are kept alive
@@ -118,7 +118,7 @@ def without_steps(key: Any, notes: Sequence[Note]) -> Hashable:
         elif cls is not tuple or not part:
             made.append(part)
         else:
-            number = type(part[0]) is type and part[0] in SCALARS
+            number = type(part[0]) is type and part[0] in PYTHON_KINDS
             made.append(part[0] if number else without_steps(part, notes))
     return tuple(made)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from typelattice.facts.dtypes import DType, Kind, complex_of, part_of
+from typelattice.facts.dtypes import DType, Kind, complex_of, real_part_dtype
 from typelattice.operands.operand import Operand
 
 
@@ -23,7 +23,7 @@ def width(o: Operand | None) -> int | None:
 
 def width_of(d: DType) -> int | None:
     """Return the bits of a float dtype; None for any other dtype, and if the platform decides the width."""
-    return part_of(d).bits if d.kind.category >= Kind.FLOAT.category else None
+    return real_part_dtype(d).bits if d.kind.category >= Kind.FLOAT.category else None
 
 
 def narrow_to(d: DType, to: DType) -> DType:
@@ -33,7 +33,7 @@ def narrow_to(d: DType, to: DType) -> DType:
     >>> narrow_to(dtype("float64"), dtype("complex64")), narrow_to(dtype("complex128"), dtype("float32"))
     (float32, complex64)
     """
-    return complex_of(part_of(to)) if d.kind is Kind.COMPLEX else part_of(to)
+    return complex_of(real_part_dtype(to)) if d.kind is Kind.COMPLEX else real_part_dtype(to)
 
 
 @lru_cache(maxsize=1024)  # a run has few operands, each of them many times

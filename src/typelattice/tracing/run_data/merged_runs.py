@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.calls.step import Argument, DTypeOf, Ref, Step
+from typelattice.calls.steps import Argument, DTypeOf, Ref, Step
 from typelattice.programs.program import Program
 from typelattice.tracing.run_data.run import LossLocation, Observation, Run, TakenArray
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from typelattice.calls.step import Call, Cast, Created, Index, Input, Number, Opaque, SourceLocation, Step
+from typelattice.calls.steps import Call, Cast, Created, Index, Input, Number, Opaque, SourceLocation, Step
 from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem, Program, Replay
 from typelattice.programs.replay.outcome import Outcome
@@ -210,7 +210,7 @@ def known_reason(outcome: Outcome, observed: Operand) -> str | None:
 
     A recorded departure has to give this dtype. A call that the library answers in several ways may give any.
     """
-    known = outcome.observed
+    known = outcome.recorded_answer
     if known is None:
         return None
     if not known.departs:

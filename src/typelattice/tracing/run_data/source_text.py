@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from typelattice.calls.step import SourceLocation
+from typelattice.calls.steps import SourceLocation
 from typelattice.rendering.grid import printable
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from inspect import Parameter, signature
 from typing import Any
 
-from typelattice.calls.step import Argument
+from typelattice.calls.steps import Argument
 from typelattice.tracing.run_data.written_operation import UNTOLD, WrittenOperation
 
 

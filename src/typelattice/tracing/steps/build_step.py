@@ -8,9 +8,9 @@ from typing import Any
 
 from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import IN_PLACE, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
+from typelattice.calls.steps import IN_PLACE_OF_FUNCTION, Argument, Call, Cast, DTypeOf, Excerpt, Index, Ref
 from typelattice.files.reader import system as find_system
-from typelattice.operands.operand import SCALARS, Operand
+from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, list_arguments
@@ -26,7 +26,7 @@ def argument(part: Any) -> Argument:
     match part:
         case StepNumber():
             return Ref(int(part))
-        case (cls, number) if cls in SCALARS:
+        case (cls, number) if cls in PYTHON_KINDS:
             plain: Argument = number
             return plain
         case (cls, *items) if cls in (list, tuple):
@@ -40,7 +40,7 @@ def operator(builder: ProgramBuilder, name: str) -> Make:
 
 def in_place(builder: ProgramBuilder, name: str, same: bool) -> Make:
     """Build the step of an operator such as `+=`, which gave the `same` array or a new one."""
-    if name not in IN_PLACE:
+    if name not in IN_PLACE_OF_FUNCTION:
         return operator(builder, name)
     if same:
         return lambda excerpt, args: builder.in_place(excerpt, name, *args)

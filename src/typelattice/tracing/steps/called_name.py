@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from typelattice.calls.call_signatures import FUNCTIONS
-from typelattice.calls.step import Step
+from typelattice.calls.steps import Step
 from typelattice.calls.ufunc_methods import REDUCED, is_ufunc_method
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
@@ -16,7 +16,7 @@ WRITING = "setitem"  # the operation of a step that writes into an array, by wha
 def name_in_source(step: Step) -> str:
     """Find the operation of a step by the name in its source text, as far as the text shows it.
 
-    >>> from typelattice.calls.step import Call
+    >>> from typelattice.calls.steps import Call
     >>> name_in_source(Call("cumsum", (), (), (), text="np.add.accumulate(x)"))
     'add.accumulate'
     >>> name_in_source(Call("setitem", (), (), (), text="np.add(x, y, out=z)"))

@@ -11,28 +11,29 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from typelattice.calls.bind import call_function, may_affect_dtype, operand_count
+from typelattice.calls.bound_calls import call_function, may_affect_dtype, operand_count
 from typelattice.calls.call_signatures import (
     FUNCTIONS,
-    meaning,
+    NameSort,
     module_with_rules,
+    name_meaning,
     names,
     signature,
     system_of_module,
 )
-from typelattice.calls.creation_and_casts import PYTHONS
+from typelattice.calls.creation_and_casts import PYTHON_TYPES
 from typelattice.calls.methods import call_method
 from typelattice.calls.multiple_results import MultipleResults
 from typelattice.calls.program_builder import ProgramBuilder
-from typelattice.calls.step import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
+from typelattice.calls.steps import AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref, Slice
 from typelattice.calls.ufunc_methods import POSITIONS, REDUCED
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import Operation
-from typelattice.facts.releases import SIGN
+from typelattice.facts.releases import VERSION_SIGN
 from typelattice.files.reader import system as find_system
-from typelattice.operands.objects import operand
-from typelattice.operands.operand import SCALARS, Operand
+from typelattice.operands.operand import PYTHON_KINDS, Operand
+from typelattice.operands.read_objects import operand
 from typelattice.tracing.libraries import dtype_text, has_rules, own_system
 from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
@@ -92,10 +93,10 @@ class CallReader:
             return self.step_of_own(replace(excerpt, module=who.module), who, who.own, positional, named)
         positional = [*who.owner, *positional]
         op = FUNCTIONS.get(operation_of(who.name, len(positional), who.library))
-        if op is not None and signature(op, who.library).unless == result.kind.word:
+        if op is not None and signature(op, who.library).not_if_kind == result.kind.word:
             raise UnknownCallError("its values decide of which kind its result is")
         count = operand_count(op)
-        swapped = meaning("after", who.name, None)  # its operand is not the first
+        swapped = name_meaning(NameSort.ARRAY_AFTER_CONDITION, who.name, None)  # its operand is not the first
         further = count is not None and len(positional) > count and not swapped
         names = who.parameters() if further else ()  # which takes long to find out
         positional, named = by_name(names, count, positional, named)
@@ -172,12 +173,12 @@ class CallReader:
         found = [
             self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
         ]
-        if all(type(x) in SCALARS for x in found):
-            return self.builder.array_of(excerpt, list_arguments(found), None)
+        if all(type(x) in PYTHON_KINDS for x in found):
+            return self.builder.array_of_list(excerpt, list_arguments(found), None)
         found = [self.builder.ref(excerpt, x) if isinstance(x, tuple) else x for x in found]
-        if any(type(x) in SCALARS for x in found):
+        if any(type(x) in PYTHON_KINDS for x in found):
             common = DTypeOf(self.builder.call(excerpt, FUNCTIONS["result_type"], found).step)
-            found = [self.builder.cast(excerpt, x, common) if type(x) in SCALARS else x for x in found]
+            found = [self.builder.cast(excerpt, x, common) if type(x) in PYTHON_KINDS else x for x in found]
         return self.builder.call(excerpt, FUNCTIONS[name], found)
 
     def range_of_slice(self, excerpt: Excerpt, x: slice) -> Argument:
@@ -193,7 +194,7 @@ class CallReader:
 
     def argument(self, x: Any) -> Argument:
         """Convert a value of the program to an argument of a step, which is `...` where no rule reads it."""
-        if x is None or type(x) is str or type(x) in SCALARS:
+        if x is None or type(x) is str or type(x) in PYTHON_KINDS:
             plain: Argument = x
             return plain
         number = self.part(x)
@@ -210,7 +211,7 @@ class CallReader:
     def list_arguments(self, x: Sequence[Any]) -> Argument:
         """Return a list of arguments; of many Python numbers one of each type."""
         if len(x) > MAX_LIST_ITEMS:
-            if not {*map(type, x)} <= SCALARS.keys():
+            if not {*map(type, x)} <= PYTHON_KINDS.keys():
                 return ...
             x = [*{type(each): each for each in x}.values()]
         return list_arguments(map(self.argument, x))
@@ -223,9 +224,9 @@ class CallReader:
 
     def dtype(self, x: Any) -> AnyDType:
         """Convert a dtype that was asked for. Raises UnknownCallError."""
-        if isinstance(x, type) and x in SCALARS:
+        if isinstance(x, type) and x in PYTHON_KINDS:
             return NamedDType(x.__name__)
-        if isinstance(x, str) and x in PYTHONS:
+        if isinstance(x, str) and x in PYTHON_TYPES:
             return NamedDType(x)
         try:
             found = operand(dtype_text(x)) if isinstance(x, str) else operand(x)
@@ -272,13 +273,13 @@ def identify_function(function: Any) -> CalledFunction:
 
 def _of_another_package(function: Any, name: str) -> CalledFunction | None:
     """Identify a function of another package that takes a library's arrays, as those of SciPy do."""
-    for library, module in names("module"):
+    for library, module in names(NameSort.MODULE_WITH_RULES):
         found = sys.modules.get(module) if "." in module else None
         if found is not None and getattr(found, name, None) is function:
-            plain = own_system(library, ()).partition(SIGN)[0]
+            plain = own_system(library, ()).partition(VERSION_SIGN)[0]
             system = system_of_module(module, library, plain)
             full = f"{module.rpartition('.')[2]}.{name}"
-            own = find_system(system).operations.get(full.replace(".", "_")) if system else None
+            own = find_system(system).custom_operations.get(full.replace(".", "_")) if system else None
             takes = getattr(function, "nin", None)  # a ufunc has it
             return CalledFunction(full, library, (), takes, partial(parameters, function), module, own)
     return None

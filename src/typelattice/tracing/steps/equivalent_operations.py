@@ -8,11 +8,12 @@ from math import inf
 from typelattice.calls.call_signatures import (
     FUNCTIONS,
     SAME_ARGUMENTS,
+    NameSort,
     dtype_named,
     find_equivalents,
-    meaning,
+    name_meaning,
 )
-from typelattice.calls.methods import CASTING, WRITTEN
+from typelattice.calls.methods import CAST_METHODS, IN_PLACE_METHODS
 
 MOST_NAMES = 4096  # of functions, that are remembered
 
@@ -38,7 +39,7 @@ def out_of_place_name(name: str) -> str:
     ['mul', 'copy', '', '']
     """
     plain = name.removesuffix("_")
-    known = plain in WRITTEN or operation_of(plain, 1, "torch") in FUNCTIONS
+    known = plain in IN_PLACE_METHODS or operation_of(plain, 1, "torch") in FUNCTIONS
     return plain if plain != name and known else ""
 
 
@@ -49,9 +50,9 @@ def casts_from(name: str) -> float:
     >>> casts_from("asarray"), casts_from("astype"), casts_from("float"), casts_from("sqrt")
     (2, 1, 0, inf)
     """
-    function = meaning("function", name, None) or name
+    function = name_meaning(NameSort.CREATION_FUNCTION, name, None) or name
     if function == "asarray":
         return 2
-    if function == "astype" or name in CASTING:
+    if function == "astype" or name in CAST_METHODS:
         return 1
     return 0 if dtype_named(name, "torch") else inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from typelattice.calls.step import Call, Step
+from typelattice.calls.steps import Call, Step
 from typelattice.facts.releases import releases
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from typelattice.codegen.names import camel, snake
-from typelattice.codegen.tables import REFUSED, Tables, expected_results
-from typelattice.facts.dtypes import DTYPES, DType, Kind, part_of
+from typelattice.codegen.names import camel_case, snake_case
+from typelattice.codegen.tables import REFUSED_INDEX, Tables, expected_results
+from typelattice.facts.dtypes import DTYPES, DType, Kind, real_part_dtype
 
 
 def mlir_constraints(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return the enumeration and, for each function of arrays, the types that it takes and gives."""
-    p, guard = camel(t.system), f"{snake(t.system).upper()}_DTYPES_TD"
+    p, guard = camel_case(t.system), f"{snake_case(t.system).upper()}_DTYPES_TD"
     types = {d: text for d in t.indices if (text := _type_text(d))}
     lacking = ", ".join(str(d) for d in t.indices if d not in types)
     cases = ",\n".join(f'  I32EnumAttrCase<"{names[str(d)]}", {i}, "{d}">' for d, i in t.indices.items())
@@ -23,10 +23,10 @@ def mlir_constraints(t: Tables, names: Mapping[str, str], head: str) -> str:
         'include "mlir/IR/OpBase.td"',
         'include "mlir/IR/EnumAttr.td"',
         "",
-        f'def {p}_DTypeCode : I32EnumAttr<"DTypeCode", "dtypes of {snake(t.system)}", [',
+        f'def {p}_DTypeCode : I32EnumAttr<"DTypeCode", "dtypes of {snake_case(t.system)}", [',
         cases,
         "]> {",
-        f'  let cppNamespace = "::{snake(t.system)}_dtypes";',
+        f'  let cppNamespace = "::{snake_case(t.system)}_dtypes";',
         "}",
         "",
         *(f"def {p}_{names[str(d)]} : {text};" for d, text in types.items()),
@@ -42,7 +42,7 @@ def mlir_constraints(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 def mlir_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     """Return a dialect whose operations use every constraint, for mlir-tblgen to read."""
-    p, s = camel(t.system), snake(t.system)
+    p, s = camel_case(t.system), snake_case(t.system)
     types = {d for d in t.indices if _type_text(d)}
     lines = [f"// {head}", f'include "{s}_dtypes.td"', ""]
     lines += [f"def {p}_Dialect : Dialect {{", f'  let name = "{s}";']
@@ -59,8 +59,8 @@ def _type_text(d: DType) -> str | None:
     if str(d) not in DTYPES or d.bits is None:
         return None
     if d.kind is Kind.COMPLEX:
-        part = _type_text(part_of(d))
-        return part and f'TypeAlias<Complex<{part_of(d).code.upper()}>, "{d}">'
+        part = _type_text(real_part_dtype(d))
+        return part and f'TypeAlias<Complex<{real_part_dtype(d).code.upper()}>, "{d}">'
     if d.kind is not Kind.FLOAT:
         word = "UI" if d.kind is Kind.UNSIGNED else "I"
         return f'TypeAlias<{word}<{d.bits}>, "{d}">'
@@ -81,7 +81,7 @@ def _constraints(t: Tables) -> Iterator[tuple[str, list[DType]]]:
         calls = [([i for _, i in given], found) for given, found in expected_results(t, f)]
         is_part = f.function.endswith(("_compute", "_accumulate"))  # these take what the result's takes
         for place, name in enumerate(() if is_part else f.parameters):
-            taken = {given[place] for given, found in calls if found != REFUSED}
-            yield f"{camel(f.function)}_{name}", [d for i, d in by_index.items() if i in taken]
-        gives = {found for _, found in calls if found != REFUSED}
-        yield camel(f.function), [d for i, d in by_index.items() if i in gives]
+            taken = {given[place] for given, found in calls if found != REFUSED_INDEX}
+            yield f"{camel_case(f.function)}_{name}", [d for i, d in by_index.items() if i in taken]
+        gives = {found for _, found in calls if found != REFUSED_INDEX}
+        yield camel_case(f.function), [d for i, d in by_index.items() if i in gives]

@@ -27,12 +27,12 @@ def find_casting_dtypes(rules: Rules, op: OperationRules, operands: Sequence[Ope
     if rules.combine == "value":
         from typelattice.engine import numpy1  # only NumPy 1 promotes by value
 
-        return numpy1.find_casting_dtypes(rules, operands, op.loops)
+        return numpy1.find_loop_by_value(rules, operands, op.loops)
     strong = [o for o in operands if not o.weak]
     highest = max((o.kind.category for o in strong), default=0)
     if len({o.dtype for o in strong}) > 1 and all(o.kind.category <= highest for o in operands):
         operands = strong
-    stands = any(o.dtype in rules.beside for o in operands)
+    stands = any(o.dtype in rules.stand_in_beside for o in operands)
     return rules.dtypes_in_order(
         [(rules.stand_in.get(o.kind) if stands else None) if o.weak else o.dtype for o in operands]
     )

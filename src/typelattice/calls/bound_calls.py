@@ -15,46 +15,52 @@ from typelattice.calls.call_signatures import (
     ANY_NUMBER,
     FUNCTIONS,
     SAME_ARGUMENTS,
-    Parameter,
+    NameSort,
+    ParameterRow,
     Result,
     Signature,
+    creator_signature,
     dtype_named,
     find_equivalents,
     follows_condition,
     is_identity,
-    maker_signature,
-    meaning,
+    name_meaning,
     parameter_of_all,
     signature,
     takes_list,
 )  # fmt: skip
 from typelattice.calls.compositions import PART_OF_ANOTHER, compose, find_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, cast_to
-from typelattice.calls.function_call import FunctionCall, asked_dtype
-from typelattice.calls.multiple_results import STANDS_FOR, MultipleResults, count_of, has_multiple_results
-from typelattice.calls.own_operations import call_own_operation
-from typelattice.calls.program_builder import RESULT, ProgramBuilder
+from typelattice.calls.custom_operations import call_custom_operation
+from typelattice.calls.function_call import FunctionCall, requested_dtype
+from typelattice.calls.multiple_results import (
+    SAME_DTYPE_AS,
+    MultipleResults,
+    count_results,
+    has_multiple_results,
+)
+from typelattice.calls.program_builder import RESULT_KEYWORD, ProgramBuilder
 from typelattice.calls.shapes import result_shape
-from typelattice.calls.step import KIND_KEPT, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
+from typelattice.calls.steps import SAME_KIND_MARK, AnyDType, Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.facts.operations import Operation
-from typelattice.facts.suggestions import nearest, short
-from typelattice.operands.objects import operand
+from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.operands.read_objects import operand
 
-COMPUTED_IN = (
+CLASSES_COMPUTED_IN_DTYPE = (
     "arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo", "matmul",
 )  # fmt: skip
-CAST_AFTER = "absolute"  # the class in which `dtype` states the dtype of the result
-NEED_FLOATS = ("maths", "divide")  # classes without integer loops in NumPy
-ALL_ARE_OPERANDS = ("separate", "promotion", "cases")  # forms that take any number of operands
-ALL_TAKE_PART = (
-    *ALL_ARE_OPERANDS,
+CLASS_CAST_AFTERWARDS = "absolute"  # the class in which `dtype` states the dtype of the result
+CLASSES_NEEDING_FLOATS = ("maths", "divide")  # classes without integer loops in NumPy
+FORMS_OF_OPERANDS_ALONE = ("separate", "promotion", "cases")  # forms that take any number of operands
+FORMS_WHERE_ALL_PROMOTE = (
+    *FORMS_OF_OPERANDS_ALONE,
     "elementwise",
     "pair",
     "choice",
     "subscripts",
 )  # forms without other arguments
-NEED_ALL = ("choice", "indexed")  # forms of which an expression needs all operands
+FORMS_NEEDING_ALL_OPERANDS = ("choice", "indexed")  # forms of which an expression needs all operands
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +88,12 @@ def is_function(name: str, library: str | None) -> bool:
     """Return True if a library's function of a name is an operation, or a way to make an array."""
     if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or is_identity(name, library):
         return True
-    return meaning("function", name, library) is not None
+    return name_meaning(NameSort.CREATION_FUNCTION, name, library) is not None
 
 
 def operand_count(op: Operation | None) -> int | None:
     """Return the number of leading arguments that are operands; None if any by position may be one."""
-    if op is None or op.form in ALL_TAKE_PART:
+    if op is None or op.form in FORMS_WHERE_ALL_PROMOTE:
         return None
     return 1 if op.form == "list" else op.most
 
@@ -103,8 +109,8 @@ def call_function(
 
     A function of no library may be an operation of a system's own. Raises ProgramError.
     """
-    if name in builder.own and excerpt.owner is None:
-        return call_own_operation(builder, excerpt, builder.own[name], args, keywords)
+    if name in builder.custom_operations and excerpt.owner is None:
+        return call_custom_operation(builder, excerpt, builder.custom_operations[name], args, keywords)
     call = FunctionCall(builder, excerpt, name, args, keywords)
     return _call_named(call) if name.startswith(PART_OF_ANOTHER) else _call_composed(call)
 
@@ -113,7 +119,7 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a composition; None for any other function. Raises ProgramError."""
     builder = call.builder
     library = builder.owner(call.excerpt, [x.step for x in call.args if isinstance(x, Ref)])
-    composed = None if builder.observed else find_composition(call.name, library, call.args, call.given)
+    composed = None if builder.observed else find_composition(call.name, library, call.args, call.keywords)
     if composed is not None:
         return compose(builder, call.excerpt, *composed, _call_composed, _call_named)
     return _call_named(call)
@@ -122,15 +128,15 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
 def _call_named(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a function recognised by its name alone. Raises ProgramError."""
     builder, excerpt, name, args, library = call.builder, call.excerpt, call.name, call.args, call.library
-    given = {key: builder.static(value) for key, value in call.given.items()}
+    given = {key: builder.known_number(value) for key, value in call.keywords.items()}
     given = {key: value for key, value in given.items() if value is not None}
     cast = dtype_named(name, library)
     if cast is not None and name not in FUNCTIONS and args:
         return cast_to(builder, excerpt, args[0], cast)
     if is_identity(name, library) and args:
         return args[0]
-    function = meaning("function", name, library) or name
-    if args and isinstance(args[0], tuple) and _flattens_first(function, args, call.given):
+    function = name_meaning(NameSort.CREATION_FUNCTION, name, library) or name
+    if args and isinstance(args[0], tuple) and _flattens_first(function, args, call.keywords):
         flat = tuple(builder.call(excerpt, FUNCTIONS["reshape"], [x], ((-1,),)) for x in args[0])
         args = [flat, *args[2:]]
     return _call_operation(FunctionCall(builder, excerpt, function, args, given))
@@ -146,28 +152,28 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
     """Add the steps of a function that makes an array, is an operation, or has the dtypes of operations."""
     builder, excerpt, name, library = call.builder, call.excerpt, call.name, call.library
     if name in MAKERS:
-        return MAKERS[name](replace(call, args=(), given=bind_maker(call)))
+        return MAKERS[name](replace(call, args=(), keywords=bind_creator(call)))
     alike = find_equivalents(name, library) if call.args else ()
     if alike and (builder.observed or name in FUNCTIONS):
         return _call_equivalents(call, alike)
-    if name in COMPOSED and call.args and meaning("composed", name, library):
-        plain = {key: value for key, value in call.given.items() if value is not False}
-        result: Argument | MultipleResults = COMPOSED[name](replace(call, given=plain))
+    if name in COMPOSED and call.args and name_meaning(NameSort.COMPOSED, name, library):
+        plain = {key: value for key, value in call.keywords.items() if value is not False}
+        result: Argument | MultipleResults = COMPOSED[name](replace(call, keywords=plain))
         if result is not NotImplemented:
             return result
     if name in FUNCTIONS:
-        return build_steps(builder, excerpt, bind(call))
+        return build_steps(builder, excerpt, bind_call(call))
     if alike:
         return _call_equivalents(call, alike)
     known = "the array API standard's, by any name that a library has for them"
-    near = nearest(name, (*builder.own, *FUNCTIONS, *MAKERS, *COMPOSED))
+    near = spelling_hint(name, (*builder.custom_operations, *FUNCTIONS, *MAKERS, *COMPOSED))
     raise excerpt.error(
-        f"unknown function {short(name)}{near}; functions are {known}; "
+        f"unknown function {quote_short(name)}{near}; functions are {known}; "
         "`typelattice explain --help` lists them"
     )
 
 
-def bind(call: FunctionCall) -> BoundCall:
+def bind_call(call: FunctionCall) -> BoundCall:
     """Bind the arguments of a function that is an operation to the parameters of its row.
 
     Raises ProgramError for an argument that the row does not have, or whose effect on dtypes no rule states.
@@ -176,7 +182,7 @@ def bind(call: FunctionCall) -> BoundCall:
     op = FUNCTIONS[name]
     row = signature(op, call.library)
     text: tuple[Argument, ...] = ()
-    if row.first == "text":
+    if row.first_role == "text":
         if not args or not isinstance(args[0], str):
             raise excerpt.error(f"{name} takes a text and arrays; write {name}('ij,jk->ik', x, y)")
         text, args = (args[0],), args[1:]
@@ -186,17 +192,17 @@ def bind(call: FunctionCall) -> BoundCall:
     values = _bind_values(replace(call, name=op.name, args=positional), row, op)
     if values is None:  # more than it takes: the builder refuses so many operands
         operands, values = list(args), {}
-    if op.form in NEED_ALL and len(operands) < (op.most or 0) and not builder.observed:
+    if op.form in FORMS_NEEDING_ALL_OPERANDS and len(operands) < (op.most or 0) and not builder.observed:
         raise excerpt.error(f"{name} takes {op.most} operands in an expression, not {len(operands)}")
     _add_operands(op, row, operands, values)
     if op.form == "promotion":
         operands = [Ref(x.step) if isinstance(x, DTypeOf) else x for x in operands]
         if values.get("kind") not in (None, "float", "complex"):
             raise excerpt.error(f"{name} knows no such kind; it is 'float' or 'complex'")
-    dtype, out = asked_dtype(excerpt, values.pop("dtype", None)), values.pop("out", None)
+    dtype, out = requested_dtype(excerpt, values.pop("dtype", None)), values.pop("out", None)
     if builder.observed and not isinstance(out, Ref):
         out = None
-    casting = call.given.get("casting")
+    casting = call.keywords.get("casting")
     if casting == "safe" and (dtype is not None or out is not None):
         message = f"{name} is given casting='safe' and a dtype or an output"
         raise excerpt.error(f"{message}; leave the casting out")
@@ -208,9 +214,9 @@ def bind(call: FunctionCall) -> BoundCall:
     return BoundCall(op, row, tuple(operands), args_kept, values, dtype, out, joined, casting == "unsafe")
 
 
-def bind_maker(call: FunctionCall) -> dict[str, Argument]:
+def bind_creator(call: FunctionCall) -> dict[str, Argument]:
     """Bind the arguments of a function that makes an array: each by the name that its row has for it."""
-    row = maker_signature(call.name)
+    row = creator_signature(call.name)
     values = _bind_values(call, row)
     if values is None:
         count, takes = len(call.args), ", ".join(row.settings)
@@ -224,10 +230,10 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
     for joins, other in call.joined:
         operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)
     if any(r.call for r in row.results):
-        if not row.when or row.when in call.keywords:
+        if not row.several_if or row.several_if in call.keywords:
             return _results_by_calls(builder, excerpt, call)
     elif dtype is None and (
-        op.form == "separate" or (has_multiple_results(op) and STANDS_FOR not in call.keywords)
+        op.form == "separate" or (has_multiple_results(op) and SAME_DTYPE_AS not in call.keywords)
     ):
         return _multiple_results(builder, excerpt, op, operands, list(call.args), dict(call.keywords))
     if dtype is None or op.takes_dtype:
@@ -236,7 +242,7 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
         result = _compute_in_dtype(builder, excerpt, call, operands, dtype)
     if call.out is None:
         return result
-    marks = (KIND_KEPT,) if op.form in ("elementwise", "pair") and not call.casts_all else ()
+    marks = (SAME_KIND_MARK,) if op.form in ("elementwise", "pair") and not call.casts_all else ()
     return builder.set_elements(excerpt, call.out, ..., result, marks=marks)
 
 
@@ -246,9 +252,9 @@ def _compute_in_dtype(
     """Add an operation that computes in the dtype asked for, by casts before or after it."""
     op = call.op
     _check_same_kind(builder, excerpt, op, operands, dtype, call.casts_all)
-    if op.of_class == CAST_AFTER or op.form == "list":
+    if op.of_class == CLASS_CAST_AFTERWARDS or op.form == "list":
         return builder.cast(excerpt, builder.call(excerpt, op, operands, call.args, call.keywords), dtype)
-    if op.of_class not in COMPUTED_IN:
+    if op.of_class not in CLASSES_COMPUTED_IN_DTYPE:
         raise excerpt.error(f"{op.name} takes no dtype; cast with .astype(dtype)")
     mixed = any(
         x is not None and not builder.is_scalar(x) for x in operands
@@ -271,7 +277,7 @@ def _check_same_kind(
     excerpt: Excerpt,
     op: Operation,
     operands: Sequence[Argument],
-    asked: AnyDType,
+    requested: AnyDType,
     casts_all: bool,
 ) -> None:
     """Check that operands may be cast to the dtype that NumPy is asked to compute in. Raise ProgramError.
@@ -279,21 +285,23 @@ def _check_same_kind(
     A ufunc lowers no kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and takes a wider float.
     Nor does `np.concatenate`.
     """
-    is_ufunc = op.form in ("elementwise", "pair", "list") and meaning("same-kind", "dtype", excerpt.owner)
-    to = builder.dtype(asked)
+    is_ufunc = op.form in ("elementwise", "pair", "list") and name_meaning(
+        NameSort.REFUSES_HIGHER_KINDS, "dtype", excerpt.owner
+    )
+    to = builder.dtype(requested)
     if to is None or not is_ufunc:
         return
-    if op.of_class in NEED_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
+    if op.of_class in CLASSES_NEEDING_FLOATS and to.kind not in (Kind.FLOAT, Kind.COMPLEX):
         raise excerpt.error(f"{op.name} has no loop that computes in {to}; ask for a float")
     for x in () if casts_all else operands:
-        number = builder.static(x)
+        number = builder.known_number(x)
         own = builder.dtype(x) if isinstance(x, Ref) else None
         if isinstance(number, (bool, int, float, complex)):
             kind = operand(number).kind
             lowered = kind.category > to.kind.category
         else:
             kind = to.kind if own is None else own.kind
-            kind = Kind.FLOAT if op.of_class == CAST_AFTER and kind is Kind.COMPLEX else kind
+            kind = Kind.FLOAT if op.of_class == CLASS_CAST_AFTERWARDS and kind is Kind.COMPLEX else kind
             lowered = kind.position > to.kind.position
         if lowered:
             message = f"{op.name} casts no {kind.word} to {to}, which is of a lower kind"
@@ -307,13 +315,13 @@ def _split_operands(
     op: Operation, row: Signature, args: Sequence[Argument]
 ) -> tuple[list[Argument], list[Argument]]:
     """Split the positional arguments into the operands and the rest."""
-    if row.first == "list" and args and isinstance(args[0], tuple):
+    if row.first_role == "list" and args and isinstance(args[0], tuple):
         return [*args[0]], [*args[1:]]
-    if row.first == "operand":
+    if row.first_role == "operand":
         return [], [*args]
     if op.form == "cases" and len(args) > 1 and isinstance(args[1], tuple):
         return [*args[1]], [*args[2:]]
-    if row.first in ("list", "text") or op.form in ALL_ARE_OPERANDS:
+    if row.first_role in ("list", "text") or op.form in FORMS_OF_OPERANDS_ALONE:
         return [*args], []
     most = op.most or op.least
     return [*args[:most]], [*args[most:]]
@@ -339,7 +347,7 @@ def _bind_values(
     placed = _place_arguments(builder, row, call.args, is_maker, op is not None and operand_count(op) is None)
     if placed is None:
         return None
-    placed += [(_find_parameter(call, row, key, value), value) for key, value in call.given.items()]
+    placed += [(_find_parameter(call, row, key, value), value) for key, value in call.keywords.items()]
     values: dict[str, Argument] = {}
     for parameter, value in placed:
         if parameter is None or value is None or parameter.name in values:
@@ -368,13 +376,13 @@ def _place_arguments(
     builder: ProgramBuilder,
     row: Signature,
     positional: Sequence[Argument],
-    is_maker: bool,
+    is_creator: bool,
     all_take_part: bool,
-) -> list[tuple[Parameter | None, Argument]] | None:
+) -> list[tuple[ParameterRow | None, Argument]] | None:
     """Find the parameter of each argument after the operands; None for more arguments than parameters."""
     unplaced = [p for p in row.by_position if p.role not in ("operands", "list", "text")]
     dtype_parameter = row.find("dtype")
-    placed: list[tuple[Parameter | None, Argument]] = []
+    placed: list[tuple[ParameterRow | None, Argument]] = []
     remaining = [*positional]
     while remaining:
         value = remaining.pop(0)
@@ -389,20 +397,20 @@ def _place_arguments(
             return None
         parameter = unplaced.pop(0)
         if parameter.role != "operand":
-            value = builder.static(value)
-        may_be_array = is_maker or parameter.role in ("operand", "where", "out", "joined", "dtype")
+            value = builder.known_number(value)
+        may_be_array = is_creator or parameter.role in ("operand", "where", "out", "joined", "dtype")
         if isinstance(value, Ref) and not may_be_array and not builder.observed:
             return None
         count = _count_spread(parameter, value, remaining)
         if count:
-            value, remaining = (value, *map(builder.static, remaining[:count])), remaining[count:]
+            value, remaining = (value, *map(builder.known_number, remaining[:count])), remaining[count:]
         placed.append((parameter, value))
     return placed
 
 
-def _count_spread(parameter: Parameter, value: Argument, rest: Sequence[Argument]) -> int:
+def _count_spread(parameter: ParameterRow, value: Argument, rest: Sequence[Argument]) -> int:
     """Count the arguments after the first that belong to the same parameter: 2 in x.reshape(2, 3, 4)."""
-    if not parameter.spread or isinstance(value, tuple):
+    if not parameter.is_spread or isinstance(value, tuple):
         return 0
     return next((i for i, x in enumerate(rest) if not isinstance(x, (int, Ref))), len(rest))
 
@@ -412,10 +420,10 @@ def _take_joined(row: Signature, values: dict[str, Argument]) -> Iterator[tuple[
     for p in row.parameters:
         if p.role != "joined" or p.name not in values:
             continue
-        if p.of != "result_type":
-            yield FUNCTIONS[p.of], values.pop(p.name)
+        if p.joined_by != "result_type":
+            yield FUNCTIONS[p.joined_by], values.pop(p.name)
         elif _may_promote(values[p.name]):
-            yield FUNCTIONS[p.of], values[p.name]
+            yield FUNCTIONS[p.joined_by], values[p.name]
 
 
 def _is_dtype(x: Argument) -> bool:
@@ -443,21 +451,21 @@ def _is_ignored(row: Signature, key: str) -> bool:
     return parameter is not None and parameter.role == "ignored"
 
 
-def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argument) -> Parameter | None:
+def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argument) -> ParameterRow | None:
     """Find the parameter of a named argument; None if the argument does not affect dtypes.
 
     Raises ProgramError for an argument that is not known.
     """
     parameter = row.find(key) or parameter_of_all(key)
-    if key == STANDS_FOR:
-        return Parameter((STANDS_FOR,), "name")
+    if key == SAME_DTYPE_AS:
+        return ParameterRow((SAME_DTYPE_AS,), "name")
     if parameter is not None:
         return None if parameter.role == "ignored" else parameter
     if row.others_ignored or (call.builder.observed and not may_affect_dtype(call.builder, value)):
         return None
     settings = ", ".join(row.settings)
     allowed = f"{settings} may be named" if settings else "nothing may be named"
-    suggestion = nearest(key, [p.name for p in row.parameters if p.role != "ignored"])
+    suggestion = spelling_hint(key, [p.name for p in row.parameters if p.role != "ignored"])
     message = f"{call.name} is given {key}{suggestion}"
     raise call.excerpt.error(f"{message}; of its arguments {allowed}; cast with .astype(dtype)")
 
@@ -486,7 +494,7 @@ def _results_by_calls(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall
         if result.is_alike:
             first = FUNCTIONS[results[0].call]
             shape = result_shape(first, [builder.shape(x) for x in refs], call.args, call.keywords)
-            builder.stand_for(ref, (STANDS_FOR, call.op.name), shape)
+            builder.mark_same_dtype_as(ref, (SAME_DTYPE_AS, call.op.name), shape)
         return ref
 
     return MultipleResults(call.op.name, len(results), tuple(r.name for r in results), make_result, {})
@@ -507,26 +515,26 @@ def _multiple_results(
 
     def make_result(i: int) -> Ref:
         own, others = ([refs[i]], [*refs[:i], *refs[i + 1 :]]) if op.form == "separate" else (refs, [])
-        return builder.call(excerpt, op, own, [*others, *args], {**keywords, RESULT: i})
+        return builder.call(excerpt, op, own, [*others, *args], {**keywords, RESULT_KEYWORD: i})
 
     shape = builder.shape(refs[0]) if refs else None
     fields = () if op.form == "separate" else tuple(r.name for r in signature(op, None).results)
     axis = [keywords["axis"]] if "axis" in keywords and op.name == "unstack" else args
-    return MultipleResults(op.name, count_of(op, len(refs), shape, axis), fields, make_result, {})
+    return MultipleResults(op.name, count_results(op, len(refs), shape, axis), fields, make_result, {})
 
 
-def _call_equivalents(call: FunctionCall, alike: Sequence[str]) -> Argument | MultipleResults:
+def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argument | MultipleResults:
     """Add a function with the dtypes of operations, but other values: `topk` as `sort` and `argsort`."""
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
-    if alike[0].startswith(SAME_ARGUMENTS):
-        same, given = alike[0].removeprefix(SAME_ARGUMENTS), {**call.given, STANDS_FOR: name}
-        return build_steps(builder, excerpt, bind(replace(call, name=same, given=given)))
+    if equivalents[0].startswith(SAME_ARGUMENTS):
+        same, given = equivalents[0].removeprefix(SAME_ARGUMENTS), {**call.keywords, SAME_DTYPE_AS: name}
+        return build_steps(builder, excerpt, bind_call(replace(call, name=same, keywords=given)))
     if follows_condition(name):  # its array follows a condition
         args = [*args[1:2], *args[:1], *args[2:]]
-    several = alike[-1] == ANY_NUMBER
-    ops = [FUNCTIONS[like] for like in alike if like != ANY_NUMBER]
+    several = equivalents[-1] == ANY_NUMBER
+    ops = [FUNCTIONS[like] for like in equivalents if like != ANY_NUMBER]
     count, row = ops[0].most or len(args), signature(ops[0], call.library)
-    named = {key: x for key, x in call.given.items() if key != "dtype" and not _is_ignored(row, key)}
+    named = {key: x for key, x in call.keywords.items() if key != "dtype" and not _is_ignored(row, key)}
     if not row.others_ignored and any(may_affect_dtype(builder, x) for x in (*args[count:], *named.values())):
         raise excerpt.error(f"the dtype of {name} depends on more than its operands; leave the others out")
     operand_refs, dtype = [call.operand(x) for x in args[:count]], call.dtype
@@ -536,7 +544,7 @@ def _call_equivalents(call: FunctionCall, alike: Sequence[str]) -> Argument | Mu
     def make_result(i: int) -> Ref:
         op = ops[0] if several else ops[i]
         operands = operand_refs[: op.most or len(operand_refs)]
-        ref = builder.call(excerpt, op, operands, (), {STANDS_FOR: name}, dtype)
+        ref = builder.call(excerpt, op, operands, (), {SAME_DTYPE_AS: name}, dtype)
         builder.forget_shape(ref)
         return ref
 

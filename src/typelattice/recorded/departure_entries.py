@@ -7,22 +7,22 @@ from typelattice.engine.operations import GROUPS
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.libraries import recordings
-from typelattice.facts.suggestions import clip_text, nearest, short
-from typelattice.files.text import article
-from typelattice.files.vocabulary import Words, check_entry, items, once, text
-from typelattice.operands.notation import NUMBER, literal
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
+from typelattice.files.system_file_words import Words, check_entry, items, read_distinct, text
+from typelattice.files.system_text import article
+from typelattice.operands.notation import NUMBER, parse_number
 from typelattice.operands.operand import OperandError
 from typelattice.recorded.departure import Departure, Operations
 from typelattice.recorded.departure_files import DepartureError
 from typelattice.recorded.operand_patterns import (
     MARKS,
     Dtypes,
-    Number,
     OperandClass,
     OperandPattern,
     Other,
     Scalars,
     Sort,
+    WrittenNumber,
 )
 from typelattice.rendering.grid import printable
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 NOT_COUNTED: Mapping[str, int] = {"": 0}
-LIMIT_CAUSE = 400  # characters of a message
-NEEDED, OPTIONAL = ("ops", "reason", "source"), ("operands", "count", "varies")
-SCALARS = {f"{kind.letter}*": kind for kind in Kind if kind is not Kind.UNSIGNED}
-BUT, THEN, FURTHER = " but ", " then ", "..."
-NEGATIVE, BEYOND, ZERO = "negative ", " beyond ", " zero in "
-ANY, OTHER, ALL, EVERY_SCALAR = "any", "other", "all", "*"
+MAX_CAUSE_CHARS = 400  # characters of a message
+REQUIRED_KEYS, OPTIONAL_KEYS = ("ops", "reason", "source"), ("operands", "count", "varies")
+KIND_BY_SCALAR_CODE = {f"{kind.letter}*": kind for kind in Kind if kind is not Kind.UNSIGNED}
+EXCEPT_SEPARATOR, ORDERED_SEPARATOR, FURTHER_MARK = " but ", " then ", "..."
+NEGATIVE_PREFIX, BEYOND_SEPARATOR, ZERO_PREFIX = "negative ", " beyond ", " zero in "
+ANY_OPERAND, OTHER_DTYPE, ALL_OPERATIONS, EVERY_SCALAR = "any", "other", "all", "*"
 
 
 @frozen()
@@ -54,10 +54,10 @@ class DepartureEntries:
         if not isinstance(entry, dict):
             raise DepartureError(f"{at}: no table; write [[departure]] above it")
         for key in entry:
-            if key not in (known := (*NEEDED, *OPTIONAL)):
-                near = nearest(key, known) or f"; the keys are {', '.join(known)}"
-                raise DepartureError(f"{at}: unknown key {short(key)}{near}")
-        if missing := [key for key in NEEDED if key not in entry]:
+            if key not in (known := (*REQUIRED_KEYS, *OPTIONAL_KEYS)):
+                near = spelling_hint(key, known) or f"; the keys are {', '.join(known)}"
+                raise DepartureError(f"{at}: unknown key {quote_short(key)}{near}")
+        if missing := [key for key in REQUIRED_KEYS if key not in entry]:
             raise DepartureError(f"{at}: {missing[0]} is missing")
 
         def read(key: str, reader: Callable[[object], T], default: T) -> T:
@@ -66,7 +66,9 @@ class DepartureEntries:
             try:
                 return reader(entry[key])
             except (ValueError, OperandError) as e:
-                raise DepartureError(f"{at}, {key}: {printable(clip_text(str(e), LIMIT_CAUSE))}") from None
+                raise DepartureError(
+                    f"{at}, {key}: {printable(clip_text(str(e), MAX_CAUSE_CHARS))}"
+                ) from None
 
         counts = read("count", _read_counts, NOT_COUNTED)
         found = Departure(
@@ -83,64 +85,73 @@ class DepartureEntries:
         """Read `["bool + i*", "int then negative i*"]`: the operands of the calls, in one way or another."""
         if not isinstance(listed, list) or not listed:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
-        return tuple(map(self._read_pattern, once(map(text, listed))))
+        return tuple(map(self._read_pattern, read_distinct(map(text, listed))))
 
     def _read_pattern(self, said: str) -> OperandPattern:
         """Read `bool + int` in any order, `int then bool` in this one, `bool + any...` with one or more."""
-        ordered = THEN in said
+        ordered = ORDERED_SEPARATOR in said
         if ordered and "+" in said:
-            raise ValueError(f"{short(said)} has both `+` and `then`; write two texts")
-        further = said.endswith(FURTHER)
-        sides = [side.strip() for side in said.removesuffix(FURTHER).split(THEN if ordered else "+")]
+            raise ValueError(f"{quote_short(said)} has both `+` and `then`; write two texts")
+        further = said.endswith(FURTHER_MARK)
+        sides = [
+            side.strip()
+            for side in said.removesuffix(FURTHER_MARK).split(ORDERED_SEPARATOR if ordered else "+")
+        ]
         return OperandPattern(tuple(map(self._read_class, sides)), ordered, further)
 
     def _read_class(self, said: str) -> OperandClass:
         """Read `any but complex, c*`: sorts of operands, without those after `but`."""
-        listed, *but = said.split(BUT)
+        listed, *but = said.split(EXCEPT_SEPARATOR)
         if len(but) > 1:
             raise ValueError("`but` stands twice; name all that is left out after the first")
         left_out = self._read_sorts(but[0]) if but else ()
-        return OperandClass(() if listed == ANY else self._read_sorts(listed), left_out)
+        return OperandClass(() if listed == ANY_OPERAND else self._read_sorts(listed), left_out)
 
     def _read_sorts(self, said: str) -> tuple[Sort, ...]:
         """Read comma-separated sorts of operands, as in `int8, f*`; a lone `*` means all Python scalars."""
-        words = once(map(str.strip, said.split(",")))
-        each = (every for word in words for every in (SCALARS if word == EVERY_SCALAR else (word,)))
+        words = read_distinct(map(str.strip, said.split(",")))
+        each = (
+            every for word in words for every in (KIND_BY_SCALAR_CODE if word == EVERY_SCALAR else (word,))
+        )
         return tuple(map(self._read_sort, each))
 
     def _read_sort(self, word: str) -> Sort:
         """Read `int:weak`, `other`, `i*`, `negative i*`, `i* beyond i64`, `i* zero in u8` or `256`."""
-        if word == ANY:
+        if word == ANY_OPERAND:
             raise ValueError("`any` stands alone, or before `but`")
-        if word == OTHER:
+        if word == OTHER_DTYPE:
             return Other()
-        zero = ZERO in word
-        stem, _, limit = word.partition(ZERO if zero else BEYOND)
-        if (scalar := stem.removeprefix(NEGATIVE)) in SCALARS:
-            kind, negative = SCALARS[scalar], scalar != stem
+        zero = ZERO_PREFIX in word
+        stem, _, limit = word.partition(ZERO_PREFIX if zero else BEYOND_SEPARATOR)
+        if (scalar := stem.removeprefix(NEGATIVE_PREFIX)) in KIND_BY_SCALAR_CODE:
+            kind, negative = KIND_BY_SCALAR_CODE[scalar], scalar != stem
             if negative and kind in (Kind.BOOL, Kind.COMPLEX):
                 raise ValueError(f"no {kind} is negative; write negative i* or negative f*")
-            range_of = self.words.dtype(self.words.node(limit)) if limit not in ("", OTHER) else None
+            range_of = self.words.dtype(self.words.node(limit)) if limit not in ("", OTHER_DTYPE) else None
             if zero and kind is not Kind.SIGNED:
-                raise ValueError(f"no {kind} wraps; write i*{ZERO}{limit}")
-            return Scalars(kind, negative, range_of, limit == OTHER, zero)
+                raise ValueError(f"no {kind} wraps; write i*{ZERO_PREFIX}{limit}")
+            return Scalars(kind, negative, range_of, limit == OTHER_DTYPE, zero)
         if NUMBER.match(word):
-            return Number(repr(literal(word)))
+            return WrittenNumber(repr(parse_number(word)))
         name, colon, mark = word.partition(":")
         if colon and mark not in MARKS:
-            near = f"{nearest(mark, MARKS)}; these are {', '.join(MARKS)}"
-            raise ValueError(f"unknown mark {short(mark)} in {short(word)}{near}")
+            near = f"{spelling_hint(mark, MARKS)}; these are {', '.join(MARKS)}"
+            raise ValueError(f"unknown mark {quote_short(mark)} in {quote_short(word)}{near}")
         try:
             return Dtypes(frozenset(self.words.sources(name)), mark)
         except ValueError as e:
-            near = nearest(name, (ANY, OTHER)) if "did you mean" not in str(e) else ""
-            scalars = f"; {EVERY_SCALAR}, {', '.join(SCALARS)} are Python scalars" if "*" in word else ""
+            near = spelling_hint(name, (ANY_OPERAND, OTHER_DTYPE)) if "did you mean" not in str(e) else ""
+            scalars = (
+                f"; {EVERY_SCALAR}, {', '.join(KIND_BY_SCALAR_CODE)} are Python scalars"
+                if "*" in word
+                else ""
+            )
             raise ValueError(f"{e}{near}{scalars}") from None
 
 
 def _read_operations(said: object) -> Operations:
     """Read `all but where, concat`: operations, classes and groups, without those after `but`."""
-    listed, *but = text(said).split(BUT)
+    listed, *but = text(said).split(EXCEPT_SEPARATOR)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")
     return Operations(_find_entries(listed), _find_entries(but[0]) if but else frozenset())
@@ -148,8 +159,8 @@ def _read_operations(said: object) -> Operations:
 
 def _find_entries(said: str) -> frozenset[str]:
     """Return the entries of `ops` that a list names; `all` are the groups."""
-    words = once(word.strip() for word in said.split(","))
-    if words == (ALL,):
+    words = read_distinct(word.strip() for word in said.split(","))
+    if words == (ALL_OPERATIONS,):
         return frozenset(GROUPS.values())
     for word in words:
         check_entry(word)
@@ -162,7 +173,7 @@ def _read_counts(said: object) -> Mapping[str, int]:
         return {"": _read_count(said)}
     for name, _ in items(said):
         if name not in recordings():
-            raise ValueError(f"no recording is called {short(name)}{nearest(name, recordings())}")
+            raise ValueError(f"no recording is called {quote_short(name)}{spelling_hint(name, recordings())}")
     return {name: _read_count(number) for name, number in items(said)}
 
 

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.engine.joining import own_dtype
+from typelattice.engine.joining import dtype_or_default
 from typelattice.engine.operations import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.frozen_classes import frozen
-from typelattice.facts.range_checks import Value, nearest, represent
+from typelattice.facts.range_checks import Value, is_in_range, nearest_in_dtype, overflow_result
 from typelattice.operands.operand import Operand
 
-JOIN = "least dtype"
-OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", JOIN)
-NEGATIVES = "wrap negatives"  # as a C compiler reads -1 as an unsigned number
-OF_DTYPE = ("raise", "wrap", "inf", "saturate", "exact", NEGATIVES)  # what may be said of a single dtype
+LEAST_DTYPE = "least dtype"
+OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", LEAST_DTYPE)
+WRAP_NEGATIVES = "wrap negatives"  # as a C compiler reads -1 as an unsigned number
+OUTCOMES_OF_DTYPE = (
+    "raise",
+    "wrap",
+    "inf",
+    "saturate",
+    "exact",
+    WRAP_NEGATIVES,
+)  # what may be said of a single dtype
 BEYOND_FLOATS = 2**1024 - 2**970  # integers that Python's own float cannot hold: they round to 2**1024
 # Conditions after an outcome: raise first if even the default dtype of the kind cannot hold the value; if so,
 # and each other operand is of a lower kind; or if a float dtype does not count integers one by one up to the
 # value, so that it might round the value, or an integer dtype would truncate it.
-DEFAULT, TAKES_DEFAULT, COUNTED = CONDITIONS = (
+RAISE_BEYOND_DEFAULT, RAISE_IF_DEFAULT_TAKEN, RAISE_IF_INEXACT = CONDITIONS = (
     "raise beyond default dtype", "raise if it takes a default dtype", "raise if inexact",
 )  # fmt: skip
 BITS_OF_FEW_INTEGERS = 8  # of a float, which counts no further than 32
@@ -41,50 +48,50 @@ class ValueFit:
     becomes: Value | None
 
 
-def check_values(
-    rules: Rules, operands: Sequence[Operand], to: DType, op: OperationRules | None
+def fit_values(
+    rules: Rules, operands: Sequence[Operand], target: DType, op: OperationRules | None
 ) -> Iterator[ValueFit]:
-    """Yield the fit in the dtype `to` of each Python scalar of known value.
+    """Yield the fit in the dtype `target` of each Python scalar of known value.
 
     `op` is the operation, if there is one; it may have a policy of its own.
     """
     # Beside some dtypes another one stands in for a scalar (`stand-in`); its default dtype must hold it then.
-    stands = op is not None and bool(op.loops) and any(o.dtype in rules.beside for o in operands)
+    stands = op is not None and bool(op.loops) and any(o.dtype in rules.stand_in_beside for o in operands)
     own_policy = op.fit if op is not None and not (stands and not op.fit) else None
     policy = rules.fit if own_policy is None else own_policy
-    first = rules.first and all(o.tier == "scalar" for o in operands)
-    held = (rules.holds if op is None or op.holds is None else op.holds).get(to, ())
+    first = rules.first_is_array and all(o.tier == "scalar" for o in operands)
+    held = (rules.holds if op is None or op.holds is None else op.holds).get(target, ())
     for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:
             # A scalar that counts as an array, because it comes first, is made one by itself.
-            alone = (stands and to in rules.beside) or (first and i == 0)
+            alone = (stands and target in rules.stand_in_beside) or (first and i == 0)
             alone = alone or _has_to_fit_default(policy, i, operands)
-            own = own_dtype(rules, o, len(operands) == 1) if alone else None
+            own = dtype_or_default(rules, o, len(operands) == 1) if alone else None
             bounds = [[own] if own else [], held if o.kind is Kind.SIGNED else []]
-            yield _fit_within_bounds(o.kind, o.value, to, policy, bounds)
+            yield _fit_within_bounds(o.kind, o.value, target, policy, bounds)
 
 
 def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequence[Operand]) -> bool:
     """Return True if the default dtype of a scalar, the operand at a place, has to hold its value."""
     kind = operands[place].kind
-    if _has_condition(policy, kind, DEFAULT):
+    if _has_condition(policy, kind, RAISE_BEYOND_DEFAULT):
         return True
     others = (*operands[:place], *operands[place + 1 :])
-    return _has_condition(policy, kind, TAKES_DEFAULT) and all(
+    return _has_condition(policy, kind, RAISE_IF_DEFAULT_TAKEN) and all(
         o.kind.category < kind.category for o in others
     )
 
 
 def _fit_within_bounds(
-    kind: Kind, value: Value, to: DType, policy: Mapping[str, str], bounds: Sequence[Sequence[DType]]
+    kind: Kind, value: Value, target: DType, policy: Mapping[str, str], bounds: Sequence[Sequence[DType]]
 ) -> ValueFit:
     """Return the fit of a value; it is refused unless one dtype of each of `bounds` holds it."""
     for dtypes in bounds:
-        if dtypes and not any(represent(value, d)[0] for d in dtypes):
+        if dtypes and not any(is_in_range(value, d) for d in dtypes):
             return ValueFit(kind, value, dtypes[-1], "raise", None)
-    if _has_condition(policy, kind, COUNTED) and not _counts_exactly_to(to, value):
-        return ValueFit(kind, value, to, "raise", None)
-    return _fit_value(kind, value, to, policy)
+    if _has_condition(policy, kind, RAISE_IF_INEXACT) and not _counts_exactly_to(target, value):
+        return ValueFit(kind, value, target, "raise", None)
+    return _fit_value(kind, value, target, policy)
 
 
 def _has_condition(policy: Mapping[str, str], kind: Kind, condition: str) -> bool:
@@ -92,40 +99,40 @@ def _has_condition(policy: Mapping[str, str], kind: Kind, condition: str) -> boo
     return condition in policy.get(kind.word, "").split(", ")[1:]
 
 
-def _counts_exactly_to(to: DType, value: Value) -> bool:
+def _counts_exactly_to(target: DType, value: Value) -> bool:
     """Return True if a float dtype counts integers one by one up to a value.
 
     A float counts in an integer dtype if it has no fraction. Return True for all other pairs. A float of 8
     bits or less counts hardly any integers, so it only has to have the value within its range.
     """
-    if isinstance(value, float) and to.kind.category < Kind.FLOAT.category:
+    if isinstance(value, float) and target.kind.category < Kind.FLOAT.category:
         return value.is_integer()
-    if to.kind is not Kind.FLOAT or not isinstance(value, int):
+    if target.kind is not Kind.FLOAT or not isinstance(value, int):
         return True
-    if to.precision is None or (to.bits or 0) <= BITS_OF_FEW_INTEGERS:
-        return represent(value, to)[0]
-    limit: int = 2**to.precision
+    if target.precision is None or (target.bits or 0) <= BITS_OF_FEW_INTEGERS:
+        return is_in_range(value, target)
+    limit: int = 2**target.precision
     return abs(value) <= limit
 
 
-def _fit_value(kind: Kind, value: Value, to: DType, policy: Mapping[str, str]) -> ValueFit:
+def _fit_value(kind: Kind, value: Value, target: DType, policy: Mapping[str, str]) -> ValueFit:
     """Return the fit of one value. The higher kind's policy decides: an int beside floats is a float."""
-    held, becomes = represent(value, to)
-    if held:
-        return ValueFit(kind, value, to, "fits", None)
-    if isinstance(value, int) and to.precision is not None and abs(value) >= BEYOND_FLOATS:
+    if is_in_range(value, target):
+        return ValueFit(kind, value, target, "fits", None)
+    if isinstance(value, int) and target.precision is not None and abs(value) >= BEYOND_FLOATS:
         # Python itself cannot make a float of it, whatever the library would do with one.
-        return ValueFit(kind, value, to, "raise", None)
-    decides = kind if to.kind.category <= kind.category else to.kind
-    outcome = (policy.get(to.name) or policy.get(decides.word, "unsaid")).partition(", ")[0]
-    if outcome == NEGATIVES:
-        wraps = isinstance(value, int) and value < 0 and represent(-value, to)[0]
+        return ValueFit(kind, value, target, "raise", None)
+    decides = kind if target.kind.category <= kind.category else target.kind
+    outcome = (policy.get(target.name) or policy.get(decides.word, "unsaid")).partition(", ")[0]
+    if outcome == WRAP_NEGATIVES:
+        wraps = isinstance(value, int) and value < 0 and is_in_range(-value, target)
         outcome = "wrap" if wraps else "raise"
-    if outcome == JOIN:  # it did not join, because no dtype holds it
-        return ValueFit(kind, value, to, "unsaid", None)
+    if outcome == LEAST_DTYPE:  # it did not join, because no dtype holds it
+        return ValueFit(kind, value, target, "unsaid", None)
     if outcome == "saturate":
-        return ValueFit(kind, value, to, outcome, nearest(value, to))
+        return ValueFit(kind, value, target, outcome, nearest_in_dtype(value, target))
     if outcome not in ("wrap", "inf"):
-        return ValueFit(kind, value, to, outcome, None)
+        return ValueFit(kind, value, target, outcome, None)
+    becomes = overflow_result(value, target)
     # No value is left for it: an integer dtype has no infinity, and a real one no imaginary part.
-    return ValueFit(kind, value, to, "raise" if becomes is None else outcome, becomes)
+    return ValueFit(kind, value, target, "raise" if becomes is None else outcome, becomes)

@@ -8,19 +8,19 @@ from typing import Any
 
 from typelattice.engine.answer import Promotion
 from typelattice.engine.system import System
-from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, part_of
+from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, real_part_dtype
 from typelattice.facts.operations import Operation, operation
 from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.libraries.computing import LACKS, ComputingLibrary
-from typelattice.namespaces.recipe import ArrayType, Recipe, RecipeMaker, number, one_line
-from typelattice.operands.notation import number as scalar_of
-from typelattice.operands.objects import operand
+from typelattice.namespaces.libraries.computing_library import NO_KERNEL_ERRORS, ComputingLibrary
+from typelattice.namespaces.namespace_error import NamespaceError
+from typelattice.namespaces.recipe import ArrayType, Recipe, RecipeMaker, one_line, python_number
+from typelattice.operands.notation import number_operand as scalar_of
 from typelattice.operands.operand import Operand
+from typelattice.operands.read_objects import operand
 
-DEFAULTS = {
+KIND_BY_STANDARD_WORD = {
     "real floating": Kind.FLOAT,
     "complex floating": Kind.COMPLEX,
     "integral": Kind.SIGNED,
@@ -28,7 +28,7 @@ DEFAULTS = {
 }  # the standard's words for what has a default dtype
 
 
-class Context:
+class NamespaceContext:
     """One system over one library.
 
     `Array` is the class of the arrays. `recipes` asks the system and keeps its answers. `dtypes` maps names
@@ -38,19 +38,19 @@ class Context:
     def __init__(self, system: System, library: ComputingLibrary, arrays: type[Array]) -> None:
         self.system, self.library, self.Array = system, library, arrays
         self.recipes: RecipeMaker = arrays._recipes
-        self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and library.has(d)}
+        self.dtypes = {d.name: d for d in DTYPES.values() if d in system.order and library.has_dtype(d)}
 
     def __repr__(self) -> str:
         return f"<namespace {self.system.name} over {self.library.name}>"
 
     # -- what functions take
 
-    def array(self, op: str, x: Any) -> Array:
+    def require_array(self, op: str, x: Any) -> Array:
         """Return an array of this namespace. Raises NamespaceError for anything else."""
         if x.__class__ is self.Array:
             own: Array = x
             return own
-        raise self.stranger(op, x)
+        raise self.foreign_object_error(op, x)
 
     def read_operand(self, op: str, x: Any) -> Any:
         """Return an operand: an array of this namespace, or a Python number.
@@ -59,15 +59,15 @@ class Context:
         """
         if x.__class__ is self.Array:
             return x
-        value = number(x)
+        value = python_number(x)
         if value is not None:
             return value
         data = self.library.scalar(x)
         if data is None:
-            raise self.stranger(op, x)
+            raise self.foreign_object_error(op, x)
         return self.wrap(self.enter_array(data))
 
-    def stranger(self, op: str, x: Any) -> NamespaceError:
+    def foreign_object_error(self, op: str, x: Any) -> NamespaceError:
         """Build the error for an object that is not an array of this namespace."""
         if isinstance(x, Array):
             same = x._recipes.library.name == self.library.name
@@ -77,7 +77,7 @@ class Context:
         what = f"{op} takes arrays of {self!r}, not a {class_name(x)}"
         return NamespaceError(f"{what}; make it one with asarray")
 
-    def both(self, op: str, x1: Any, x2: Any) -> tuple[Any, Any]:
+    def read_two_operands(self, op: str, x1: Any, x2: Any) -> tuple[Any, Any]:
         """Return two operands, at least one of them an array: of two numbers, the first becomes one."""
         x1, x2 = self.read_operand(op, x1), self.read_operand(op, x2)
         if isinstance(x1, Array) or isinstance(x2, Array):
@@ -89,40 +89,42 @@ class Context:
         read = self.recipes.operand
         return [read(x._type, x._data) if isinstance(x, Array) else scalar_of(x) for x in xs]
 
-    def data(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
+    def library_arrays(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
         """Return the library's arrays; convert Python numbers to arrays as the promotion says."""
         like = next((x._data for x in xs if isinstance(x, Array)), None)
         if like is None:
             raise NamespaceError(f"{p.op} takes an array at least; make one with asarray")
-        number = self.recipes.number
+        number = self.recipes.convert_number
         return tuple(x._data if isinstance(x, Array) else number(x, p, like) for x in xs)
 
-    def bare(self, x: Any) -> Any:
+    def unwrap(self, x: Any) -> Any:
         """Replace our arrays by the library's own, also within lists, tuples, dicts and slices."""
         if isinstance(x, Array):
-            return self.array("indexing", x)._data
+            return self.require_array("indexing", x)._data
         if isinstance(x, (tuple, list)):
             nested = any(isinstance(i, (Array, tuple, list, slice)) for i in x)
-            return type(x)(map(self.bare, x)) if nested else x
+            return type(x)(map(self.unwrap, x)) if nested else x
         if isinstance(x, slice):
             return slice(*(i.__index__() if isinstance(i, Array) else i for i in (x.start, x.stop, x.step)))
         if isinstance(x, dict):
-            return {k: self.bare(v) for k, v in x.items()}
+            return {k: self.unwrap(v) for k, v in x.items()}
         return x
 
-    def dtype(self, given: object) -> DType:
+    def read_dtype(self, requested: object) -> DType:
         """Read a requested dtype: a DType, its name, or the library's own.
 
         Raises DTypeError if it is not a dtype, NamespaceError if the library lacks it.
         """
-        readable = not isinstance(given, (str, int, float, complex)) and not hasattr(given, "__dlpack__")
-        found = (operand(given).dtype if readable else None) or dtype(given)
+        readable = not isinstance(requested, (str, int, float, complex)) and not hasattr(
+            requested, "__dlpack__"
+        )
+        found = (operand(requested).dtype if readable else None) or dtype(requested)
         self.library.native(found)
         return found
 
-    def replace_requested(self, given: object) -> DType:
+    def replace_requested(self, requested: object) -> DType:
         """Return the dtype of an array for a requested dtype: the system may replace it by another."""
-        return self.system.dtype_of_new_array(self.dtype(given))
+        return self.system.dtype_of_new_array(self.read_dtype(requested))
 
     def enter_array(self, data: Any) -> Any:
         """Return an array of the library, cast if the system replaces its dtype by another."""
@@ -130,15 +132,15 @@ class Context:
         d = self.system.dtype_of_new_array(own)
         return data if d is own else self.library.cast(data, self.library.native(d))
 
-    def default(self, kind: Kind) -> DType:
+    def default_dtype(self, kind: Kind) -> DType:
         """Return the default dtype of a kind: the system's, or the library's if the system has none."""
         return self.system.defaults.get(kind) or self.library_default(kind)
 
     def library_default(self, kind: Kind, device: object = None) -> DType:
         """Return the library's own default dtype of a kind; if the system lacks it, the kind's widest."""
         if kind is Kind.BOOL:
-            return self.dtype("bool")
-        word = next(word for word, of in DEFAULTS.items() if of is kind)
+            return self.read_dtype("bool")
+        word = next(word for word, of in KIND_BY_STANDARD_WORD.items() if of is kind)
         said = self.library.info().default_dtypes(device=device)[word]
         found = self.library.dtype(self.library.xp.empty(0, dtype=said))
         return found if found in self.system.order else self._widest(kind)
@@ -152,7 +154,7 @@ class Context:
 
     # -- what functions give
 
-    def wrap_array(self, data: Any, array_type: ArrayType) -> Array:
+    def wrap_typed(self, data: Any, array_type: ArrayType) -> Array:
         """Make an array of the namespace around one of the library."""
         return self.Array._wrap_typed(data, array_type)
 
@@ -162,36 +164,36 @@ class Context:
 
     def wrap_number(self, value: Value) -> Array:
         """Convert a Python number to an array of its default dtype; it is weak if the system makes it so."""
-        d = self.default(scalar_of(value).kind)
+        d = self.default_dtype(scalar_of(value).kind)
         try:
             data = self.library.xp.asarray(value, dtype=self.library.native(d))
         except (TypeError, OverflowError, ValueError, RuntimeError) as e:
             why = f"{self.library.name} makes no array of this {class_name(value)}: {e}"
             raise NamespaceError(f"{why}; give numbers, or use from_dlpack") from e
-        data = self.library.checked(data, self.library.native(d))
-        return self.wrap(data, d, self.recipes.weak_alone(d.kind))
+        data = self.library.check_dtype(data, self.library.native(d))
+        return self.wrap(data, d, self.recipes.is_weak_alone(d.kind))
 
-    def again(self, data: Any, d: DType, weak: bool) -> Array:
+    def rebuild_array(self, data: Any, d: DType, weak: bool) -> Array:
         """Rebuild an array from its parts; within a transformation, `data` need not be an array."""
         if hasattr(data, "ndim") and hasattr(data, "dtype"):
             return self.wrap(data, None, weak)
-        return self.wrap_array(data, self.recipes.array_type(d, weak, False))
+        return self.wrap_typed(data, self.recipes.array_type(d, weak, False))
 
-    def wrap_one_of_results(self, data: Any, p: Promotion, given: DType | None) -> Any:
+    def wrap_one_of_results(self, data: Any, p: Promotion, stated_dtype: DType | None) -> Any:
         """Wrap one of several results: of the given dtype, of the compute dtype, or of that of its parts.
 
         Leave a result that is not an array, such as a rank, as it is.
         """
         if not hasattr(data, "dtype"):
             return data
-        d, compute = self.library.dtype(data), p.arithmetic
-        if given is not None:
-            to = given
+        d, compute = self.library.dtype(data), p.arithmetic_dtype
+        if stated_dtype is not None:
+            to = stated_dtype
         elif d.kind is Kind.FLOAT and compute.kind is Kind.COMPLEX:
-            to = part_of(compute)
+            to = real_part_dtype(compute)
         else:
             to = compute if d.kind is compute.kind else d
-        weak = p.weak and given is None and to is compute
+        weak = p.weak and stated_dtype is None and to is compute
         return self.wrap(self.library.cast(data, self.library.native(to)), to, weak)
 
     # -- how functions compute
@@ -202,27 +204,27 @@ class Context:
         p: Promotion,
         data: Sequence[Any],
         *args: Any,
-        before: tuple[Any, ...] = (),
+        leading_arguments: tuple[Any, ...] = (),
         **options: Any,
     ) -> Array:
         """Cast the operands, call the library's function, and return an array of the result's dtype."""
         library, name = self.library, operation(op).function
-        to = library.native(p.arithmetic)
+        to = library.native(p.arithmetic_dtype)
         if p.accumulator is not None:
             out = self.call_library(p, partial(library.accumulate, name, to), *data, *args, **options)
         else:
             cast = [library.cast(x, to) for x in data]
-            out = self.call_library(p, library.function(name), *before, *cast, *args, **options)
+            out = self.call_library(p, library.function(name), *leading_arguments, *cast, *args, **options)
         return self.wrap(library.cast(library.array(out), library.native(p.result)), p.result, p.weak)
 
     def accumulate(self, op: str, to: DType, xs: Sequence[Any], **options: Any) -> Array:
         """Call a function that adds up in a dtype, and keep the dtypes of its operands."""
         data = [x._data if isinstance(x, Array) else x for x in xs]
         name, native = operation(op).function, self.library.native(to)
-        out = self.library.accumulate(name, native, *data, **self.bare(options))
-        return self.wrap(self.library.checked(self.library.array(out), native), to)
+        out = self.library.accumulate(name, native, *data, **self.unwrap(options))
+        return self.wrap(self.library.check_dtype(self.library.array(out), native), to)
 
-    def call_own(
+    def call_custom(
         self, op: Operation, to: DType, shape: Shape, xs: Sequence[Any], parameters: Mapping[str, Any]
     ) -> Array:
         """Call an operation that the system's file defines. Arrays among its parameters follow its operands.
@@ -239,9 +241,9 @@ class Context:
         """Carry out an operation on arrays and Python scalars by the library's function of that name."""
         taken = [self.read_operand(op, x) for x in xs]
         p = self.recipes.promote(op, self.operands(taken))
-        return self.compute(op, p, self.data(p, taken), **self.bare(options))
+        return self.compute(op, p, self.library_arrays(p, taken), **self.unwrap(options))
 
-    def raw(self, p: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
+    def try_uncast(self, p: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
         """Return the library's own result for uncast operands; None if its dtype is not that of `p`.
 
         Raises NamespaceError for a number that the library refuses.
@@ -254,25 +256,25 @@ class Context:
                 why = f"{self.library.name} refuses {p.op} of {what} ({one_line(e)})"
                 raise NamespaceError(f"{why}; use a number within its range, or cast first") from e
             return None  # the caller then casts the operands first, which succeeds or raises again
-        return out if self.recipes.is_as_said(out, p) else None
+        return out if self.recipes.matches_promotion(out, p) else None
 
-    def carry_out(self, recipe: Recipe, xs: Sequence[Any]) -> tuple[Any, Recipe]:
+    def run_recipe(self, recipe: Recipe, xs: Sequence[Any]) -> tuple[Any, Recipe]:
         """Return the library's array for arrays and Python numbers, and the recipe that gave it."""
         p = recipe.promotion
-        if recipe.to is None:
-            out = self.raw(p, recipe.compute, *xs)
+        if recipe.native_dtype is None:
+            out = self.try_uncast(p, recipe.compute, *xs)
             if out is not None:
                 return out, recipe
-            recipe = self.recipes.casting(p)
-        out = self.call_library(p, recipe.compute, *self.data(p, xs))
-        if recipe.finish and out.dtype == self.library.native(p.result):
-            recipe = replace(recipe, finish=None)
-        return (out if recipe.finish is None else recipe.finish(out)), recipe
+            recipe = self.recipes.casting_recipe(p)
+        out = self.call_library(p, recipe.compute, *self.library_arrays(p, xs))
+        if recipe.cast_result and out.dtype == self.library.native(p.result):
+            recipe = replace(recipe, cast_result=None)
+        return (out if recipe.cast_result is None else recipe.cast_result(out)), recipe
 
     def call_on_list(self, op: str, arrays: Sequence[Array], **options: Any) -> Array:
         """Cast a list of arrays to their common dtype, and call the library's function on the list."""
         p = self.recipes.promote(op, self.operands(arrays))
-        to = self.library.native(p.arithmetic)
+        to = self.library.native(p.arithmetic_dtype)
         cast = [self.library.cast(x._data, to) for x in arrays]
         return self.wrap(self.call_library(p, self.library.function(op), cast, **options), p.result, p.weak)
 
@@ -280,7 +282,7 @@ class Context:
         """Call a function of the library. Raises NamespaceError if it does not support these dtypes."""
         try:
             return function(*args, **options)
-        except (*LACKS, OverflowError) as e:
+        except (*NO_KERNEL_ERRORS, OverflowError) as e:
             raise self.unsupported_error(p, e) from e
 
     def unsupported_error(self, p: Promotion, cause: Exception) -> Exception:

@@ -9,18 +9,18 @@ from typelattice.engine.answer import Promotion
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.namespaces.array import Array
-from typelattice.namespaces.errors import NamespaceError
-from typelattice.namespaces.function_context import Context
-from typelattice.namespaces.libraries.computing import LACKS
+from typelattice.namespaces.libraries.computing_library import NO_KERNEL_ERRORS
+from typelattice.namespaces.namespace_context import NamespaceContext
+from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.recipe import Recipe
 from typelattice.namespaces.result_tuples import RESULTS
 from typelattice.namespaces.standard_signatures import name_function
 
 Function = Callable[..., Any]
-Builder = Callable[[Context, str], Function]
+FunctionMaker = Callable[[NamespaceContext, str], Function]
 
 
-def binary(context: Context, op: str) -> Function:
+def binary_maker(context: NamespaceContext, op: str) -> Function:
     """Build a function of two arrays, or of one array and a Python scalar.
 
     The function makes one recipe for each two array types. This is the path of every `x + y`, so its first
@@ -35,32 +35,36 @@ def binary(context: Context, op: str) -> Function:
             if recipe is not None:
                 try:
                     out = recipe.compute(x1._data, x2._data)
-                except LACKS as e:
+                except NO_KERNEL_ERRORS as e:
                     raise context.unsupported_error(recipe.promotion, e) from e
                 result = new(cls)
-                result._data = out if recipe.finish is None else recipe.finish(out)
+                result._data = out if recipe.cast_result is None else recipe.cast_result(out)
                 result._type = recipe.array_type
                 return result
         return first(x1, x2)
 
     def first(x1: Any, x2: Any) -> Any:
         """Do the same for operands without a recipe, and for numbers."""
-        x1, x2 = context.both(op, x1, x2)
+        x1, x2 = context.read_two_operands(op, x1, x2)
         key = _key(x1), _key(x2)
         value = x2 if x1.__class__ is cls else x1
         value = None if value.__class__ is cls else value
         recipe = kept.get(key)
-        if recipe is not None and recipe.array_type and recipe.holds(value):
+        if recipe is not None and recipe.array_type and recipe.covers_value(value):
             left = x1._data if x1.__class__ is cls else recipes.number_in_range(x1, recipe, x2._data)
             right = x2._data if x2.__class__ is cls else recipes.number_in_range(x2, recipe, x1._data)
             out = context.call_library(recipe.promotion, recipe.compute, left, right)
-            return context.wrap_array(out if recipe.finish is None else recipe.finish(out), recipe.array_type)
-        recipe = recipes.make(op, context.operands((x1, x2)))
-        out, recipe = context.carry_out(recipe, (x1, x2))
-        array_type = recipe.array_type or recipes.of(out, recipe.promotion.result, recipe.promotion.weak)
-        if recipe.holds(value) and not recipes.by_value:
+            return context.wrap_typed(
+                out if recipe.cast_result is None else recipe.cast_result(out), recipe.array_type
+            )
+        recipe = recipes.make_recipe(op, context.operands((x1, x2)))
+        out, recipe = context.run_recipe(recipe, (x1, x2))
+        array_type = recipe.array_type or recipes.type_of_array(
+            out, recipe.promotion.result, recipe.promotion.weak
+        )
+        if recipe.covers_value(value) and not recipes.promotes_by_value:
             kept[key] = replace(recipe, array_type=array_type)
-        return context.wrap_array(out, array_type)
+        return context.wrap_typed(out, array_type)
 
     return function
 
@@ -70,28 +74,28 @@ def _key(x: Any) -> object:
     return x._type if isinstance(x, Array) else x.__class__
 
 
-def unary(context: Context, op: str) -> Function:
+def unary_maker(context: NamespaceContext, op: str) -> Function:
     """Build a function of one array; its other arguments take no part in promotion."""
     kept: dict[object, Recipe] = {}
     recipes = context.recipes
 
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
-        x = context.array(op, x)
+        x = context.require_array(op, x)
         recipe = kept.get(x._type)
         if recipe is None:
-            recipe = recipes.make(op, (recipes.operand(x._type, x._data),))
+            recipe = recipes.make_recipe(op, (recipes.operand(x._type, x._data),))
         p = recipe.promotion
         if args or options:
-            return context.compute(op, p, (x._data,), *context.bare(args), **context.bare(options))
-        out, recipe = context.carry_out(recipe, (x,))
-        if not recipes.by_value:
+            return context.compute(op, p, (x._data,), *context.unwrap(args), **context.unwrap(options))
+        out, recipe = context.run_recipe(recipe, (x,))
+        if not recipes.promotes_by_value:
             kept[x._type] = recipe
         return context.wrap(out, p.result, p.weak)
 
     return function
 
 
-def several_operands(context: Context, op: str) -> Function:
+def several_operands_maker(context: NamespaceContext, op: str) -> Function:
     """Build a function of two arrays or more, with options such as axes."""
 
     def function(*xs: Any, **options: Any) -> Any:
@@ -100,39 +104,39 @@ def several_operands(context: Context, op: str) -> Function:
     return function
 
 
-def reduction(context: Context, op: str) -> Function:
+def reduction_maker(context: NamespaceContext, op: str) -> Function:
     """Build a function along axes; for some, `dtype` may request the dtype of the result."""
-    library, promote = context.library, _promotion_of_one(context, op)
+    library, promote = context.library, single_promotion_maker(context, op)
     accumulates = OPERATIONS[op].takes_dtype
 
     def function(x: Any, /, *, dtype: object = None, **options: Any) -> Any:
-        x = context.array(op, x)
+        x = context.require_array(op, x)
         if dtype is not None:
             return as_dtype(x, context.replace_requested(dtype), **options)
         p = promote(x)
         if x.ndim == 0 and options.get("include_initial"):  # it needs an axis to extend
             x = context.wrap(library.function("reshape")(x._data, (1,)), x.dtype, x.weak)
         if accumulates:
-            options["dtype"] = library.native(p.arithmetic)
-        return context.compute(op, p, (x._data,), **context.bare(options))
+            options["dtype"] = library.native(p.arithmetic_dtype)
+        return context.compute(op, p, (x._data,), **context.unwrap(options))
 
     def as_dtype(x: Array, d: DType, **options: Any) -> Any:
         if not accumulates:
             raise NamespaceError(f"{op} takes no dtype; cast its result with astype")
         to = library.native(d)
-        out = library.function(op)(library.cast(x._data, to), dtype=to, **context.bare(options))
+        out = library.function(op)(library.cast(x._data, to), dtype=to, **context.unwrap(options))
         return context.wrap(out, d)
 
     return function
 
 
-def difference(context: Context, op: str) -> Function:
+def difference_maker(context: NamespaceContext, op: str) -> Function:
     """Build `diff`: the arrays put before and after promote with the array itself."""
     library = context.library
 
     def function(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
-        given = {"x": context.array(op, x), "prepend": prepend, "append": append}
-        arrays = {name: context.array(op, v) for name, v in given.items() if v is not None}
+        given = {"x": context.require_array(op, x), "prepend": prepend, "append": append}
+        arrays = {name: context.require_array(op, v) for name, v in given.items() if v is not None}
         if len(arrays) > 1:
             met = context.recipes.promote("concat", context.operands([*arrays.values()])).result
             to = library.native(met)
@@ -142,28 +146,28 @@ def difference(context: Context, op: str) -> Function:
     return function
 
 
-def choice(context: Context, op: str) -> Function:
+def choice_maker(context: NamespaceContext, op: str) -> Function:
     """Build `where`: a condition, and two branches that promote."""
 
     def function(condition: Any, x1: Any, x2: Any, /) -> Any:
-        mask = context.array(op, condition)
+        mask = context.require_array(op, condition)
         if mask.dtype.kind is not Kind.BOOL:
             what = f"the condition of {op} is {mask.dtype}"
             raise NamespaceError(f"{what}; compare it with zero to make it bool")
         branches = context.read_operand(op, x1), context.read_operand(op, x2)
-        if context.recipes.own:
+        if context.recipes.is_own_system:
             p = context.recipes.promote(op, context.operands(branches))
-            out = context.raw(p, context.library.raw(op, zero_d=False), mask, *branches)
+            out = context.try_uncast(p, context.library.uncast_function(op, zero_d=False), mask, *branches)
             if out is not None:
                 return context.wrap(out, p.result, p.weak)
-        branches = context.both(op, *branches)
+        branches = context.read_two_operands(op, *branches)
         p = context.recipes.promote(op, context.operands(branches))
-        return context.compute(op, p, context.data(p, branches), before=(mask._data,))
+        return context.compute(op, p, context.library_arrays(p, branches), leading_arguments=(mask._data,))
 
     return function
 
 
-def several(context: Context, op: str) -> Function:
+def list_function_maker(context: NamespaceContext, op: str) -> Function:
     """Build a function of a list of arrays, which promote together."""
 
     def function(arrays: Sequence[Any], /, **options: Any) -> Any:
@@ -171,7 +175,7 @@ def several(context: Context, op: str) -> Function:
             raise NamespaceError(f"{op} takes a list of arrays; write {op}([x, y])")
         if not arrays:
             raise NamespaceError(f"{op} of no arrays has no dtype; give one at least")
-        own = [context.array(op, x) for x in arrays]
+        own = [context.require_array(op, x) for x in arrays]
         if op == "concat" and options.get("axis", 0) is None:  # it flattens first, also arrays without axes
             reshape = context.library.function("reshape")
             own = [context.wrap(reshape(x._data, (-1,)), x.dtype, x.weak) if x.ndim == 0 else x for x in own]
@@ -180,34 +184,34 @@ def several(context: Context, op: str) -> Function:
     return function
 
 
-def each(context: Context, op: str) -> Function:
+def each_array_maker(context: NamespaceContext, op: str) -> Function:
     """Build a function of several arrays that keeps the dtype of each."""
 
     def function(*arrays: Any, **options: Any) -> Any:
-        listed = [context.array(op, x) for x in arrays]
+        listed = [context.require_array(op, x) for x in arrays]
         made = context.library.function(op)(*(x._data for x in listed), **options)
-        return tuple(x._like(out) for x, out in zip(listed, made, strict=True))
+        return tuple(x._wrap_like(out) for x, out in zip(listed, made, strict=True))
 
     return function
 
 
-def clip(context: Context, op: str) -> Function:
+def clip_maker(context: NamespaceContext, op: str) -> Function:
     """Build `clip`: the bounds, if given, promote with the clipped array."""
     library = context.library
 
     def function(x: Any, /, min: Any = None, max: Any = None) -> Any:
-        x = context.array(op, x)
+        x = context.require_array(op, x)
         low, high = (None if b is None else context.read_operand(op, b) for b in (min, max))
         given = [b for b in (x, low, high) if b is not None]
         p = context.recipes.promote(op, context.operands(given))
         if len(given) == 1:
             return context.wrap(library.asarray(x._data, copy=True), p.result, p.weak)
-        if context.recipes.own:
-            out = context.raw(p, library.raw(op, zero_d=False), x, low, high)
+        if context.recipes.is_own_system:
+            out = context.try_uncast(p, library.uncast_function(op, zero_d=False), x, low, high)
             if out is not None:
                 return context.wrap(out, p.result, p.weak)
-        data = iter(context.data(p, given))
-        to = library.native(p.arithmetic)
+        data = iter(context.library_arrays(p, given))
+        to = library.native(p.arithmetic_dtype)
         cast = [None if b is None else library.cast(next(data), to) for b in (x, low, high)]
         out = context.call_library(p, library.function(op), *cast)
         return context.wrap(library.cast(out, library.native(p.result)), p.result, p.weak)
@@ -215,21 +219,21 @@ def clip(context: Context, op: str) -> Function:
     return function
 
 
-def parts(context: Context, op: str) -> Function:
+def parts_maker(context: NamespaceContext, op: str) -> Function:
     """Build a function with several results, each of the dtype that the library gives it."""
-    library, promote, of_class = context.library, _promotion_of_one(context, op), OPERATIONS[op].of_class
+    library, promote, of_class = context.library, single_promotion_maker(context, op), OPERATIONS[op].of_class
 
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
-        x = context.array(op, x)
+        x = context.require_array(op, x)
         p = promote(x)
-        cast = library.cast(x._data, library.native(p.arithmetic))
+        cast = library.cast(x._data, library.native(p.arithmetic_dtype))
         made = context.call_library(
-            p, library.function(op), cast, *context.bare(args), **context.bare(options)
+            p, library.function(op), cast, *context.unwrap(args), **context.unwrap(options)
         )
         if not isinstance(made, (tuple, list)):
             return context.wrap_one_of_results(made, p, None)
         if of_class == "distinct":  # the values, then places and counts
-            places = context.default(Kind.SIGNED)
+            places = context.default_dtype(Kind.SIGNED)
             wrapped = [
                 context.wrap_one_of_results(out, p, places if i else None) for i, out in enumerate(made)
             ]
@@ -241,18 +245,18 @@ def parts(context: Context, op: str) -> Function:
     return function
 
 
-def build_indexed(context: Context, op: str) -> Function:
+def indexed_maker(context: NamespaceContext, op: str) -> Function:
     """Build a function of an array and of indices into it."""
-    promote = _promotion_of_one(context, op)
+    promote = single_promotion_maker(context, op)
 
     def function(x: Any, indices: Any, /, **options: Any) -> Any:
-        x, at = context.array(op, x), context.array(op, indices)
+        x, at = context.require_array(op, x), context.require_array(op, indices)
         return context.compute(op, promote(x), (x._data,), at._data, **options)
 
     return function
 
 
-def _promotion_of_one(context: Context, op: str) -> Callable[[Array], Promotion]:
+def single_promotion_maker(context: NamespaceContext, op: str) -> Callable[[Array], Promotion]:
     """Build a function that asks the system about one array, and keeps the answer by its ArrayType."""
     recipes = context.recipes
     known: dict[object, Promotion] = {}
@@ -261,36 +265,39 @@ def _promotion_of_one(context: Context, op: str) -> Callable[[Array], Promotion]
         p = known.get(x._type)
         if p is None:
             p = recipes.promote(op, (recipes.operand(x._type, x._data),))
-            if not recipes.by_value:
+            if not recipes.promotes_by_value:
                 known[x._type] = p
         return p
 
     return promote
 
 
-BY_FORM: dict[str, Builder] = {
-    "reduction": reduction,
-    "along": reduction,
-    "choice": choice,
-    "list": several,
-    "separate": each,
-    "multi-result": parts,
-    "indexed": build_indexed,
+MAKER_BY_FORM: dict[str, FunctionMaker] = {
+    "reduction": reduction_maker,
+    "along": reduction_maker,
+    "choice": choice_maker,
+    "list": list_function_maker,
+    "separate": each_array_maker,
+    "multi-result": parts_maker,
+    "indexed": indexed_maker,
 }
-BY_NAME: dict[str, Builder] = {"clip": clip, "diff": difference}  # whose form is not enough to choose one
+MAKER_BY_NAME: dict[str, FunctionMaker] = {
+    "clip": clip_maker,
+    "diff": difference_maker,
+}  # whose form is not enough to choose one
 
 
-def builder(op: Operation) -> Builder | None:
+def find_maker(op: Operation) -> FunctionMaker | None:
     """Return the builder of an operation's function; None if the operation only asks about dtypes."""
-    if op.form in ("elementwise", "whole") and op.name not in BY_NAME:
+    if op.form in ("elementwise", "whole") and op.name not in MAKER_BY_NAME:
         if op.most == 1:
-            return unary
-        return binary if (op.form, op.most) == ("elementwise", 2) else several_operands
-    return BY_NAME.get(op.name) or BY_FORM.get(op.form)
+            return unary_maker
+        return binary_maker if (op.form, op.most) == ("elementwise", 2) else several_operands_maker
+    return MAKER_BY_NAME.get(op.name) or MAKER_BY_FORM.get(op.form)
 
 
-def promoting_functions(context: Context) -> dict[str, Function]:
+def make_promoting_functions(context: NamespaceContext) -> dict[str, Function]:
     """Build the functions that promote, as far as the library has them."""
-    builders = {name: builder(op) for name, op in OPERATIONS.items()}
+    builders = {name: find_maker(op) for name, op in OPERATIONS.items()}
     there = {name: build for name, build in builders.items() if build and context.library.has_function(name)}
     return {name: name_function(build(context, name), name) for name, build in there.items()}

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from typelattice.engine.answer import Cast, Promotion
+from typelattice.engine.answer import OperandCast, Promotion
 from typelattice.engine.decisions import (
+    CountedForeign,
     Decision,
     Defaulted,
-    ForeignCounted,
     Incomparable,
     Joined,
     JoinedByValue,
@@ -22,10 +22,10 @@ from typelattice.engine.decisions import (
     TiersJoined,
     WidenedDefault,
 )  # fmt: skip
-from typelattice.engine.fit import ValueFit
-from typelattice.engine.numpy1 import UNKNOWN
+from typelattice.engine.numpy1 import ASSUMED_VALUE
+from typelattice.engine.scalar_fit import ValueFit
 from typelattice.explanations.operation_description import describe_operation, join_words
-from typelattice.explanations.results_by_value import intervals
+from typelattice.explanations.results_by_value import list_intervals
 from typelattice.facts.cast_rules import (
     AWAY,
     CLAMP,
@@ -39,17 +39,17 @@ from typelattice.facts.cast_rules import (
     ZERO,
     CastRule,
 )
-from typelattice.facts.dtypes import DType, Kind, Node, place
-from typelattice.facts.finite_values import values
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key
+from typelattice.facts.finite_values import find_finite_values
 from typelattice.facts.loss import Loss
 from typelattice.facts.order import Order
 from typelattice.facts.order_paths import paths
 
 MAX_BOUNDS = 12  # upper bounds spelled out
-Section = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
+TitledLines = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
 
 
-def answer(p: Promotion) -> str:
+def answer_text(p: Promotion) -> str:
     """Name the result in two words at most.
 
     >>> from typelattice import system
@@ -63,14 +63,14 @@ def answer(p: Promotion) -> str:
 
 def question(p: Promotion) -> str:
     """Write the operands, and the operation if there is one: `add of int8 and uint8`."""
-    return question_text([str(o) for o in p.promoting], p.op)
+    return question_text([str(o) for o in p.promoting_operands], p.op)
 
 
 def question_text(operands: Sequence[str], op: str | None) -> str:
     return f"{op} of {' and '.join(operands)}" if op else " with ".join(operands)
 
 
-def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
+def explain_in_sections(p: Promotion, with_operation: bool = True) -> Iterator[TitledLines]:
     """Explain a promotion section by section, in the order of its steps.
 
     `with_operation` adds a section on the operation.
@@ -83,9 +83,9 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
     for step in steps:
         if len(steps) > 1 and step in joins:
             heading = f"step {joins.index(step) + 1}" if len(joins) > 1 else "join"
-            yield heading, [f"{' with '.join(map(name, step.nodes))}: {step.node or 'refused'}"]
+            yield heading, [f"{' with '.join(map(name_node, step.nodes))}: {step.node or 'refused'}"]
         yield from _explain_step(p, step)
-    spans = intervals(p) if p.system.combine == "value" else []
+    spans = list_intervals(p) if p.system.combine == "value" else []
     if spans:
         yield (
             "by value",
@@ -97,8 +97,8 @@ def sections(p: Promotion, with_operation: bool = True) -> Iterator[Section]:
         gives_way = f"beside an array the result adopts its width, as a Python {p.dtype.kind.word} does"
         yield "weak", [gives_way]
     if p.fits:
-        yield "values", [fit_words(f) for f in p.fits]
-    casts = dict.fromkeys(cast_words(c) for c in p.casts if c.loss is not None)
+        yield "values", [describe_fit(f) for f in p.fits]
+    casts = dict.fromkeys(describe_cast(c) for c in p.casts if c.loss is not None)
     if casts:
         yield "casts", list(casts)
     if p.dtype is None:
@@ -123,28 +123,28 @@ def _select_steps(p: Promotion) -> Sequence[Decision]:
     return found or p.steps[-1:]
 
 
-def _explain_step(p: Promotion, step: Decision) -> Iterator[Section]:
+def _explain_step(p: Promotion, step: Decision) -> Iterator[TitledLines]:
     nodes, node = tuple(dict.fromkeys(step.nodes)), step.node
-    names = " and ".join(map(name, nodes))
+    names = " and ".join(map(name_node, nodes))
     match step:
         case SizedByValue() if node:
-            yield "on entry", [f"{names} counts as {node}, {_why_counted(p)}"]
+            yield "on entry", [f"{names} counts as {node}, {_explain_counting(p)}"]
         case Joined() | Tied() | Incomparable() if all(n in p.system.order for n in nodes):
             if len(nodes) > 1:
                 yield from (
                     (heading, [*lines]) for heading, lines in _explain_bounds(p.system.order, step, nodes)
                 )
-            elif any(o.dtype for o in p.promoting):
-                several = len(p.promoting) > 1
+            elif any(o.dtype for o in p.promoting_operands):
+                several = len(p.promoting_operands) > 1
                 yield "way up", [f"every operand is {nodes[0]}" if several else f"{nodes[0]} stays as it is"]
         case Overridden():
             yield "override", [f"the file states the result of {names}: {node}"]
         case TiersJoined():
             yield "tiers", [_explain_lower_tiers(p, step)]
-        case ForeignCounted() if step.entry and p.dtype:
+        case CountedForeign() if step.entry and p.dtype:
             yield "foreign array", [step.entry]
         case ReplacedOnEntry():
-            yield "on entry", [f"{nodes[0]} counts as {name(node) if node else node}"]
+            yield "on entry", [f"{nodes[0]} counts as {name_node(node) if node else node}"]
         case Parameterized() if isinstance(node, DType):
             from typelattice.explanations.result_parameters import (
                 explain_parameters,  # few answers have parameters
@@ -165,11 +165,11 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[Section]:
             return
 
 
-def _why_counted(p: Promotion) -> str:
+def _explain_counting(p: Promotion) -> str:
     """Explain the dtype that stands for an operand without dimensions."""
-    if all(o.value is not None for o in p.promoting if o.tier != "array"):
+    if all(o.value is not None for o in p.promoting_operands if o.tier != "array"):
         return "the smallest dtype that holds its value"
-    return f"as its value is unknown and taken to be {UNKNOWN}"
+    return f"as its value is unknown and taken to be {ASSUMED_VALUE}"
 
 
 def _explain_lower_tiers(p: Promotion, step: TiersJoined) -> str:
@@ -211,7 +211,7 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
     """List the upper bounds, at most a dozen, and name the lowest."""
     if not bounds:
         return [f"none: nothing lies above {'both' if len(nodes) == 2 else 'all'}"]
-    shown = sorted(bounds, key=place)
+    shown = sorted(bounds, key=sort_key)
     more = f" and {len(bounds) - MAX_BOUNDS} more" if len(bounds) > MAX_BOUNDS + 1 else ""
     listed = " ".join(map(str, shown[:MAX_BOUNDS] if more else shown)) + more
     if len(lowest) == 1:
@@ -224,7 +224,7 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
 def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
     """Explain each Python scalar that takes part as its default dtype."""
     nodes = {n for s in steps for n in s.nodes if not isinstance(s, TiersJoined)}
-    kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting if o.dtype is None}
+    kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting_operands if o.dtype is None}
     if any(isinstance(s, WidenedDefault) for s in steps):  # which says so itself
         return []
     counted = {kind: d for kind, d in kinds.items() if d in nodes}
@@ -233,9 +233,9 @@ def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
 
 def _name_lower_operand(p: Promotion, node: Node) -> str:
     """Name the operand behind a node of a lower tier; its default dtype can stand for a Python scalar."""
-    if any(o.dtype is None and o.kind.category == node.kind.category for o in p.promoting):
+    if any(o.dtype is None and o.kind.category == node.kind.category for o in p.promoting_operands):
         return f"a Python {node.kind.word}"
-    return f"the 0-d {node}" if isinstance(node, DType) else name(node)
+    return f"the 0-d {node}" if isinstance(node, DType) else name_node(node)
 
 
 def _write_way(order: Order[Node], node: Node, target: Node) -> str:
@@ -244,29 +244,33 @@ def _write_way(order: Order[Node], node: Node, target: Node) -> str:
     return " -> ".join(map(str, path)) + (" is the result already" if len(path) == 1 else "")
 
 
-def name(node: Node) -> str:
+def name_node(node: Node) -> str:
     """Name the operand that a node of an order stands for."""
     if isinstance(node, DType):
         return node.name
     return f"a weak {node.dtype}" if node.dtype else f"a Python {node.kind.word}"
 
 
-def cast_words(cast: Cast) -> str:
+def describe_cast(cast: OperandCast) -> str:
     """Describe a cast and its possible losses."""
     lost = []
     if cast.loss and isinstance(cast.source, DType):
-        lost = loss_words(cast.loss, cast.source, cast.target)
+        lost = describe_loss(cast.loss, cast.source, cast.target)
     return f"{cast.source} to {cast.target}: {'; '.join(lost) or 'loses nothing'}"
 
 
-def explicit_cast_words(source: DType, target: DType, says: CastRule) -> str:
+def describe_explicit_cast(source: DType, target: DType, cast_rule: CastRule) -> str:
     """Describe what a system says of a cast that the source writes.
 
     >>> from typelattice import dtype
-    >>> explicit_cast_words(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
+    >>> describe_explicit_cast(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
     'float32 to int8: rounds to nearest, ties to even; values beyond the range become the nearest value'
     """
-    said = [says.obstacle, ROUNDING_WORDS.get(says.rounding, ""), GOES_BEYOND.get(says.beyond, "")]
+    said = [
+        cast_rule.obstacle,
+        ROUNDING_WORDS.get(cast_rule.rounding, ""),
+        BEYOND_WORDS.get(cast_rule.beyond, ""),
+    ]
     return f"{source} to {target}: {'; '.join(filter(None, said))}"
 
 
@@ -274,25 +278,25 @@ ROUNDING_WORDS = {
     EVEN: "rounds to nearest, ties to even", AWAY: "rounds to nearest, ties away from zero",
     ZERO: "rounds toward zero", UP: "rounds up", DOWN: "rounds down", STOCHASTIC: "rounds at random",
 }  # fmt: skip
-GOES_BEYOND = {
+BEYOND_WORDS = {
     WRAP: "values beyond the range wrap", CLAMP: "values beyond the range become the nearest value",
     INF: "values beyond the range become infinite", UNDEFINED: "values beyond the range are undefined",
 }  # fmt: skip
 
 
-def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
+def describe_loss(loss: Loss, source: DType, target: DType) -> list[str]:
     """Describe each possible loss of a cast in a phrase.
 
     >>> from typelattice import dtype, loss
     >>> a, b = dtype("int64"), dtype("float64")
-    >>> loss_words(loss(a, b), a, b)
+    >>> describe_loss(loss(a, b), a, b)
     ['integers above 2**53 are no longer exact']
     """
-    lost = [*_out_of_range_words(loss, source, target), *_rounding_words(loss, source, target)]
+    lost = [*_describe_range_loss(loss, source, target), *_describe_rounding(loss, source, target)]
     if loss.imaginary:
         lost.insert(0, "the imaginary part is dropped")
     if loss.unknown:
-        unsaid = " and ".join(str(d) for d in (source, target) if values(d) is None)
+        unsaid = " and ".join(str(d) for d in (source, target) if find_finite_values(d) is None)
         lost.append(f"rounding is unknown: the facts of {unsaid} do not list its values")
     if loss.special:
         have = "has" if len(loss.special) == 1 else "have"
@@ -300,7 +304,7 @@ def loss_words(loss: Loss, source: DType, target: DType) -> list[str]:
     return lost
 
 
-def _out_of_range_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
+def _describe_range_loss(loss: Loss, source: DType, target: DType) -> Iterator[str]:
     """Describe the fate of values beyond the range of a target."""
     whole, into_whole = source.kind.category < Kind.FLOAT.category, target.kind.category < Kind.FLOAT.category
     if loss.sign:
@@ -315,7 +319,7 @@ def _out_of_range_words(loss: Loss, source: DType, target: DType) -> Iterator[st
         yield f"values beyond the platform's {target} wrap"
 
 
-def _rounding_words(loss: Loss, source: DType, target: DType) -> Iterator[str]:
+def _describe_rounding(loss: Loss, source: DType, target: DType) -> Iterator[str]:
     """Describe the values within the range of a target that a cast rounds."""
     into_whole = source.kind.category >= Kind.FLOAT.category > target.kind.category
     has, keeps = source.precision, target.precision
@@ -342,15 +346,15 @@ def _describe_overflow(source: DType, target: DType) -> str:
     return "become nan" if "n" in target.specials else "are undefined"
 
 
-def fit_words(f: ValueFit) -> str:
+def describe_fit(f: ValueFit) -> str:
     """Describe the fate of a Python scalar's value."""
     value = _format_number(f.value)
     if f.outcome == "fits":
         return f"{value} fits in {f.target}"
-    return f"{value} is out of range for {f.target}: {fate(f)}"
+    return f"{value} is out of range for {f.target}: {describe_outcome(f)}"
 
 
-def fate(f: ValueFit) -> str:
+def describe_outcome(f: ValueFit) -> str:
     """Describe what a system does with a value out of range."""
     fates = {
         "raise": "an error", "wrap": f"it wraps to {f.becomes}", "inf": f"it becomes {f.becomes}",

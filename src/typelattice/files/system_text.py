@@ -12,7 +12,7 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import OrderError, statements
-from typelattice.facts.suggestions import short
+from typelattice.facts.suggestions import quote_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 # By os.path: importing pathlib costs as much as all else here.
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
-SHIPPED = os.path.realpath(FOLDER)
-LIMIT_BYTES = 200_000
+SHIPPED_FOLDER = os.path.realpath(FOLDER)
+MAX_SYSTEM_FILE_BYTES = 200_000
 Line = tuple[str, int]  # file, line
 OrderRow = tuple["Text", int]  # the text that gives an order, and the number of a row of it, from 0
 Chain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
-MOST_SHOWN = 20  # mistakes that one error shows
-SHOWN = 100  # characters of a line of the file, beside a mistake
+MAX_SHOWN_MISTAKES = 20  # mistakes that one error shows
+MAX_SHOWN_CHARS = 100  # characters of a line of the file, beside a mistake
 
 
 @frozen()
@@ -63,10 +63,12 @@ class FormatError(TypelatticeError, ValueError):
         at = f"{self.file}{f', line {line}' if line else ''}{f', {self.key}' if key else ''}"
         self.summary = f"{at}: {self.cause}"
         self.mistakes: tuple[FormatError, ...] = (self, *further)
-        hidden = len(self.mistakes) - MOST_SHOWN
+        hidden = len(self.mistakes) - MAX_SHOWN_MISTAKES
         more = [f"{self.file}: {hidden} more mistakes"] if hidden > 0 else []
         super().__init__(
-            "\n".join([*(str(e) for e in (self._text_with_caret(), *further[: MOST_SHOWN - 1])), *more])
+            "\n".join(
+                [*(str(e) for e in (self._text_with_caret(), *further[: MAX_SHOWN_MISTAKES - 1])), *more]
+            )
         )
 
     def _text_with_caret(self) -> str:
@@ -75,8 +77,8 @@ class FormatError(TypelatticeError, ValueError):
             return self.summary
         line, column, width = self.mark.line, self.mark.column, self.mark.width
         text = self.mark.text.replace("\t", " ")
-        cut = max(0, column - SHOWN // 2) if len(text) > SHOWN else 0
-        shown = "".join(c if c.isprintable() else "?" for c in text[cut : cut + SHOWN])
+        cut = max(0, column - MAX_SHOWN_CHARS // 2) if len(text) > MAX_SHOWN_CHARS else 0
+        shown = "".join(c if c.isprintable() else "?" for c in text[cut : cut + MAX_SHOWN_CHARS])
         blank = " " * (column - 1 - cut)
         caret = "^" * max(1, min(width, len(shown) - len(blank)))
         return f"{self.summary}\n{line:>6} | {shown}\n       | {blank}{caret}"
@@ -115,17 +117,17 @@ class Text:
     _positions: Positions | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if len(self.text) > LIMIT_BYTES:
-            cause = f"larger than {LIMIT_BYTES:,} bytes; a system file states a rule"
+        if len(self.text) > MAX_SYSTEM_FILE_BYTES:
+            cause = f"larger than {MAX_SYSTEM_FILE_BYTES:,} bytes; a system file states a rule"
             raise FormatError(self.file, None, "", cause)
 
     @property
     def positions(self) -> Positions:
         """The positions of its parts, found when they are first asked for: most answers name none."""
-        from typelattice.files.positions import positions
+        from typelattice.files.positions import find_positions
 
         if self._positions is None:
-            object.__setattr__(self, "_positions", positions(self.text if self.is_toml else ""))
+            object.__setattr__(self, "_positions", find_positions(self.text if self.is_toml else ""))
         assert self._positions is not None
         return self._positions
 
@@ -134,7 +136,7 @@ class Text:
 
         An entry may stand in a list, `"mean, divide" = …`, and in several of them.
         """
-        places = [self.positions.place(*path) for path in self._stated(key, entry, part)[:1]]
+        places = [self.positions.find_position(*path) for path in self._stated(key, entry, part)[:1]]
         return next((place.line for place in places if place), None)
 
     def _stated(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
@@ -190,7 +192,7 @@ class Text:
 
         An entry may stand in several places, and on several lines: `add.takes = …`, `add.computes = …`.
         """
-        places = [self.positions.place(*path) for path in self._paths(key, entry, part)]
+        places = [self.positions.find_position(*path) for path in self._paths(key, entry, part)]
         return tuple(sorted({place.line for place in places if place}))
 
     def _paths(self, key: str, entry: str | int | None, part: str | None) -> list[Path]:
@@ -223,7 +225,7 @@ class Text:
         The parser takes long for a text that is nested deep, or raises RecursionError. The files that come
         with typelattice are not; the tests look.
         """
-        shipped = self.path is not None and os.path.dirname(self.path) == SHIPPED
+        shipped = self.path is not None and os.path.dirname(self.path) == SHIPPED_FOLDER
         if not shipped and (deep := self.positions.too_deep):
             from typelattice.files.positions import TOO_DEEP
 
@@ -240,9 +242,8 @@ class Text:
             why += "; is a closing quotation mark missing?"
         if (twice := self.positions.repeated) and line and line >= twice[2].line:
             path, first, again = twice
-            cause = (
-                f"{short('.'.join(map(str, path)))} is given twice; it stands on line {first.line} already"
-            )
+            key = quote_short(".".join(map(str, path)))
+            cause = f"{key} is given twice; it stands on line {first.line} already"
             mark = self.mark_of_row(again.line, "", again.column)
             raise FormatError(self.file, again.line, str(path[0]), cause, mark)
         raise FormatError(
@@ -284,9 +285,9 @@ def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
         names = [name for name in names if heading_of(name) != FUNCTIONS]
     if not versions:
         return tuple(names)
-    from typelattice.facts.releases import SIGN, releases  # needed for older releases only
+    from typelattice.facts.releases import VERSION_SIGN, releases  # needed for older releases only
 
-    older = {name: [name + SIGN + release for release in releases(name)[:-1]] for name in names}
+    older = {name: [name + VERSION_SIGN + release for release in releases(name)[:-1]] for name in names}
     return tuple(each for name in names for each in (name, *older[name]))
 
 
@@ -294,11 +295,11 @@ def read_text(where: str | os.PathLike[str]) -> Text:
     """Read a file. Raise UnknownSystemError if it cannot be read, FormatError if it is no text."""
     name = os.path.basename(where)
     try:
-        data = read_bytes(where, LIMIT_BYTES + 1)
+        data = read_bytes(where, MAX_SYSTEM_FILE_BYTES + 1)
     except FileError as e:
         raise UnknownSystemError(f"{e}; give the path of a .toml file") from None
     try:
-        text = data.removeprefix(BOM_UTF8).decode() if len(data) <= LIMIT_BYTES else " " * len(data)
+        text = data.removeprefix(BOM_UTF8).decode() if len(data) <= MAX_SYSTEM_FILE_BYTES else " " * len(data)
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
         raise FormatError(name, line, "", f"not UTF-8 text (byte {e.start}); save it as UTF-8") from None

@@ -15,11 +15,14 @@ from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 
 MAX_STEP_CHARS = 160  # characters of a step's text
-WRITES = {  # of an operator such as `*=`, the operation that computes what it writes into its left operand
+FUNCTION_OF_IN_PLACE = {  # the operation that computes what `*=` writes into its left operand
     op.names[0]: op.function for op in OPERATORS.values() if op.in_place
 }
-IN_PLACE = {plain: written for written, plain in WRITES.items()}
-KIND_KEPT = ("casting", "same_kind")  # marks a result that `out=` takes only if `+=` would write it there
+IN_PLACE_OF_FUNCTION = {plain: written for written, plain in FUNCTION_OF_IN_PLACE.items()}
+SAME_KIND_MARK = (
+    "casting",
+    "same_kind",
+)  # marks a result that `out=` takes only if `+=` would write it there
 
 
 class ProgramError(TypelatticeError, TypeError):
@@ -108,10 +111,10 @@ class Step:
     array that Python asks.
     """
 
-    OPERATION: ClassVar[str | None] = None  # its name, if no field has it
-    NUMBERS: ClassVar[tuple[str, ...]] = ()  # the fields that hold the numbers of earlier steps
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ()  # the fields that hold arguments
-    DTYPE: ClassVar[str] = ""  # the field that holds the dtype that the source asks for
+    FIXED_OPERATION: ClassVar[str | None] = None  # its name, if no field has it
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ()  # the fields that hold the numbers of earlier steps
+    ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ()  # the fields that hold arguments
+    DTYPE_FIELD: ClassVar[str] = ""  # the field that holds the dtype that the source asks for
 
     text: str
     location: SourceLocation | None = None
@@ -121,12 +124,12 @@ class Step:
     @property
     def op(self) -> str | None:
         """The name of the operation; None for an input or a number."""
-        return getattr(self, "name", self.OPERATION)
+        return getattr(self, "name", self.FIXED_OPERATION)
 
     @property
-    def asked_dtype(self) -> AnyDType | None:
+    def requested_dtype(self) -> AnyDType | None:
         """The dtype that the source asks for; None if it asks for none."""
-        return getattr(self, self.DTYPE) if self.DTYPE else None
+        return getattr(self, self.DTYPE_FIELD) if self.DTYPE_FIELD else None
 
     @property
     def inputs(self) -> tuple[int, ...]:
@@ -136,9 +139,9 @@ class Step:
     def map_refs(self, number: Callable[[int], int], argument: Callable[[Argument], Any]) -> Self:
         """Return the step with other earlier steps in place of those it uses, by number and as arguments."""
         changed: dict[str, Any] = {}
-        for name in self.ARGUMENTS:
+        for name in self.ARGUMENT_FIELDS:
             changed[name] = map_argument(getattr(self, name), argument)
-        for name in self.NUMBERS:
+        for name in self.STEP_FIELDS:
             held = getattr(self, name)
             if isinstance(held, int):
                 changed[name] = number(held)
@@ -151,10 +154,10 @@ class Step:
 class Input(Step):
     """An input of the program, named by its text.
 
-    `given` is its operand. A string is left to the system to read, because its file may define the dtype.
+    `fixed_result` is its operand. A string is left to the system to read: its file may define the dtype.
     """
 
-    given: Operand | str
+    fixed_result: Operand | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,34 +171,34 @@ class Number(Step):
 class Call(Step):
     """A step that calls an operation: its name, its arguments, and the numbers of the steps it takes.
 
-    `operator`: it is written with a Python operator, which makes a Python number of Python numbers.
+    `is_operator`: it is written with a Python operator, which makes a Python number of Python numbers.
     `dtype`: the dtype given by name, as in `sum(x, dtype=float32)`.
     `lists`: the operands that are written as lists, of which the library makes arrays.
     `rebinds`: the source has an operator such as `*=`. A library with scalars of its own, such as NumPy, then
     replaces the left operand.
     `module`: the library's module, if its functions follow a system of their own; see Excerpt.
-    `own`: the operation, if a system's file defines it.
+    `custom_operation`: the operation, if a system's file defines it.
     """
 
-    NUMBERS: ClassVar[tuple[str, ...]] = ("operands", "lists")
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ("args", "keywords", "dtype")
-    DTYPE: ClassVar[str] = "dtype"
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operands", "lists")
+    ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("args", "keywords", "dtype")
+    DTYPE_FIELD: ClassVar[str] = "dtype"
 
     name: str
     args: tuple[Argument, ...]
     keywords: Keywords
     operands: tuple[int, ...]
-    operator: bool = False
+    is_operator: bool = False
     dtype: AnyDType | None = None
     lists: tuple[int, ...] = ()
     rebinds: bool = False
     module: str = ""
-    own: Operation | None = None
+    custom_operation: Operation | None = None
 
     @property
     def operation(self) -> Operation:
         """The operation that it calls; for `+=` the one that computes the value, `add`."""
-        return self.own or OPERATIONS[WRITES.get(self.name, self.name)]
+        return self.custom_operation or OPERATIONS[FUNCTION_OF_IN_PLACE.get(self.name, self.name)]
 
     @property
     def inputs(self) -> tuple[int, ...]:
@@ -209,10 +212,10 @@ class Call(Step):
 class Cast(Step):
     """An explicit cast of an earlier step."""
 
-    OPERATION: ClassVar[str | None] = "astype"
-    NUMBERS: ClassVar[tuple[str, ...]] = ("source",)
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ("to",)
-    DTYPE: ClassVar[str] = "to"
+    FIXED_OPERATION: ClassVar[str | None] = "astype"
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("source",)
+    ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("to",)
+    DTYPE_FIELD: ClassVar[str] = "to"
 
     source: int
     to: AnyDType
@@ -225,9 +228,9 @@ class Index(Step):
     `lists` says how lists stand in the key: "index" if it is one, "indices" if one is among several.
     """
 
-    OPERATION: ClassVar[str | None] = "getitem"
-    NUMBERS: ClassVar[tuple[str, ...]] = ("source",)
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ("key",)
+    FIXED_OPERATION: ClassVar[str | None] = "getitem"
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("source",)
+    ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("key",)
 
     source: int
     key: Argument
@@ -238,8 +241,8 @@ class Index(Step):
 class Item(Step):
     """An element of an earlier step as a Python number of the same kind, `x.item()`."""
 
-    OPERATION: ClassVar[str | None] = "item"
-    NUMBERS: ClassVar[tuple[str, ...]] = ("source",)
+    FIXED_OPERATION: ClassVar[str | None] = "item"
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("source",)
 
     source: int
 
@@ -248,40 +251,40 @@ class Item(Step):
 class Created(Step):
     """An array made of a shape, or of Python numbers: `zeros(3)`, `asarray([1, 2])`.
 
-    Its dtype is the one asked for, else that of the step `like`, else the default dtype of `like`, a Python
-    scalar.
+    Its dtype is the one asked for, else that of the step `default_from`, else the default dtype of
+    `default_from`, a Python scalar.
     """
 
-    NUMBERS: ClassVar[tuple[str, ...]] = ("like",)
-    ARGUMENTS: ClassVar[tuple[str, ...]] = ("args", "keywords", "dtype")
-    DTYPE: ClassVar[str] = "dtype"
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("default_from",)
+    ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ("args", "keywords", "dtype")
+    DTYPE_FIELD: ClassVar[str] = "dtype"
 
     name: str
     args: tuple[Argument, ...]
     keywords: Keywords
-    like: Operand | int
+    default_from: Operand | int
     dtype: AnyDType | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Step):
-    """A step whose operation is in no table: its result is `given` under every system."""
+    """A step whose operation is in no table: its result is `fixed_result` under every system."""
 
-    NUMBERS: ClassVar[tuple[str, ...]] = ("made_of",)
+    STEP_FIELDS: ClassVar[tuple[str, ...]] = ("made_of",)
 
     name: str
-    given: Operand | str
+    fixed_result: Operand | str
     made_of: tuple[int, ...] = ()
 
 
 def _find_inputs(step: Step) -> tuple[int, ...]:
     """Return the steps that a step holds by number, then the others among its arguments."""
     found: tuple[int, ...] = ()
-    for name in step.NUMBERS:
+    for name in step.STEP_FIELDS:
         held = getattr(step, name)
         numbers = (held,) if isinstance(held, int) else held if isinstance(held, tuple) else ()
         found = (*found, *[i for i in numbers if i not in found]) if found else numbers
-    others = [i for name in step.ARGUMENTS if (x := getattr(step, name)) for i in references(x)]
+    others = [i for name in step.ARGUMENT_FIELDS if (x := getattr(step, name)) for i in references(x)]
     return (*found, *dict.fromkeys(i for i in others if i not in found)) if others else found
 
 

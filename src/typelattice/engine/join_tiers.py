@@ -11,26 +11,36 @@ from typelattice.engine.decisions import (
     ReplacedInAnswer,
     TiersJoined,
 )
-from typelattice.engine.joining import enter, join_or_tie, join_tier, own_dtype, stated_pair
+from typelattice.engine.joining import (
+    dtype_or_default,
+    find_entry_node,
+    find_override,
+    join_or_tie,
+    join_tier,
+)
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, place, weak
-from typelattice.facts.range_checks import represent
+from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
+from typelattice.facts.range_checks import is_in_range
 from typelattice.operands.operand import Operand
 
 
-def combine(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> tuple[Node, DType, bool]:
+def join_tiers(
+    rules: Rules, operands: Sequence[Operand], decisions: list[Decision]
+) -> tuple[Node, DType, bool]:
     """Join the operands. Return (node, dtype, is_weak). Raise RefusalError if no rule joins them."""
     widths = _own_widths(rules, operands)
     if widths:
-        node = join_tier(rules, widths, trail)
-        return node, *_dtype_of_node(rules, node, node.kind is not Kind.BOOL or len(operands) == 1, trail)
+        node = join_tier(rules, widths, decisions)
+        return node, *_dtype_of_node(rules, node, node.kind is not Kind.BOOL or len(operands) == 1, decisions)
     if rules.combine == "value":
         from typelattice.engine import numpy1  # only NumPy 1 promotes by value
 
-        node = numpy1.combine(rules, operands, [enter(rules, o, trail) for o in operands], trail)
+        node = numpy1.join_by_value(
+            rules, operands, [find_entry_node(rules, o, decisions) for o in operands], decisions
+        )
     else:
-        node = _by_tiers(rules, operands, trail)
-    return node, *_dtype_of_node(rules, node, False, trail)
+        node = _by_tiers(rules, operands, decisions)
+    return node, *_dtype_of_node(rules, node, False, decisions)
 
 
 def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
@@ -41,62 +51,66 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     alone = len(operands) == 1 and operands[0].dtype is not None
     if not (alone or rules.weak_join == "width") or not all(o.weak for o in operands):
         return ()
-    return rules.dtypes_in_order([own_dtype(rules, o) for o in operands])
+    return rules.dtypes_in_order([dtype_or_default(rules, o) for o in operands])
 
 
-def _by_tiers(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> Node:
+def _by_tiers(rules: Rules, operands: Sequence[Operand], decisions: list[Decision]) -> Node:
     """Join the operands of each tier, then the tiers, the lowest first."""
-    scalars_alone = rules.first and all(o.tier == "scalar" for o in operands)
+    scalars_alone = rules.first_is_array and all(o.tier == "scalar" for o in operands)
     tiers: dict[str, list[Node]] = {}
     for i, o in enumerate(operands):
-        node = enter(rules, o, trail, len(operands) == 1)
+        node = find_entry_node(rules, o, decisions, len(operands) == 1)
         tiers.setdefault(_find_tier(rules, o, scalars_alone and i == 0), []).append(node)
-    joined = [(tier, join_tier(rules, tiers[tier], trail)) for tier in reversed(rules.tiers) if tier in tiers]
-    if len(joined) > 1 and rules.joins and not scalars_alone:
+    joined = [
+        (tier, join_tier(rules, tiers[tier], decisions)) for tier in reversed(rules.tiers) if tier in tiers
+    ]
+    if len(joined) > 1 and rules.int_join_dtypes and not scalars_alone:
         highest, node = joined[-1]
-        joined[-1] = highest, _join_large_ints(rules, node, operands, trail)
+        joined[-1] = highest, _join_large_ints(rules, node, operands, decisions)
     (lower, node), *higher = joined
     for tier, high in higher:
-        node = _join_lower_tier(rules, node, lower, high, trail)
+        node = _join_lower_tier(rules, node, lower, high, decisions)
         lower = tier
     return node
 
 
-def _join_large_ints(rules: Rules, node: Node, operands: Sequence[Operand], trail: list[Decision]) -> Node:
+def _join_large_ints(
+    rules: Rules, node: Node, operands: Sequence[Operand], decisions: list[Decision]
+) -> Node:
     """Join to the node of arrays, by its value, each Python int that they cannot hold.
 
-    Ignore an int that no dtype of `joins` holds.
+    Ignore an int that no dtype of `int_join_dtypes` holds.
     """
     for o in operands:
         if o.tier != "scalar" or o.kind.category != node.kind.category or not isinstance(node, DType):
             continue
-        if not isinstance(o.value, int) or represent(o.value, node)[0]:
+        if not isinstance(o.value, int) or is_in_range(o.value, node):
             continue
         kind = Kind.SIGNED if o.value < 0 else node.kind
-        holding = [d for d in rules.joins if d in rules.order and represent(o.value, d)[0]]
+        holding = [d for d in rules.int_join_dtypes if d in rules.order and is_in_range(o.value, d)]
         wide = next((d for d in holding if d.kind is kind), holding[0] if holding else None)
         if wide is None:
             continue
-        trail.append(JoinedByValue((weak(o.kind),), wide, o.kind.word))
+        decisions.append(JoinedByValue((weak(o.kind),), wide, o.kind.word))
         if kind is not node.kind:
-            node = _signed_counterpart(rules, node, trail)
-        node = join_tier(rules, [node, wide], trail)
+            node = _signed_counterpart(rules, node, decisions)
+        node = join_tier(rules, [node, wide], decisions)
     return node
 
 
-def _signed_counterpart(rules: Rules, d: DType, trail: list[Decision]) -> DType:
+def _signed_counterpart(rules: Rules, d: DType, decisions: list[Decision]) -> DType:
     """Return the signed dtype that an unsigned one counts as beside a negative int, e.g. int16 for uint8.
 
-    This is the next wider signed dtype of `joins`. If there is none, it is the one of the same width, e.g.
-    int64 for uint64. If there is neither, it is the unsigned dtype itself.
+    This is the next wider signed dtype of `int_join_dtypes`. If there is none, it is the one of the same
+    width, e.g. int64 for uint64. If there is neither, it is the unsigned dtype itself.
     """
-    signed = [s for s in rules.joins if s.kind is Kind.SIGNED and s in rules.order]
+    signed = [s for s in rules.int_join_dtypes if s.kind is Kind.SIGNED and s in rules.order]
     wider = [s for s in signed if _count_bits(s) > _count_bits(d)] or [
         s for s in signed if _count_bits(s) == _count_bits(d)
     ]
     if not wider:
         return d
-    trail.append(JoinedByValue((d,), wider[0], Kind.SIGNED.word))
+    decisions.append(JoinedByValue((d,), wider[0], Kind.SIGNED.word))
     return wider[0]
 
 
@@ -104,21 +118,21 @@ def _count_bits(d: DType) -> int:
     return d.bits or 0
 
 
-def _find_tier(rules: Rules, o: Operand, first: bool) -> str:
+def _find_tier(rules: Rules, o: Operand, is_first: bool) -> str:
     """Return the operand's own tier if the file distinguishes it, else the highest.
 
     Python's bool counts as an array of bool, unless the file gives bool a default dtype, as PyTorch's does.
     """
     plain_bool = o.kind is Kind.BOOL and o.tier == "scalar" and Kind.BOOL not in rules.defaults
-    return rules.tiers[0] if plain_bool or first or o.tier not in rules.tiers else o.tier
+    return rules.tiers[0] if plain_bool or is_first or o.tier not in rules.tiers else o.tier
 
 
-def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, trail: list[Decision]) -> Node:
+def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: list[Decision]) -> Node:
     """Return the node of a higher tier once a lower tier joins it. Raise RefusalError if no rule applies.
 
     The lower tier adds nothing, unless its kind is higher or the file states the pair. `tier` is its name.
     """
-    stated = stated_pair(rules, high, weak(low.kind), trail)
+    stated = find_override(rules, high, weak(low.kind), decisions)
     if stated:
         return stated
     node = high if low.kind.category <= high.kind.category else _node_of_higher_kind(rules, low, high)
@@ -126,11 +140,11 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, trail: list
     if node is None:
         other = f"a Python {low.kind.word}" if tier == "scalar" else f"a 0-d array of {low}"
         article = "an" if low.kind is Kind.UNSIGNED else "a"
-        narrow = min((d for d in rules.dtypes if d.kind is low.kind), key=place, default=None)
+        narrow = min((d for d in rules.dtypes if d.kind is low.kind), key=sort_key, default=None)
         to = low if isinstance(low, DType) else rules.defaults.get(low.kind, narrow)
         remedy = f"cast the array to {article} {low.kind} dtype{f', e.g. {to}' if to else ''}"
         raise RefusalError(f"no rule takes {high} to {other}", remedy, step)
-    trail.append(step)
+    decisions.append(step)
     return node
 
 
@@ -146,11 +160,11 @@ def _node_of_higher_kind(rules: Rules, low: Node, high: Node) -> Node | None:
     return join_or_tie(rules, high, low) if low in rules.order and high in rules.order else None
 
 
-def _dtype_of_node(rules: Rules, node: Node, is_weak: bool, trail: list[Decision]) -> tuple[DType, bool]:
+def _dtype_of_node(rules: Rules, node: Node, is_weak: bool, decisions: list[Decision]) -> tuple[DType, bool]:
     """Return (dtype, is_weak) of a node: apply the file's `after` map, then a kind's default dtype."""
     after = rules.after.get(node, node)
     if after is not node:
-        trail.append(ReplacedInAnswer((node,), after, repr(node)))
+        decisions.append(ReplacedInAnswer((node,), after, repr(node)))
     if isinstance(after, DType):
         return after, is_weak
     found = after.dtype or (rules.defaults.get(after.kind) if after in rules.order else None)
@@ -159,5 +173,5 @@ def _dtype_of_node(rules: Rules, node: Node, is_weak: bool, trail: list[Decision
         raise RefusalError(
             f"a Python {after.kind.word} alone has no dtype here", "give an array or a dtype too", step
         )
-    trail.append(step)
+    decisions.append(step)
     return found, True

@@ -15,12 +15,15 @@ from typelattice.facts.libraries import library_of
 from typelattice.facts.operations import operation
 from typelattice.facts.range_checks import Value
 from typelattice.facts.shapes import Shape
-from typelattice.namespaces.errors import NamespaceError
+from typelattice.namespaces.namespace_error import NamespaceError
 from typelattice.namespaces.standard_signatures import standard
 from typelattice.operands.adapters import native
-from typelattice.operands.objects import operand
+from typelattice.operands.read_objects import operand
 
-LACKS = (NotImplementedError, TypeError)  # libraries raise these if a function has no kernel for a dtype
+NO_KERNEL_ERRORS = (
+    NotImplementedError,
+    TypeError,
+)  # libraries raise these if a function has no kernel for a dtype
 
 
 class ComputingLibrary:
@@ -30,8 +33,8 @@ class ComputingLibrary:
     module of its arrays.
     """
 
-    exact_comparisons = False  # True if it compares signed with unsigned integers without a common dtype
-    fuses = False  # True if a cast and the next step are one program, which rounds differently
+    compares_exactly = False  # True if it compares signed with unsigned integers without a common dtype
+    fuses_casts = False  # True if a cast and the next step are one program, which rounds differently
     refusals: tuple[str, ...] = ()  # texts in its errors about a number, besides OverflowErrors
     remedy = "cast to a dtype that it has"  # advice if it gave another dtype than requested
 
@@ -43,7 +46,7 @@ class ComputingLibrary:
 
     # -- dtypes
 
-    def has(self, d: DType) -> bool:
+    def has_dtype(self, d: DType) -> bool:
         """Return True if the library has a dtype."""
         try:
             self.native(d)
@@ -75,7 +78,7 @@ class ComputingLibrary:
             self._dtypes[own] = found
             return found
 
-    def weak(self, data: Any) -> bool:
+    def is_weak(self, data: Any) -> bool:
         """Return True if an array is weak to the library itself: only its kind counts."""
         return False
 
@@ -87,9 +90,9 @@ class ComputingLibrary:
 
     def cast(self, data: Any, to: Any) -> Any:
         """Cast an array to a native dtype; return it unchanged if it already has that."""
-        return data if data.dtype == to else self.checked(self.xp.astype(data, to), to)
+        return data if data.dtype == to else self.check_dtype(self.xp.astype(data, to), to)
 
-    def checked(self, data: Any, to: Any) -> Any:
+    def check_dtype(self, data: Any, to: Any) -> Any:
         """Return the library's array if it has the requested native dtype. Raises NamespaceError if not."""
         if data.dtype == to:
             return data
@@ -134,7 +137,7 @@ class ComputingLibrary:
 
         return array_api_compat.device(data)
 
-    def moved(self, data: Any, device: Any, stream: Any) -> Any:
+    def move_to_device(self, data: Any, device: Any, stream: Any) -> Any:
         """Move an array to another device."""
         import array_api_compat
 
@@ -144,7 +147,7 @@ class ComputingLibrary:
         """Return the elements that a key selects."""
         return data[key]
 
-    def stored(self, data: Any, d: DType) -> Any:
+    def cast_for_assignment(self, data: Any, d: DType) -> Any:
         """Cast an array for an assignment: complex numbers become their real parts, in bool their truth."""
         if self.dtype(data).kind is Kind.COMPLEX and d.kind is not Kind.COMPLEX:
             data = data != 0 if d.kind is Kind.BOOL else self.xp.real(data)
@@ -160,11 +163,13 @@ class ComputingLibrary:
         data[key] = value
         return data
 
-    def adopt(self, cls: type, apart: Callable[[Any], Any], together: Callable[..., Any]) -> None:
+    def register_array_class(
+        self, cls: type, flatten_array: Callable[[Any], Any], unflatten_array: Callable[..., Any]
+    ) -> None:
         """Register the class of a namespace's arrays with the library.
 
-        `apart(x)` returns (the library's array, a tuple of facts); `together(array, *facts)` rebuilds the
-        array.
+        `flatten_array(x)` returns (the library's array, a tuple of facts); `unflatten_array(array, *facts)`
+        rebuilds the array.
         """
 
     # -- functions
@@ -192,7 +197,7 @@ class ComputingLibrary:
             return False
         return True
 
-    def raw(self, op: str, zero_d: bool) -> Callable[..., Any]:
+    def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
         """Return the library's own operator or function, which takes arrays and Python scalars uncast."""
         return self.function(operation(op).function)
 
@@ -230,7 +235,9 @@ class ComputingLibrary:
         how = f"run the program over an object that has {name} and the functions of {self.name}"
         raise NamespaceError(f"{self.name} has no {name}, which {domain} defines; {how}")
 
-    def casting(self, name: str, to: Any, sources: Sequence[Any], zero_d: bool) -> Callable[..., Any]:
+    def casting_function(
+        self, name: str, to: Any, sources: Sequence[Any], zero_d: bool
+    ) -> Callable[..., Any]:
         """Build a function of positional arrays that casts each to a native dtype first.
 
         `sources` are the native dtypes of the arrays; `zero_d` is True if none of them has dimensions.

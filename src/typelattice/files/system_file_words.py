@@ -13,9 +13,9 @@ from itertools import combinations, product
 from typelattice.engine import operations as ops
 from typelattice.facts.dtypes import CODES, DTYPES, DType, Kind, Node, weak
 from typelattice.facts.operations import NAMES, OPERATIONS, OPERATORS
-from typelattice.facts.suggestions import nearest, short
-from typelattice.files.text import article
-from typelattice.operands.operand import SCALARS
+from typelattice.facts.suggestions import quote_short, spelling_hint
+from typelattice.files.system_text import article
+from typelattice.operands.operand import PYTHON_KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,17 +25,22 @@ if TYPE_CHECKING:
     W = TypeVar("W", bound=str)
 
 LETTERS = {kind.letter: kind for kind in Kind if kind is not Kind.BOOL}
-KINDS = {**{cls.__name__: kind for cls, kind in SCALARS.items()}, "uint": Kind.UNSIGNED}
-PYTHON_KINDS = {"int": "integer", "uint": "unsigned"}  # kinds of Python scalars, and those of dtypes
-TAKEN = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning of their own
-NAMED = dict.fromkeys((*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values()))  # by entries of `ops`
+KINDS = {**{cls.__name__: kind for cls, kind in PYTHON_KINDS.items()}, "uint": Kind.UNSIGNED}
+SET_NAMES_BY_PYTHON_KIND = {
+    "int": "integer",
+    "uint": "unsigned",
+}  # kinds of Python scalars, and those of dtypes
+RESERVED_WORDS = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning of their own
+ENTRY_NAMES = dict.fromkeys(
+    (*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values())
+)  # by entries of `ops`
 # What a file may have at most. A question is answered within seconds up to there, the laws of its system too.
-LIMIT_NODES = 300  # of an order, and of a list
-LIMIT_ENTRIES = 500  # of a table
-LIMIT_SETS = 8  # within one another
+MAX_NODES = 300  # of an order, and of a list
+MAX_ENTRIES = 500  # of a table
+MAX_SET_DEPTH = 8  # within one another
 
 
-class UnknownWord(ValueError):
+class UnknownWordError(ValueError):
     """A mistake at one word: it is misspelled, or means nothing there."""
 
     def __init__(self, cause: str, word: str) -> None:
@@ -47,26 +52,28 @@ class OrderDependentError(ValueError):
     """A mistake that can be judged only if the order and the way to join are free of mistakes."""
 
 
-class Consequence(ValueError):
+class ConsequentError(ValueError):
     """A mistake that follows from another one, which is reported already."""
 
 
-def unknown(what: str, word: str, known: Iterable[str], lists: bool = True) -> UnknownWord:
-    """Return the error for an unknown word: the nearest known words, or, with `lists`, all of them."""
-    words = tuple(known)
-    near = nearest(word, words) or (f"; these are {', '.join(words)}" if lists else "")
-    return UnknownWord(f"unknown {what} {short(word)}{near}", word)
+def unknown_word_error(
+    what: str, word: str, known_words: Iterable[str], lists_all: bool = True
+) -> UnknownWordError:
+    """Return the error for an unknown word: the nearest known words, or, with `lists_all`, all of them."""
+    words = tuple(known_words)
+    near = spelling_hint(word, words) or (f"; these are {', '.join(words)}" if lists_all else "")
+    return UnknownWordError(f"unknown {what} {quote_short(word)}{near}", word)
 
 
 class Words:
-    """The words of one file and their meanings: our dtypes, those in `own`, and named sets.
+    """The words of one file and their meanings: our dtypes, those in `custom_dtypes`, and named sets.
 
     `broken` are the file's own words whose meaning could not be read; with `is_whole` false there may be
     more. A mistake that uses such a word is not reported again.
     """
 
-    def __init__(self, own: Mapping[str, DType] = {}) -> None:
-        self.known = {**CODES, **DTYPES, **own}
+    def __init__(self, custom_dtypes: Mapping[str, DType] = {}) -> None:
+        self.known = {**CODES, **DTYPES, **custom_dtypes}
         self.sets: dict[str, str] = {}
         self.used: set[str] = set()  # sets that stand in a list
         self.members: dict[str, list[Node]] = {}  # of the sets that were asked for so far
@@ -76,11 +83,11 @@ class Words:
 
     def new(self, word: str, what: str) -> str:
         """Check the name that a file gives to a set or a dtype of its own, and return it."""
-        no_name = f"{short(word)} is no name for a {what}"
-        if word in self.known or word in TAKEN:
-            raise UnknownWord(f"{no_name}: it means {self.known.get(word, 'something')} already", word)
+        no_name = f"{quote_short(word)} is no name for a {what}"
+        if word in self.known or word in RESERVED_WORDS:
+            raise UnknownWordError(f"{no_name}: it means {self.known.get(word, 'something')} already", word)
         if not re.fullmatch(r"(?!inf|nan)[a-z][a-z0-9_]{0,39}", word):
-            raise UnknownWord(f"{no_name}: a new word of lower-case letters, digits and _", word)
+            raise UnknownWordError(f"{no_name}: a new word of lower-case letters, digits and _", word)
         return word
 
     def nodes(self, names: object, within: tuple[str, ...] = ()) -> list[Node]:
@@ -92,33 +99,33 @@ class Words:
                 found += self.set(word, within)
             else:
                 found.append(self.node(word))
-            if len(found) > LIMIT_NODES:
-                raise ValueError(f"a list of more than {LIMIT_NODES:,}; a system file states a rule")
+            if len(found) > MAX_NODES:
+                raise ValueError(f"a list of more than {MAX_NODES:,}; a system file states a rule")
         return found
 
     def set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
         """Return the members of a named set, which are found once."""
         if name in self.broken:
-            raise Consequence(name)
+            raise ConsequentError(name)
         if name in within:
             self.broken |= {*within[within.index(name) :]}  # each of them is in the circle
             raise ValueError(f"a circle of sets: {' -> '.join((*within[within.index(name) :], name))}")
         if name not in self.members:
             # Counted from both ends: the sets that this one stands in, and those that stand in it.
-            members = self._members(name, within) if len(within) <= LIMIT_SETS else []
+            members = self._members(name, within) if len(within) <= MAX_SET_DEPTH else []
             inner = (self.depths.get(word.strip(), -1) for word in self.sets[name].split(","))
             self.depths[name] = 1 + max(inner)
-            if max(len(within), self.depths[name]) > LIMIT_SETS:
-                raise ValueError(f"sets in sets, more than {LIMIT_SETS} deep")
+            if max(len(within), self.depths[name]) > MAX_SET_DEPTH:
+                raise ValueError(f"sets in sets, more than {MAX_SET_DEPTH} deep")
             self.members[name] = members
         return self.members[name]
 
     def _members(self, name: str, within: tuple[str, ...]) -> list[Node]:
         try:
             return self.nodes(self.sets[name], (*within, name))
-        except UnknownWord:
+        except UnknownWordError:
             if within:  # reported where this set stands
-                raise Consequence(name) from None
+                raise ConsequentError(name) from None
             self.broken.add(name)
             raise
         except ValueError:
@@ -153,32 +160,32 @@ class Words:
         self.check_broken(word)
         if word in self.sets:
             members = self.sets[word].split(",")[0].strip()
-            cause = f"{short(word)} is a set, and one dtype is wanted here; name one, such as {members}"
-            return UnknownWord(cause, word)
+            cause = f"{quote_short(word)} is a set, and one dtype is wanted here; name one, such as {members}"
+            return UnknownWordError(cause, word)
         if re.fullmatch(r"\w+\*? *[-*/|&] *\w+\*?", word):
-            return UnknownWord(f'unknown dtype {short(word)}; write pairs as "f32 + i8"', word)
+            return UnknownWordError(f'unknown dtype {quote_short(word)}; write pairs as "f32 + i8"', word)
         if re.search(r"[,;+>]", stem):
-            return UnknownWord(f"unknown dtype {short(word)}; one dtype is wanted here", word)
-        near = nearest(stem, {**self.known, **self.sets}) or "; no dtype and no set has this name"
-        return UnknownWord(f"unknown dtype {short(word)}{near}", word)
+            return UnknownWordError(f"unknown dtype {quote_short(word)}; one dtype is wanted here", word)
+        near = spelling_hint(stem, {**self.known, **self.sets}) or "; no dtype and no set has this name"
+        return UnknownWordError(f"unknown dtype {quote_short(word)}{near}", word)
 
     def check_broken(self, word: str) -> None:
-        """Raise Consequence for a word whose meaning could not be read."""
+        """Raise ConsequentError for a word whose meaning could not be read."""
         if word in self.broken or not self.is_whole:
-            raise Consequence(word)
+            raise ConsequentError(word)
 
     def dtype(self, node: Node, *kinds: Kind) -> DType:
         """Return a node that is a dtype, of a kind that Python calls as one of these, if there are any."""
         if not isinstance(node, DType):
-            raise UnknownWord(f'{node} has no width; name a dtype such as "i32"', str(node))
+            raise UnknownWordError(f'{node} has no width; name a dtype such as "i32"', str(node))
         if kinds and node.kind.word not in [kind.word for kind in kinds]:
             raise ValueError(f"{node} is no dtype for {kinds[0].word}")
         return node
 
-    def several(self, word: str, codes: object, *more: Kind) -> tuple[DType, ...]:
+    def read_scalar_dtypes(self, word: str, codes: object, *more: Kind) -> tuple[DType, ...]:
         """One dtype or several for Python scalars of a kind; they may be of `more` kinds."""
         kinds = kind_of(word), *more
-        return once(self.dtype(self.node(code.strip()), *kinds) for code in text(codes).split(","))
+        return read_distinct(self.dtype(self.node(code.strip()), *kinds) for code in text(codes).split(","))
 
     def sources(self, names: object) -> list[DType | Kind]:
         """Read `bool, int, f8, small`: a list of kinds, dtypes and sets of dtypes."""
@@ -192,27 +199,31 @@ class Words:
                 self.check_broken(word)
                 if not word:
                     raise ValueError("a kind is missing")
-                if word in PYTHON_KINDS:
-                    near = PYTHON_KINDS[word]
-                    raise UnknownWord(f"unknown kind {short(word)} (did you mean {near}?)", word)
-                raise unknown("kind or dtype", word, {**ops.KINDS, **self.known, **self.sets}, lists=False)
+                if word in SET_NAMES_BY_PYTHON_KIND:
+                    near = SET_NAMES_BY_PYTHON_KIND[word]
+                    raise UnknownWordError(f"unknown kind {quote_short(word)} (did you mean {near}?)", word)
+                raise unknown_word_error(
+                    "kind or dtype", word, {**ops.KINDS, **self.known, **self.sets}, lists_all=False
+                )
         return found
 
 
-def check_entry(op: str, own: Iterable[str] = ()) -> None:
+def check_entry(op: str, custom_names: Iterable[str] = ()) -> None:
     """Raise ValueError unless a word names an operation, a class or a group of operations.
 
-    `own` are the operations that the file defines.
+    `custom_names` are the operations that the file defines.
     """
-    if op not in NAMED and op not in own:
-        near = f"; write {NAMES[op].name}" if op in NAMES else nearest(op, (*NAMED, *own))
-        raise UnknownWord(f"unknown operation or class {short(op)}{near}", op)
+    if op not in ENTRY_NAMES and op not in custom_names:
+        near = (
+            f"; write {NAMES[op].name}" if op in NAMES else spelling_hint(op, (*ENTRY_NAMES, *custom_names))
+        )
+        raise UnknownWordError(f"unknown operation or class {quote_short(op)}{near}", op)
 
 
 def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
     """Return the kind of a Python scalar."""
     if word not in known:
-        raise unknown("kind of scalar", word, known)
+        raise unknown_word_error("kind of scalar", word, known)
     return KINDS[word]
 
 
@@ -237,21 +248,21 @@ def items(table: object) -> Iterable[tuple[str, object]]:
 
 
 def one_of(value: object, allowed: Iterable[W]) -> W:
-    """Return the allowed word that a value equals. Raise UnknownWord if it is none of them."""
+    """Return the allowed word that a value equals. Raise UnknownWordError if it is none of them."""
     words = tuple(allowed)
     if value not in words:
         listed = ", ".join(f'"{word}"' if " " in word else word for word in words)
-        near = nearest(str(value), words) if isinstance(value, str) else ""
-        raise UnknownWord(f"should be one of {listed}, is {short(str(value))}{near}", str(value))
+        near = spelling_hint(str(value), words) if isinstance(value, str) else ""
+        raise UnknownWordError(f"should be one of {listed}, is {quote_short(str(value))}{near}", str(value))
     return next(word for word in words if word == value)
 
 
 def each_of(words: object, allowed: Iterable[str]) -> tuple[str, ...]:
     """Return a list of words, each one of those allowed."""
-    return once([one_of(word.strip(), allowed) for word in text(words).split(",")])
+    return read_distinct([one_of(word.strip(), allowed) for word in text(words).split(",")])
 
 
-def once(listed: Iterable[T]) -> tuple[T, ...]:
+def read_distinct(listed: Iterable[T]) -> tuple[T, ...]:
     """Read a list without repetitions."""
     found = tuple(listed)
     counted = Counter(found)

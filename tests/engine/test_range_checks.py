@@ -13,7 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from typelattice.facts.dtypes import DTYPES, DType, Kind
-from typelattice.facts.range_checks import represent
+from typelattice.facts.range_checks import Value, is_in_range, overflow_result
+
+
+def check_range(value: Value, d: DType) -> tuple[bool, Value | None]:
+    return is_in_range(value, d), overflow_result(value, d)
 
 
 def native(d: DType) -> np.dtype | None:  # type: ignore[type-arg]
@@ -52,7 +56,7 @@ def cast(x: object, d: DType) -> object:
 def test_integers_hold_what_lies_between_their_ends(d: DType) -> None:
     assert d.min is not None and d.max is not None
     for v in {*EDGES, d.min, d.max, d.min - 1, d.max + 1}:
-        held, becomes = represent(int(v), d)
+        held, becomes = check_range(int(v), d)
         assert held == (d.min <= v <= d.max)
         assert (becomes is None) == held
 
@@ -60,7 +64,7 @@ def test_integers_hold_what_lies_between_their_ends(d: DType) -> None:
 @pytest.mark.parametrize("d", INTEGERS, ids=repr)
 def test_integers_wrap_as_numpys_casts_do(d: DType) -> None:
     for v in EDGES:
-        held, becomes = represent(v, d)
+        held, becomes = check_range(v, d)
         if -(2**63) <= v < 2**64:
             assert int(str(cast(v, d))) == (v if held else becomes)
         elif not held:
@@ -77,7 +81,7 @@ def test_numpy_raises_for_a_python_int_exactly_where_it_is_not_held(d: DType) ->
             raised = True
         else:
             raised = False
-        assert raised == (not represent(v, d)[0]), v
+        assert raised == (not is_in_range(v, d)), v
 
 
 def edges(d: DType) -> list[float]:
@@ -101,7 +105,7 @@ def edges(d: DType) -> list[float]:
 @pytest.mark.parametrize("d", INFINITE, ids=repr)
 def test_floats_overflow_as_numpys_casts_do(d: DType) -> None:
     for v in [s * e for e in [*edges(d), 1e300, 1e39, 65504.0, 65519.99, 65520.0] for s in (1, -1)]:
-        held, becomes = represent(v, d)
+        held, becomes = check_range(v, d)
         real = cast(v, d)
         assert held == math.isfinite(real), v  # type: ignore[arg-type]
         assert becomes == (None if held else real)
@@ -111,7 +115,7 @@ def test_floats_overflow_as_numpys_casts_do(d: DType) -> None:
 def test_random_floats_overflow_as_numpys_casts_do(v: float, d: DType) -> None:
     if not hasattr(np, d.name) and abs(v) < float(np.finfo(np.float32).max):
         v = float(np.float32(v))
-    held, becomes = represent(v, d)
+    held, becomes = check_range(v, d)
     assert (held, becomes) == ((True, None) if math.isfinite(real := cast(v, d)) else (False, real))  # type: ignore[arg-type]
 
 
@@ -119,12 +123,12 @@ def test_random_floats_overflow_as_numpys_casts_do(v: float, d: DType) -> None:
 def test_formats_without_inf_are_left_where_numpys_casts_give_nan(d: DType) -> None:
     signs = (1, -1) if "s" in d.specials else (1,)
     for v in [s * e for e in [*edges(d), 1e300] for s in signs if e or "z" in d.specials]:
-        assert represent(v, d)[0] == (not math.isnan(cast(v, d))), v  # type: ignore[arg-type]
+        assert is_in_range(v, d) == (not math.isnan(cast(v, d))), v  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("d", [d for d in FLOATS if "i" not in d.specials], ids=repr)
 def test_nothing_becomes_inf_in_a_format_without_inf(d: DType) -> None:
-    held, becomes = represent(1e300, d)
+    held, becomes = check_range(1e300, d)
     assert not held
     real = cast(1e300, d)
     assert isinstance(becomes, float)
@@ -142,21 +146,21 @@ def test_ints_overflow_at_half_a_unit_above_the_largest(v: int, d: DType) -> Non
     """Exactly; NumPy goes by way of float64, and so rounds twice."""
     assert d.precision is not None and isinstance(d.max, float)
     limit = Fraction(d.max) + Fraction(2) ** (math.frexp(d.max)[1] - d.precision - 1)
-    held, becomes = represent(v, d)
+    held, becomes = check_range(v, d)
     assert held == (abs(v) < limit)
     assert becomes == (None if held else math.inf if v > 0 else -math.inf)
 
 
 @pytest.mark.parametrize("v", [math.inf, -math.inf, math.nan])
 def test_what_is_not_finite_does_not_overflow(v: float) -> None:
-    assert all(represent(v, d) == (True, None) for d in INFINITE)
+    assert all(check_range(v, d) == (True, None) for d in INFINITE)
 
 
 @pytest.mark.parametrize("d", COMPLEX, ids=repr)
 def test_complex_overflows_part_by_part_as_numpys_casts_do(d: DType) -> None:
     big = [1e39j, 1e39 + 1j, -1e39 + 1e39j, 1e300 - 1e300j, 65519 + 65520j, 1 + 2j, 0j]
     for v in big:
-        held, becomes = represent(v, d)
+        held, becomes = check_range(v, d)
         real = cast(v, d)
         assert isinstance(real, complex)
         assert held == (not cmath.isinf(real))
@@ -173,4 +177,4 @@ def test_complex_overflows_part_by_part_as_numpys_casts_do(d: DType) -> None:
 
 
 def test_a_width_that_the_platform_decides_holds_everything() -> None:
-    assert represent(2**64, DTYPES["index"]) == (True, None)
+    assert check_range(2**64, DTYPES["index"]) == (True, None)

@@ -7,11 +7,19 @@ from math import frexp
 from sys import float_info
 
 from typelattice.facts.dtypes import DType, Kind, intern_dtype, least_of_float, numpy_reading
-from typelattice.facts.finite_values import significant_bits, values
-from typelattice.facts.suggestions import short
+from typelattice.facts.finite_values import find_finite_values, significant_bits
+from typelattice.facts.suggestions import quote_short
 from typelattice.files.family_entries import read_parameters
-from typelattice.files.text import article
-from typelattice.files.vocabulary import Consequence, UnknownWord, Words, items, one_of, text, unknown
+from typelattice.files.system_file_words import (
+    ConsequentError,
+    UnknownWordError,
+    Words,
+    items,
+    one_of,
+    text,
+    unknown_word_error,
+)
+from typelattice.files.system_text import article
 
 Number = int | float
 Noting = Callable[[str], AbstractContextManager[None]]  # of what is wrong with one fact
@@ -21,16 +29,16 @@ FACTS: dict[str, str] = {  # what each should be
     "step": "a number", "values": "a list", "specials": "a string", "parameters": "a table",
     "joins": "a table", "from": "a table",
 }  # fmt: skip
-KNOWN_AS = {
+TYPE_NAMES = {
     str: ["a string"], int: ["a whole number", "a number"], float: ["a number"], list: ["a list"],
     dict: ["a table"],
 }
-BETWEEN = {  # the least and the greatest that a fact may be
+LIMITS_OF_FACTS = {  # the least and the greatest that a fact may be
     "bits": (1, 512), "storage_bits": (1, 4096), "precision": (1, 1024), "min_exponent": (-1074, 1023),
     "min": (-float_info.max, float_info.max), "max": (-float_info.max, float_info.max),
     "step": (0, float_info.max),
 }  # fmt: skip
-COMMON = ("kind", "code", "bits", "storage_bits")
+COMMON_FACTS = ("kind", "code", "bits", "storage_bits")
 FORMS = {  # ways to say which values a dtype has: the facts that each takes, beside those of all
     "a bool": (),
     "an integer": ("min", "max"),
@@ -40,11 +48,11 @@ FORMS = {  # ways to say which values a dtype has: the facts that each takes, be
     "a dtype of unknown values": ("values", "min", "max", "specials"),
     "a dtype with parameters": ("specials", "parameters", "joins", "from"),
 }
-LIMIT_VALUES = 256
+MAX_LISTED_VALUES = 256
 UNKNOWN = "unknown"
 
 
-def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
+def read_custom_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
     """Read a dtype of the file's own, and add it to the words. Raise ValueError for impossible facts.
 
     `noting` keeps a mistake in one fact, so that those in others are found as well.
@@ -59,13 +67,13 @@ def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
     if kind is Kind.BOOL:
         bits = bits or 1
     if bits and isinstance(storage, int) and storage < bits:
-        raise UnknownWord("the fact storage_bits should be no less than bits", "storage_bits")
+        raise UnknownWordError("the fact storage_bits should be no less than bits", "storage_bits")
     if kind is Kind.COMPLEX and (bits is None or bits % 2):
         raise ValueError("a complex dtype needs the fact bits, an even number: those of both parts")
     for word in {name, code}:
         words.new(word, "dtype")
         if as_numpy := numpy_reading(word):
-            raise ValueError(f"{short(word)} is no name for a dtype: NumPy means {as_numpy} by it")
+            raise ValueError(f"{quote_short(word)} is no name for a dtype: NumPy means {as_numpy} by it")
     low, high, precision, exponent, step, listed = _read_values(form, kind, bits, given)
     specials = _read_specials(form, kind, low, given)
     storage = storage if storage or kind is Kind.BOOL else bits
@@ -77,44 +85,44 @@ def own_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
     return d
 
 
-def _check_facts(form: str, given: Mapping[str, object]) -> None:
-    """Raise UnknownWord for a fact that does not go with the form of a dtype."""
-    for fact in given:
-        if fact not in (*COMMON, *FORMS[form]):
-            beside = ", ".join((*COMMON, *FORMS[form]))
+def _check_facts(form: str, stated_facts: Mapping[str, object]) -> None:
+    """Raise UnknownWordError for a fact that does not go with the form of a dtype."""
+    for fact in stated_facts:
+        if fact not in (*COMMON_FACTS, *FORMS[form]):
+            beside = ", ".join((*COMMON_FACTS, *FORMS[form]))
             cause = f"the fact {fact} does not go with {form}, which has {beside}; leave it out"
-            raise UnknownWord(cause, fact)
+            raise UnknownWordError(cause, fact)
 
 
 def _read_values(
-    form: str, kind: Kind, bits: int | None, given: Mapping[str, object]
+    form: str, kind: Kind, bits: int | None, stated_facts: Mapping[str, object]
 ) -> tuple[Number | None, Number | None, int | None, int | None, Number | None, tuple[Number, ...]]:
     """Return the least and greatest value, the precision, the exponent, the step and the listed values."""
     match form:
         case "a bool":
             return 0, 1, None, None, 1, ()
         case "an integer":
-            return *_whole_ends(kind, bits, given), None, None, 1, ()
+            return *_whole_ends(kind, bits, stated_facts), None, None, 1, ()
         case "a float":
-            return *_read_binary(given), None, ()
+            return *_read_binary(stated_facts), None, ()
         case "fixed point":
-            low, high, step = _compute_fixed_point_ends(given)
+            low, high, step = _compute_fixed_point_ends(stated_facts)
             return low, high, None, None, step, ()
         case "a list of values":
-            listed = _sort_values(kind, given["values"])
+            listed = _sort_values(kind, stated_facts["values"])
             return listed[0], listed[-1], None, None, None, listed
-    return *_read_ends(kind, given), None, None, None, ()
+    return *_read_ends(kind, stated_facts), None, None, None, ()
 
 
 def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
-    """Read the given facts, each of the right type and size. Raise Consequence after mistakes in some."""
+    """Read the given facts, each of the right type and size. Raise ConsequentError after mistakes in some."""
     given, right = dict(items(facts)), set[str]()
     for fact, value in given.items():
         with noting(fact):
             _check_fact(fact, value)
             right.add(fact)
     if len(right) < len(given):
-        raise Consequence("facts")
+        raise ConsequentError("facts")
     if "kind" not in given:
         raise ValueError("a dtype needs the fact kind")
     return given
@@ -123,67 +131,67 @@ def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
 def _check_fact(fact: str, value: object) -> None:
     """Raise ValueError for an unknown fact, or for one of another type or size."""
     if fact not in FACTS:
-        raise unknown("fact", fact, FACTS)
+        raise unknown_word_error("fact", fact, FACTS)
     if fact == "kind" and isinstance(value, str):
         one_of(value, Kind)
     if fact == "values" and isinstance(value, str):
         if value != UNKNOWN:
-            raise UnknownWord(f'the fact values should be a list of numbers, or "{UNKNOWN}"', fact)
-    elif FACTS[fact] not in KNOWN_AS.get(type(value), ()):
-        raise UnknownWord(f"the fact {fact} should be {FACTS[fact]}, is {article(type(value))}", fact)
+            raise UnknownWordError(f'the fact values should be a list of numbers, or "{UNKNOWN}"', fact)
+    elif FACTS[fact] not in TYPE_NAMES.get(type(value), ()):
+        raise UnknownWordError(f"the fact {fact} should be {FACTS[fact]}, is {article(type(value))}", fact)
     if isinstance(value, int | float):
-        least, greatest = BETWEEN[fact]
+        least, greatest = LIMITS_OF_FACTS[fact]
         if not least <= value <= greatest:
-            raise UnknownWord(f"the fact {fact} should lie between {least:g} and {greatest:g}", fact)
+            raise UnknownWordError(f"the fact {fact} should lie between {least:g} and {greatest:g}", fact)
 
 
-def _find_form(kind: Kind, given: Mapping[str, object]) -> str:
+def _find_form(kind: Kind, stated_facts: Mapping[str, object]) -> str:
     """Return the way in which the facts state the values of the dtype."""
     if kind is Kind.BOOL:
         return "a bool"
-    if "parameters" in given:
+    if "parameters" in stated_facts:
         return "a dtype with parameters"
-    if "values" in given:
-        return "a dtype of unknown values" if given["values"] == UNKNOWN else "a list of values"
+    if "values" in stated_facts:
+        return "a dtype of unknown values" if stated_facts["values"] == UNKNOWN else "a list of values"
     if kind.category < Kind.FLOAT.category:
         return "an integer"
-    return "fixed point" if "step" in given else "a float"
+    return "fixed point" if "step" in stated_facts else "a float"
 
 
-def _read_bits(given: Mapping[str, object]) -> int | None:
-    bits = given.get("bits")
-    if bits is not None and given["kind"] == Kind.BOOL and bits != 1:
+def _read_bits(stated_facts: Mapping[str, object]) -> int | None:
+    bits = stated_facts.get("bits")
+    if bits is not None and stated_facts["kind"] == Kind.BOOL and bits != 1:
         raise ValueError("a bool has one bit that is used; say what it occupies with storage_bits")
     return bits if isinstance(bits, int) else None
 
 
-def _read_number(kind: Kind, given: Mapping[str, object], fact: str) -> Number | None:
+def _read_number(kind: Kind, stated_facts: Mapping[str, object], fact: str) -> Number | None:
     """Return a fact that is a number: of an integer a whole one, of a float a fraction."""
-    value = given.get(fact)
+    value = stated_facts.get(fact)
     if not isinstance(value, int | float):
         return None
     if kind.category >= Kind.FLOAT.category:
         return float(value)
     if not isinstance(value, int):
-        raise UnknownWord(f"the fact {fact} of an integer should be a whole number", fact)
+        raise UnknownWordError(f"the fact {fact} of an integer should be a whole number", fact)
     return value
 
 
-def _read_ends(kind: Kind, given: Mapping[str, object]) -> tuple[Number | None, Number | None]:
+def _read_ends(kind: Kind, stated_facts: Mapping[str, object]) -> tuple[Number | None, Number | None]:
     """Return the least and the greatest value, as far as they are given."""
-    low, high = _read_number(kind, given, "min"), _read_number(kind, given, "max")
+    low, high = _read_number(kind, stated_facts, "min"), _read_number(kind, stated_facts, "max")
     if low is not None and high is not None and low >= high:
-        raise UnknownWord("the fact min should be less than max", "min")
+        raise UnknownWordError("the fact min should be less than max", "min")
     if kind is Kind.UNSIGNED and (low or 0) < 0:
-        raise UnknownWord("the fact min of an unsigned dtype should be no less than 0", "min")
+        raise UnknownWordError("the fact min of an unsigned dtype should be no less than 0", "min")
     return low, high
 
 
 def _whole_ends(
-    kind: Kind, bits: int | None, given: Mapping[str, object]
+    kind: Kind, bits: int | None, stated_facts: Mapping[str, object]
 ) -> tuple[Number | None, Number | None]:
     """Return the least and greatest value of an integer dtype: those given, or else those of its bits."""
-    low, high = _read_ends(kind, given)
+    low, high = _read_ends(kind, stated_facts)
     if bits is None:
         if low is not None or high is not None:
             raise ValueError("the facts min and max of an integer go with bits")
@@ -198,9 +206,13 @@ def _whole_ends(
     return low, high
 
 
-def _read_binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
+def _read_binary(stated_facts: Mapping[str, object]) -> tuple[float, float, int, int]:
     """Return the least and the greatest value, the precision and the smallest exponent of a binary float."""
-    high, precision, exponent = given.get("max"), given.get("precision"), given.get("min_exponent")
+    high, precision, exponent = (
+        stated_facts.get("max"),
+        stated_facts.get("precision"),
+        stated_facts.get("min_exponent"),
+    )
     if not (isinstance(high, int | float) and isinstance(precision, int) and isinstance(exponent, int)):
         cause = "a float needs the facts max, precision and min_exponent; or min, max and step; or values"
         raise ValueError(cause)
@@ -211,74 +223,76 @@ def _read_binary(given: Mapping[str, object]) -> tuple[float, float, int, int]:
         raise ValueError(cause)
     high = float(high)
     if high < 2.0**exponent:
-        raise UnknownWord("the fact max should be no less than 2 to the power of min_exponent", "max")
+        raise UnknownWordError("the fact max should be no less than 2 to the power of min_exponent", "max")
     if significant_bits(high.as_integer_ratio()[0]) > precision:
         cause = f"the fact max should be one of its values, of at most {precision} significant bits"
-        raise UnknownWord(cause, "max")
-    specials = text(given.get("specials", "szmin"))
+        raise UnknownWordError(cause, "max")
+    specials = text(stated_facts.get("specials", "szmin"))
     return least_of_float(high, precision, exponent, specials), high, precision, exponent
 
 
-def _compute_fixed_point_ends(given: Mapping[str, object]) -> tuple[float, float, float]:
+def _compute_fixed_point_ends(stated_facts: Mapping[str, object]) -> tuple[float, float, float]:
     """Return the least value, the greatest value and the step of a fixed-point dtype."""
-    low, high = _read_ends(Kind.FLOAT, given)
-    step = _read_number(Kind.FLOAT, given, "step")
+    low, high = _read_ends(Kind.FLOAT, stated_facts)
+    step = _read_number(Kind.FLOAT, stated_facts, "step")
     if low is None or high is None or not step:
         raise ValueError("fixed point needs the facts min, max and step")
     if frexp(step)[0] != 0.5:
         cause = f'the fact step should be a power of two, as 0.25; of decimals say values = "{UNKNOWN}"'
-        raise UnknownWord(cause, "step")
+        raise UnknownWordError(cause, "step")
     if low > 0 or high < 0 or low % step or high % step:
         raise ValueError("the facts min and max should be multiples of step, and zero between them")
     return low, high, step
 
 
-def _sort_values(kind: Kind, given: object) -> tuple[Number, ...]:
+def _sort_values(kind: Kind, stated_facts: object) -> tuple[Number, ...]:
     """Return the values of a list, from the least to the greatest."""
-    assert isinstance(given, list)
-    for value in given:
+    assert isinstance(stated_facts, list)
+    for value in stated_facts:
         if type(value) not in (int, float) or not abs(value) <= float_info.max:
-            raise UnknownWord("the fact values should list numbers", "values")
+            raise UnknownWordError("the fact values should list numbers", "values")
         if kind.category < Kind.FLOAT.category and type(value) is not int:
-            raise UnknownWord("the fact values of an integer should list whole numbers", "values")
-    if len(given) > LIMIT_VALUES:
-        cause = f"the fact values lists {len(given):,} numbers, and {LIMIT_VALUES} is the most"
-        raise UnknownWord(f'{cause}; write min, max and step, or values = "{UNKNOWN}"', "values")
-    found = sorted({value if kind.category < Kind.FLOAT.category else float(value) for value in given})
-    if not 2 <= len(found) == len(given) <= LIMIT_VALUES:
-        cause = f"the fact values should list from 2 to {LIMIT_VALUES} numbers, each once"
-        raise UnknownWord(cause, "values")
+            raise UnknownWordError("the fact values of an integer should list whole numbers", "values")
+    if len(stated_facts) > MAX_LISTED_VALUES:
+        cause = f"the fact values lists {len(stated_facts):,} numbers, and {MAX_LISTED_VALUES} is the most"
+        raise UnknownWordError(f'{cause}; write min, max and step, or values = "{UNKNOWN}"', "values")
+    found = sorted({value if kind.category < Kind.FLOAT.category else float(value) for value in stated_facts})
+    if not 2 <= len(found) == len(stated_facts) <= MAX_LISTED_VALUES:
+        cause = f"the fact values should list from 2 to {MAX_LISTED_VALUES} numbers, each once"
+        raise UnknownWordError(cause, "values")
     if kind is Kind.UNSIGNED and found[0] < 0:
-        raise UnknownWord("the fact values of an unsigned dtype should be no less than 0", "values")
+        raise UnknownWordError("the fact values of an unsigned dtype should be no less than 0", "values")
     return tuple(found)
 
 
-def _read_specials(form: str, kind: Kind, low: Number | None, given: Mapping[str, object]) -> str:
+def _read_specials(form: str, kind: Kind, low: Number | None, stated_facts: Mapping[str, object]) -> str:
     """Return the letters of what a dtype has beside its finite values, and of sign and zero."""
     if form in ("a bool", "an integer"):
         return "sz" if kind is Kind.SIGNED else "z"
-    listed = given.get("values")
+    listed = stated_facts.get("values")
     own = "s" * (low is None or low < 0) + "z" * (not isinstance(listed, list) or 0 in listed)
     derived = form in ("fixed point", "a list of values")
     default = "szmin" if form == "a float" else own if derived else f"{own}{'m' * ('s' in own)}in"
-    found = text(given.get("specials", default))
+    found = text(stated_facts.get("specials", default))
     if not {*found} <= {*"szmin"} or len({*found}) < len(found):
-        raise UnknownWord("the fact specials should have letters of szmin, each once", "specials")
+        raise UnknownWordError("the fact specials should have letters of szmin, each once", "specials")
     if derived and {*found} & {*"sz"} != {*own}:
         cause = f"the fact specials should have {' and '.join(own) or 'neither s nor z'}, as its values do"
-        raise UnknownWord(cause, "specials")
+        raise UnknownWordError(cause, "specials")
     if form == "a dtype of unknown values" and low is not None and ("s" in found) != ("s" in own):
-        raise UnknownWord("the facts min and specials should agree on the sign", "specials")
+        raise UnknownWordError("the facts min and specials should agree on the sign", "specials")
     if "s" in found and "z" not in found and not derived:
-        raise UnknownWord("the fact specials has a sign without a zero; write sz", "specials")
+        raise UnknownWordError("the fact specials has a sign without a zero; write sz", "specials")
     if "m" in found and not {*"sz"} <= {*found}:
-        raise UnknownWord("the fact specials has a minus zero without sign and zero; write szm", "specials")
+        raise UnknownWordError(
+            "the fact specials has a minus zero without sign and zero; write szm", "specials"
+        )
     return found
 
 
 def _check_count(d: DType) -> None:
     """Raise ValueError if a dtype has more values than its bits can distinguish."""
-    its = values(d)
+    its = find_finite_values(d)
     if its is None or d.bits is None:
         return
     bits = d.bits // 2 if d.kind is Kind.COMPLEX else d.bits

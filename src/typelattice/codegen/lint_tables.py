@@ -21,21 +21,21 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import CODES, DTYPES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.order import Order
-from typelattice.facts.suggestions import clip_text, nearest, short
-from typelattice.recorded.observed import observed
+from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
 MAX_FILE_BYTES = 10_000_000  # bytes of a file that is read
-KINDS = ("grid", "pairs", "covers")
-KEYS = (
+TABLE_KINDS = ("grid", "pairs", "covers")
+FORM_KEYS = (
     "kind", "after", "axis", "comments", "entry", "guard", "symmetric", "names", "refused", "skip", "before",
 )  # fmt: skip
-COMMENTS = {  # of a language, by the word that a form says
+COMMENT_PATTERNS = {  # of a language, by the word that a form says
     "c": r"/\*.*?\*/|//[^\n]*",
     "python": r"#[^\n]*",
     "none": r"(?!)",
 }
 BRACKETS = {"{": "}", "[": "]", "(": ")"}
-REFUSED = "refused"
+REFUSED_WORD = "refused"
 WILDCARD = "_"
 
 
@@ -44,7 +44,7 @@ class LintError(TypelatticeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TableForm:
     """The place of a table and the meaning of its words; the fields are the keys of the file.
 
     `after` is the text behind which the table begins. `entry` is a regular expression with the groups left,
@@ -67,7 +67,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedCell:
     """The result that a table states for two dtypes, and the line; `result` is None for a refusal."""
 
     left: str
@@ -77,41 +77,45 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class CellDifference:
     """A cell that is not as the system answers; `observed` is what the library answered when asked."""
 
-    stated: Stated
+    cell: StatedCell
     expected: str | None
     observed: str
     rule: str
 
     def __str__(self) -> str:
-        s = self.stated
-        said = f"{s.left} with {s.right} is {s.result or REFUSED}; {self.expected or REFUSED} by {self.rule}"
+        s = self.cell
+        said = f"{s.left} with {s.right} is {s.result or REFUSED_WORD}"
+        said = f"{said}; {self.expected or REFUSED_WORD} by {self.rule}"
         return f"{said}{f', {self.observed}' if self.observed else ''}"
 
 
 @dataclass(slots=True)
-class Linted:
+class LintResult:
     """The result of a comparison: how many cells were compared, those that differ, and what was not read."""
 
     compared: int = 0
-    differences: list[Difference] = field(default_factory=list)
-    unread: list[tuple[int, str]] = field(default_factory=list)
+    differences: list[CellDifference] = field(default_factory=list)
+    unread_cells: list[tuple[int, str]] = field(default_factory=list)
 
 
-def read_form(path: str) -> Form:
+def read_form(path: str) -> TableForm:
     """Read the form of a table. Raises LintError, FileError."""
     try:
         found = tomllib.loads(read_bytes(path, MAX_FILE_BYTES).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise LintError(f"{path}: {e}") from None
     for key in found:
-        if key not in KEYS:
-            near = nearest(key, KEYS)
-            raise LintError(f"{path}: unknown key {short(key)}{near}; keys are {', '.join(KEYS)}")
-    if str(found.get("kind")) not in KINDS:
-        raise LintError(f"{path}: kind is one of {', '.join(KINDS)}{nearest(str(found.get('kind')), KINDS)}")
+        if key not in FORM_KEYS:
+            near = spelling_hint(key, FORM_KEYS)
+            raise LintError(f"{path}: unknown key {quote_short(key)}{near}; keys are {', '.join(FORM_KEYS)}")
+    if str(found.get("kind")) not in TABLE_KINDS:
+        raise LintError(
+            f"{path}: kind is one of {', '.join(TABLE_KINDS)}"
+            f"{spelling_hint(str(found.get('kind')), TABLE_KINDS)}"
+        )
     for key in ("names", "before"):
         if not isinstance(found.get(key, {}), dict):
             raise LintError(f"{path}: {key} is a table, with lines such as u1 = \"uint8\"")
@@ -122,18 +126,21 @@ def read_form(path: str) -> Form:
         if not isinstance(listed, list):
             raise LintError(f"{path}: {key} is a text of words, or a list of them")
         found[key] = tuple(listed)
-    form = Form(**found)
+    form = TableForm(**found)
     _check_form(path, form)
     return form
 
 
-def _check_form(path: str, form: Form) -> None:
+def _check_form(path: str, form: TableForm) -> None:
     texts = (form.after, form.comments, form.entry, form.guard, *form.axis, *form.refused, *form.skip)
     pairs = (*form.names.items(), *form.before.items())
     if not all(isinstance(x, str) for x in (*texts, *(x for pair in pairs for x in pair))):
         raise LintError(f"{path}: every key but symmetric takes strings, or tables of strings")
-    if form.comments not in COMMENTS:
-        raise LintError(f"{path}: comments is one of {', '.join(COMMENTS)}{nearest(form.comments, COMMENTS)}")
+    if form.comments not in COMMENT_PATTERNS:
+        raise LintError(
+            f"{path}: comments is one of {', '.join(COMMENT_PATTERNS)}"
+            f"{spelling_hint(form.comments, COMMENT_PATTERNS)}"
+        )
     if form.kind == "pairs":
         try:
             groups = {*re.compile(form.entry).groupindex}
@@ -144,12 +151,14 @@ def _check_form(path: str, form: Form) -> None:
             raise LintError(f"{path}: entry is a regular expression with the groups left, right and result")
 
 
-def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | None = None) -> Linted:
+def lint_table(
+    path: str, form: TableForm, system: System, allowed: Mapping[str, str] | None = None
+) -> LintResult:
     """Compare the table of a file with a system. `allowed` has differences that are known, by "left + right".
 
     Raises LintError if the table is not found or a name is of no dtype, FileError.
     """
-    form = replace(form, names={**{name: str(d) for name, d in system.own_dtypes.items()}, **form.names})
+    form = replace(form, names={**{name: str(d) for name, d in system.custom_dtypes.items()}, **form.names})
     for name in form.names.values():
         if name not in DTYPES and not name.endswith("*"):
             try:
@@ -159,7 +168,7 @@ def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | Non
     data = read_bytes(path, MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
         raise LintError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes; give the part that has the table")
-    found = Linted()
+    found = LintResult()
     text = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
     cells = set()
     for stated in _READERS[form.kind](path, text, form, found):
@@ -169,39 +178,43 @@ def lint(path: str, form: Form, system: System, allowed: Mapping[str, str] | Non
         raise LintError(f"{path}: the form reads no cell of dtypes that {system.name} has; look at `names`")
     for key, given in (("before", form.before), ("allow", allowed or {})):
         if lost := [pair for pair in given if pair not in cells]:
-            raise LintError(f"{key}: the table has no cell {short(lost[0])}; it has 'a + b' of its dtypes")
+            raise LintError(
+                f"{key}: the table has no cell {quote_short(lost[0])}; it has 'a + b' of its dtypes"
+            )
     return found
 
 
-def _compare(s: Stated, form: Form, system: System, allowed: Mapping[str, str], found: Linted) -> None:
+def _compare(
+    s: StatedCell, form: TableForm, system: System, allowed: Mapping[str, str], result: LintResult
+) -> None:
     before = form.before.get(f"{s.left} + {s.right}", form.before.get(f"{s.right} + {s.left}"))
     if before is not None:
-        s = Stated(s.left, s.right, None if before == REFUSED else before, s.line)
+        s = StatedCell(s.left, s.right, None if before == REFUSED_WORD else before, s.line)
     has = {str(d) for d in system.dtypes}
     if not {s.left, s.right} <= has:
-        found.unread.append((s.line, f"{s.left} with {s.right}: {system.name} lacks one of them"))
+        result.unread_cells.append((s.line, f"{s.left} with {s.right}: {system.name} lacks one of them"))
         return
     p = system.explain(s.left, s.right)
     expected = str(p.dtype) if p.dtype is not None else None
-    found.compared += 1
-    if expected == s.result or allowed.get(f"{s.left} + {s.right}") == (s.result or REFUSED):
+    result.compared += 1
+    if expected == s.result or allowed.get(f"{s.left} + {s.right}") == (s.result or REFUSED_WORD):
         return
-    seen = observed(p)
+    seen = find_recorded_answer(p)
     never = "never asked" if system.library else ""
-    answered = f"observed {seen.dtype or REFUSED}" if seen is not None else never
-    found.differences.append(Difference(s, expected, answered, str(p.rule)))
+    answered = f"observed {seen.dtype or REFUSED_WORD}" if seen is not None else never
+    result.differences.append(CellDifference(s, expected, answered, str(p.rule)))
 
 
 # -- the three kinds of tables
 
 
-def _blank(text: str, form: Form) -> str:
+def _blank_comments(text: str, form: TableForm) -> str:
     """Return the text with its comments blanked, so that every place keeps its line."""
     flags = re.DOTALL if form.comments == "c" else 0
-    return re.sub(COMMENTS[form.comments], lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=flags)
+    return re.sub(COMMENT_PATTERNS[form.comments], lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=flags)
 
 
-def _find_bracket(path: str, text: str, form: Form) -> tuple[int, int]:
+def _find_bracket(path: str, text: str, form: TableForm) -> tuple[int, int]:
     """Find the start and the end of the contents of the first bracket behind `after`."""
     at = text.find(form.after)
     if at < 0:
@@ -220,7 +233,7 @@ def _find_bracket(path: str, text: str, form: Form) -> tuple[int, int]:
     raise LintError(f"{path}: no bracket behind {clip_text(form.after, 80)!r} is opened and closed")
 
 
-def _items(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
+def _list_items(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
     """Yield the items between commas, and where each begins; brackets within hold items together."""
     depth, begin = 0, start
     for at in range(start, end):
@@ -235,13 +248,13 @@ def _items(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
         yield text[begin:end], begin
 
 
-def _line(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return text.count("\n", 0, at) + 1
+def _line_number(text: str, offset: int) -> int:
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+    return text.count("\n", 0, offset) + 1
 
 
-def _dtype(word: str, form: Form) -> str | None:
+def _read_dtype(word: str, form: TableForm) -> str | None:
     """Return the dtype that a word means; None if it means none."""
     word = word.strip().removeprefix("**").removesuffix("**").strip("\"'` ")
     if word in form.names or word in DTYPES:
@@ -249,45 +262,49 @@ def _dtype(word: str, form: Form) -> str | None:
     return str(CODES[word]) if word in CODES and len(word) > 2 else None
 
 
-def _cell(left: str, right: str, word: str, line: int, form: Form, found: Linted) -> Iterator[Stated]:
+def _read_cell(
+    left: str, right: str, word: str, line: int, form: TableForm, result: LintResult
+) -> Iterator[StatedCell]:
     """Yield a cell; none if a word is skipped, and a note if it cannot be read."""
     if {left.strip(), right.strip()} & {*form.skip}:
         return
-    a, b = _dtype(left, form), _dtype(right, form)
-    result = _dtype(word, form)
+    a, b = _read_dtype(left, form), _read_dtype(right, form)
+    dtype = _read_dtype(word, form)
     is_refusal = word.strip().strip("\"'") in form.refused
-    if a is None or b is None or (result is None and not is_refusal):
-        found.unread.append((line, clip_text(f"{left.strip()} with {right.strip()} is {word.strip()}", 120)))
+    if a is None or b is None or (dtype is None and not is_refusal):
+        result.unread_cells.append(
+            (line, clip_text(f"{left.strip()} with {right.strip()} is {word.strip()}", 120))
+        )
     else:
-        yield Stated(a, b, None if is_refusal else result, line)
+        yield StatedCell(a, b, None if is_refusal else dtype, line)
 
 
-def _read_grid(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
+def _read_grid(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
     if path.endswith((".csv", ".md")):
-        yield from _read_rows(path, text, form, found)
+        yield from _read_rows(path, text, form, result)
         return
-    plain = _blank(text, form)
+    plain = _blank_comments(text, form)
     if not form.axis:
         raise LintError(f"{path}: a grid needs `axis`, the words of its rows and columns in their order")
-    rows = [*_items(plain, *_find_bracket(path, plain, form))]
+    rows = [*_list_items(plain, *_find_bracket(path, plain, form))]
     if len(rows) != len(form.axis):
-        line = _line(plain, rows[0][1] if rows else 0)
+        line = _line_number(plain, rows[0][1] if rows else 0)
         counts = f"the table has {len(rows)} rows, the axis {len(form.axis)} words"
         raise LintError(f"{path}, line {line}: {counts}")
     for left, (row, at) in zip(form.axis, rows, strict=True):
         start = next((i for i in range(at, at + len(row)) if plain[i] in BRACKETS), -1)
         if start < 0:
-            found.unread.append((_line(plain, at), clip_text(row.strip(), 120)))
+            result.unread_cells.append((_line_number(plain, at), clip_text(row.strip(), 120)))
             continue
-        cells = [*_items(plain, start + 1, at + len(row.rstrip()) - 1)]
+        cells = [*_list_items(plain, start + 1, at + len(row.rstrip()) - 1)]
         if len(cells) != len(form.axis):
             counts = f"the row has {len(cells)} cells, the axis {len(form.axis)} words"
-            raise LintError(f"{path}, line {_line(plain, at)}: {counts}")
+            raise LintError(f"{path}, line {_line_number(plain, at)}: {counts}")
         for right, (word, where) in zip(form.axis, cells, strict=True):
-            yield from _cell(left, right, word, _line(plain, where), form, found)
+            yield from _read_cell(left, right, word, _line_number(plain, where), form, result)
 
 
-def _read_rows(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
+def _read_rows(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
     """Yield a grid in CSV or Markdown, whose first row and first column name the dtypes."""
     numbered: Sequence[tuple[int, list[str]]]
     if path.endswith(".csv"):
@@ -304,19 +321,19 @@ def _read_rows(path: str, text: str, form: Form, found: Linted) -> Iterator[Stat
         if len(row) != len(head):
             raise LintError(f"{path}, line {line}: the row has {len(row)} cells, the first row {len(head)}")
         for right, word in zip(head[1:], row[1:], strict=True):
-            yield from _cell(row[0], right, word, line, form, found)
+            yield from _read_cell(row[0], right, word, line, form, result)
 
 
-def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
+def _read_pairs(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
     """Entries such as match arms; the first that fits a pair counts, as it does for the compiler."""
-    plain = _blank(text, form)
+    plain = _blank_comments(text, form)
     start, end = _find_bracket(path, plain, form) if form.after else (0, len(plain))
     answered: set[tuple[str, str]] = set()
-    axis = [_dtype(word, form) for word in form.axis] or [*dict.fromkeys(form.names.values())]
+    axis = [_read_dtype(word, form) for word in form.axis] or [*dict.fromkeys(form.names.values())]
     for m in re.finditer(form.entry, plain[start:end]):
-        line = _line(plain, start + m.start())
+        line = _line_number(plain, start + m.start())
         if form.guard and re.search(form.guard, m[0]):
-            found.unread.append((line, clip_text(" ".join(m[0].split()), 120)))
+            result.unread_cells.append((line, clip_text(" ".join(m[0].split()), 120)))
             continue
         sides = [
             [str(x) for x in axis] if word.strip() == WILDCARD else [word.strip()]
@@ -325,45 +342,45 @@ def _read_pairs(path: str, text: str, form: Form, found: Linted) -> Iterator[Sta
         ]
         lefts, rights = ([w for word in side for w in word.split("|")] for side in sides)
         for left, right in product(lefts, rights):
-            cells = [*_cell(left, right, m["result"], line, form, found)]
-            a, b = str(_dtype(left, form)), str(_dtype(right, form))
+            cells = [*_read_cell(left, right, m["result"], line, form, result)]
+            a, b = str(_read_dtype(left, form)), str(_read_dtype(right, form))
             for pair in dict.fromkeys([(a, b), (b, a)] if form.symmetric else [(a, b)]):
                 if pair not in answered:  # an entry that cannot be read hides those behind it, too
                     answered.add(pair)
-                    yield from (Stated(*pair, each.result, line) for each in cells)
+                    yield from (StatedCell(*pair, each.result, line) for each in cells)
 
 
-def _read_covers(path: str, text: str, form: Form, found: Linted) -> Iterator[Stated]:
+def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
     """Yield a mapping from each dtype to those right above it, joined as an order."""
-    plain = _blank(text, form)
+    plain = _blank_comments(text, form)
     above: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
-    for item, at in _items(plain, *_find_bracket(path, plain, form)):
+    for item, at in _list_items(plain, *_find_bracket(path, plain, form)):
         key, _, rest = item.partition(":")
-        a = _dtype(key, form)
+        a = _read_dtype(key, form)
         start = next((i for i in range(len(rest)) if rest[i] in BRACKETS), -1)
-        words = [rest] if start < 0 else [w for w, _ in _items(rest, start + 1, len(rest.rstrip()) - 1)]
-        bs = [_dtype(word, form) for word in words]
+        words = [rest] if start < 0 else [w for w, _ in _list_items(rest, start + 1, len(rest.rstrip()) - 1)]
+        bs = [_read_dtype(word, form) for word in words]
         if a is None or None in bs:
-            found.unread.append((_line(plain, at), clip_text(" ".join(item.split()), 120)))
+            result.unread_cells.append((_line_number(plain, at), clip_text(" ".join(item.split()), 120)))
             continue
-        above[a], lines[a] = [b for b in bs if b is not None], _line(plain, at)
+        above[a], lines[a] = [b for b in bs if b is not None], _line_number(plain, at)
     order: Order[Any] = Order.parse("; ".join(f"{a} -> {', '.join(bs)}" for a, bs in above.items() if bs))
     nodes = [n for n in order.nodes if n in DTYPES]
     first = min(lines.values(), default=1)
     for left, right in product(nodes, repeat=2):
         joined = order.join(left, right)
         if joined is None or joined in DTYPES:
-            yield Stated(left, right, joined, lines.get(left, first))
+            yield StatedCell(left, right, joined, lines.get(left, first))
         else:
             why = f"{left} with {right} is {joined}, which is no dtype"
-            found.unread.append((lines.get(left, first), why))
+            result.unread_cells.append((lines.get(left, first), why))
 
 
 _READERS = {"grid": _read_grid, "pairs": _read_pairs, "covers": _read_covers}
 
 
-def sarif(path: str, found: Linted) -> dict[str, object]:
+def make_sarif(path: str, result: LintResult) -> dict[str, object]:
     """Return the differences as SARIF 2.1, which code hosts show beside the lines."""
     results = [
         {
@@ -374,12 +391,12 @@ def sarif(path: str, found: Linted) -> dict[str, object]:
                 {
                     "physicalLocation": {
                         "artifactLocation": {"uri": path},
-                        "region": {"startLine": each.stated.line},
+                        "region": {"startLine": each.cell.line},
                     }
                 }
             ],
         }
-        for each in found.differences
+        for each in result.differences
     ]
     rules = [{"id": "promotion-table", "shortDescription": {"text": "a cell differs from the system"}}]
     driver = {"name": "typelattice lint", "rules": rules}

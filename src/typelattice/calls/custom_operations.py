@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from typelattice.calls.program_builder import ProgramBuilder
 from typelattice.calls.shapes import plain_axes
-from typelattice.calls.step import Argument, Excerpt, Ref
+from typelattice.calls.steps import Argument, Excerpt, Ref
 from typelattice.facts.operations import ACCUMULATOR, SHAPE, Operation
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.suggestions import quote_short, spelling_hint
 
 
-def call_own_operation(
+def call_custom_operation(
     builder: ProgramBuilder,
     excerpt: Excerpt,
     op: Operation,
@@ -29,15 +29,15 @@ def call_own_operation(
     values = dict(zip(names, args, strict=False))
     for key, value in keywords.items():
         if key not in (*names, SHAPE, ACCUMULATOR):
-            near = nearest(key, names)
-            raise excerpt.error(f"{op.name} has no {short(key)}{near}; it takes {', '.join(names)}")
+            near = spelling_hint(key, names)
+            raise excerpt.error(f"{op.name} has no {quote_short(key)}{near}; it takes {', '.join(names)}")
         if key in values:
             raise excerpt.error(f"{op.name} is given {key} twice")
         values[key] = value
     if missing := [key for key in op.operands if values.get(key) is None]:
         raise excerpt.error(f"{op.name} is given no {missing[0]}; it takes {', '.join(names)}")
-    stated = plain_axes(builder.static(values.get(SHAPE)))
+    stated = plain_axes(builder.known_number(values.get(SHAPE)))
     operands = [values.pop(key) for key in op.operands]
-    parameters = {key: builder.static(value) for key, value in values.items() if value is not None}
+    parameters = {key: builder.known_number(value) for key, value in values.items() if value is not None}
     made = builder.call(excerpt, op, operands, (), parameters)
     return made if stated is None else builder.state_shape(excerpt, made, stated)

@@ -5,25 +5,30 @@ from __future__ import annotations
 from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import MissingOperation
 from typelattice.facts.dtypes import DType
-from typelattice.recorded.observed import observed
+from typelattice.recorded.recorded_answer import find_recorded_answer
 
-UNASKED = "?"  # behind an answer, or behind the name of its system
-UNASKED_NOTE = f"{UNASKED} predicted by the rule; the library was never asked"
+NEVER_ASKED_MARK = "?"  # behind an answer, or behind the name of its system
+NEVER_ASKED_NOTE = f"{NEVER_ASKED_MARK} predicted by the rule; the library was never asked"
 
 
-def is_unasked(p: Promotion) -> bool:
+def is_never_asked(p: Promotion) -> bool:
     """Return True if the answer is a rule's alone, though the system's library could have been asked."""
-    return observed(p) is None and bool(p.system.library) and not is_absent(p) and not lacking_of(p)
+    return (
+        find_recorded_answer(p) is None
+        and bool(p.system.library)
+        and not is_missing_operation(p)
+        and not missing_dtype_of(p)
+    )
 
 
-def is_absent(p: Promotion) -> bool:
+def is_missing_operation(p: Promotion) -> bool:
     """Return True if the library does not have the operation: that was looked up, and nobody can ask it."""
     return p.dtype is None and isinstance(p.decision, MissingOperation)
 
 
-def lacking_of(p: Promotion) -> DType | None:
+def missing_dtype_of(p: Promotion) -> DType | None:
     """Return the first dtype of a refused promotion that the system lacks: nobody can ask for that."""
     if p.dtype is not None:
         return None
     have = p.system.dtypes
-    return next((o.dtype for o in p.promoting if o.dtype and o.dtype not in have), None)
+    return next((o.dtype for o in p.promoting_operands if o.dtype and o.dtype not in have), None)

@@ -12,7 +12,7 @@ from typelattice.facts.order import Order
 
 
 @lru_cache(maxsize=16)
-def content(system: System) -> Hashable:
+def system_content(system: System) -> Hashable:
     """Return all rules of a system as a value that can be compared and hashed."""
     return tuple(_frozen(getattr(system, field.name)) for field in fields(Rules))
 

@@ -1,6 +1,6 @@
 """Operations on operands: how they join, the dtype computed in, and the dtype of the result.
 
-A function with a parameter `trail` appends each decision to it.
+A function with a parameter `decisions` appends each of its decisions.
 """
 
 from __future__ import annotations
@@ -8,41 +8,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from typelattice.engine.combine import combine
-from typelattice.engine.decisions import Decision, Operated, OutOfRange, RefusalError
-from typelattice.engine.fit import ValueFit, check_values
-from typelattice.engine.joining import enter
-from typelattice.engine.loops import find_casting_dtypes, find_loop
+from typelattice.engine.decisions import Decision, DtypeByOperation, OutOfRange, RefusalError
+from typelattice.engine.join_tiers import join_tiers
+from typelattice.engine.joining import find_entry_node
 from typelattice.engine.operand_checks import (
     cast_remedy,
+    check_each_operand,
     check_exponent,
-    check_operands,
     check_pairs,
     deciding_entry,
     dtype_of_pair,
-    has_pair,
+    lists_pair,
     resolve_target,
 )  # fmt: skip
 from typelattice.engine.operation_join import check_alike, check_weak, join_operands, make_arrays
 from typelattice.engine.operations import (
     NUMBER_OF_ALL,
     PYTHON_NUMBERS,
-    MemberGiven,
+    ComputedMember,
     OperationRules,
     look_up,
     merge_entries,
 )
 from typelattice.engine.rule_words import JoinRule, LeftOperand, ScalarTarget, WeakResult
 from typelattice.engine.rules import Rules
-from typelattice.facts.dtypes import DType, Kind, Node, complex_of, part_of
+from typelattice.engine.scalar_fit import ValueFit, fit_values
+from typelattice.engine.ufunc_loops import find_casting_dtypes, find_loop
+from typelattice.facts.dtypes import DType, Kind, Node, complex_of, real_part_dtype
 from typelattice.facts.frozen_classes import frozen
 from typelattice.operands.operand import Operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typelattice.engine.operations import Given
+    from typelattice.engine.operations import ResultRule
 
-STAY_WEAK = (
+WEAK_RESULTS = (
     WeakResult.WEAK, WeakResult.WEAK_EVEN_IF_CAST, WeakResult.WEAK_IF_0D, WeakResult.DEFAULT_DTYPE_OR_ERROR,
 )  # fmt: skip
 
@@ -70,19 +70,21 @@ def operation_rules(rules: Rules, name: str) -> OperationRules:
 
 
 def evaluate_operation(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation:
     """Evaluate an operation on operands. Raise RefusalError if the system refuses them."""
-    check_operands(rules, op, operands)
+    check_each_operand(rules, op, operands)
     check_pairs(rules, op, operands)
     if op.writes:
         _check_dimensions_of_left(rules, op, operands)
-    operands = make_arrays(rules, op, operands, trail)
-    return _evaluate_unjoined(rules, op, operands, trail) or _evaluate_joined(rules, op, operands, trail)
+    operands = make_arrays(rules, op, operands, decisions)
+    return _evaluate_unjoined(rules, op, operands, decisions) or _evaluate_joined(
+        rules, op, operands, decisions
+    )
 
 
 def _evaluate_joined(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation:
     """Evaluate an operation whose operands join, or are cast to dtypes of its own."""
     node: Node | None = None
@@ -91,17 +93,17 @@ def _evaluate_joined(
     if not dtypes:
         ignored = ignores_exponent(op, operands)
         # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
-        is_constant = ignored and operands[1].tier != "array" and op.has_constants
+        is_constant = ignored and operands[1].tier != "array" and op.treats_exponent_as_constant
         joining = operands[:1] if ignored else operands
-        node, dtype, weak = join_operands(rules, op, joining, trail)
+        node, dtype, weak = join_operands(rules, op, joining, decisions)
         if op.joins is JoinRule.SAME_DTYPE:
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
-    compute, result = _apply_rule(rules, op, dtypes, trail, is_constant)
-    if op.writes or gives_for(op, compute) == "left":
-        result = write_into_left(rules, op, result, operands[0], trail)
+    compute, result = _apply_rule(rules, op, dtypes, decisions, is_constant)
+    if op.writes or find_result_rule(op, compute) == "left":
+        result = write_into_left(rules, op, result, operands[0], decisions)
     adopted = dtypes[0] if op.computes_scalars is ScalarTarget.JOINED and len(dtypes) == 1 else compute
-    values = () if is_constant else tuple(check_values(rules, operands, adopted, op))
+    values = () if is_constant else tuple(fit_values(rules, operands, adopted, op))
     _check_values(values)
     _check_exponent_value(rules, op, operands[-1], values, compute)
     is_uncast = compute is dtypes[0]
@@ -133,38 +135,38 @@ def _check_exponent_value(
 
 
 def _evaluate_unjoined(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation | None:
     """Evaluate an operation if its operands need not join; return None if they have to."""
     into = operands[0].dtype
     if op.gives_into.casts_any and op.gives == "left" and into is not None:
-        return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), trail)
+        return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), decisions)
     if op.joins is JoinRule.NEVER and not _operands_join(rules, op, operands):
-        return _evaluate_separately(rules, op, operands, trail)
-    if op.joins_never and has_pair(op.joins_never, operands):
-        return _evaluate_separately(rules, op, operands, trail)
+        return _evaluate_separately(rules, op, operands, decisions)
+    if op.joins_never and lists_pair(op.joins_never, operands):
+        return _evaluate_separately(rules, op, operands, decisions)
     if op.accumulates_of_pairs and (paired := dtype_of_pair(op.accumulates_of_pairs, operands)):
-        return _evaluate_unjoined_product(rules, op, operands, paired, trail)
+        return _evaluate_unjoined_product(rules, op, operands, paired, decisions)
     if op.overrides and (paired := dtype_of_pair(op.overrides, operands)):
-        return _evaluate_override(rules, op, operands, paired, trail)
+        return _evaluate_override(rules, op, operands, paired, decisions)
     return None
 
 
 def _evaluate_assignment(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], target: DType, trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], target: DType, decisions: list[Decision]
 ) -> Evaluation:
     """Evaluate an assignment that casts its value, and needs no dtype that holds both operands."""
     for o in operands:
-        enter(rules, o, trail)
+        find_entry_node(rules, o, decisions)
     dtypes = tuple(o.dtype for o in operands if o.dtype)
     if target not in op.takes:
-        step = Operated(dtypes, None, deciding_entry(rules, op, "takes"))
-        reason = f"{op.name} takes no {op.takes.name_untaken(target)}"
+        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "takes"))
+        reason = f"{op.name} takes no {op.takes.describe_missing(target)}"
         raise RefusalError(reason, cast_remedy(rules, op, [target]), step)
-    target = _computed_in(rules, op, (target,)) or target
-    trail.append(Operated(dtypes, target, deciding_entry(rules, op)))
+    target = _find_compute_dtype(rules, op, (target,)) or target
+    decisions.append(DtypeByOperation(dtypes, target, deciding_entry(rules, op)))
     # A bool holds the truth of every number, so that none is out of its range.
-    values = () if target.kind is Kind.BOOL else tuple(check_values(rules, operands[1:], target, op))
+    values = () if target.kind is Kind.BOOL else tuple(fit_values(rules, operands[1:], target, op))
     _check_values(values)
     return Evaluation(None, target, target, operands[0].weak, values)
 
@@ -172,53 +174,59 @@ def _evaluate_assignment(
 def _operands_join(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> bool:
     """Return True if operands join, although the operation does without their join."""
     try:
-        combine(rules, operands, [])
+        join_tiers(rules, operands, [])
     except RefusalError:
         return False
     return True
 
 
 def _evaluate_separately(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation:
     """Evaluate an operation that looks at each operand by itself, and gives a dtype of its own."""
     for o in operands:
-        enter(rules, o, trail)
+        find_entry_node(rules, o, decisions)
         if (o.dtype or o.kind) not in op.takes:
-            step = Operated((o.own_node,), None, deciding_entry(rules, op, "takes"))
-            remedy = cast_remedy(rules, op, [o.own_node])
-            raise RefusalError(f"{op.name} takes no {op.takes.name_untaken(o.dtype or o.kind)}", remedy, step)
+            step = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "takes"))
+            remedy = cast_remedy(rules, op, [o.node])
+            raise RefusalError(
+                f"{op.name} takes no {op.takes.describe_missing(o.dtype or o.kind)}", remedy, step
+            )
     assert isinstance(op.gives, (DType, Kind))
     result = resolve_target(rules, op.gives)
-    nodes = tuple(o.own_node for o in operands)
-    trail.append(Operated(nodes, result, deciding_entry(rules, op, "joins")))
+    nodes = tuple(o.node for o in operands)
+    decisions.append(DtypeByOperation(nodes, result, deciding_entry(rules, op, "joins")))
     if op.writes:
-        result = write_into_left(rules, op, result, operands[0], trail)
+        result = write_into_left(rules, op, result, operands[0], decisions)
     return Evaluation(None, None, result, False, ())
 
 
 def _evaluate_override(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], target: DType, trail: list[Decision]
+    rules: Rules, op: OperationRules, operands: Sequence[Operand], target: DType, decisions: list[Decision]
 ) -> Evaluation:
     """Evaluate an operation on operands that an override gives a dtype, whatever their join is."""
     for o in operands:
-        enter(rules, o, trail)
-    nodes = tuple(o.own_node for o in operands)
-    trail.append(Operated(nodes, target, deciding_entry(rules, op, "overrides")))
-    result = write_into_left(rules, op, target, operands[0], trail) if op.writes else target
+        find_entry_node(rules, o, decisions)
+    nodes = tuple(o.node for o in operands)
+    decisions.append(DtypeByOperation(nodes, target, deciding_entry(rules, op, "overrides")))
+    result = write_into_left(rules, op, target, operands[0], decisions) if op.writes else target
     return Evaluation(None, target, result, False, (), _python_number_kind(op, target, result))
 
 
 def _evaluate_unjoined_product(
-    rules: Rules, op: OperationRules, operands: Sequence[Operand], accumulator: DType, trail: list[Decision]
+    rules: Rules,
+    op: OperationRules,
+    operands: Sequence[Operand],
+    accumulator: DType,
+    decisions: list[Decision],
 ) -> Evaluation:
     """Evaluate a product of operands that keep their own dtypes, and that adds up in another."""
     for o in operands:
-        enter(rules, o, trail)
+        find_entry_node(rules, o, decisions)
     result = dtype_of_pair(op.gives_of_pairs, operands) or accumulator
-    trail.append(
-        Operated(
-            tuple(o.own_node for o in operands), result, deciding_entry(rules, op, "accumulates_of_pairs")
+    decisions.append(
+        DtypeByOperation(
+            tuple(o.node for o in operands), result, deciding_entry(rules, op, "accumulates_of_pairs")
         )
     )
     return Evaluation(None, None, result, False, (), None, accumulator)
@@ -237,8 +245,12 @@ def ignores_exponent(op: OperationRules, operands: Sequence[Operand]) -> bool:
     left, right = operands
     ignored = look_up(op.exponent_ignored_of, left) or op.exponent_ignored
     # Python's True counts as the integer 1, which is made a constant.
-    is_one = right.kind is Kind.BOOL and right.tier == "scalar" and op.has_constants
-    return (right.kind.category == 1 or is_one) and right.tier in ignored and right.dtype not in op.takes.but
+    is_one = right.kind is Kind.BOOL and right.tier == "scalar" and op.treats_exponent_as_constant
+    return (
+        (right.kind.category == 1 or is_one)
+        and right.tier in ignored
+        and right.dtype not in op.takes.excluded
+    )
 
 
 def _check_values(values: Sequence[ValueFit]) -> None:
@@ -251,30 +263,30 @@ def _check_values(values: Sequence[ValueFit]) -> None:
 
 
 def _apply_rule(
-    rules: Rules, op: OperationRules, dtypes: tuple[DType, ...], trail: list[Decision], is_constant: bool
+    rules: Rules, op: OperationRules, dtypes: tuple[DType, ...], decisions: list[Decision], is_constant: bool
 ) -> tuple[DType, DType]:
     """Return the dtype computed in and that of the result. `dtypes` are the join, or those that need a loop.
 
     With a constant exponent a power is a product, which takes every dtype of a kind the operation takes.
     """
     highest = max(dtypes, key=lambda d: d.kind.category)
-    compute = _computed_in(rules, op, dtypes)
+    compute = _find_compute_dtype(rules, op, dtypes)
     checked = highest if op.loops else compute
     taken = checked is not None and (checked.kind if is_constant else checked) in op.takes
     if compute is None or checked is None or not taken:
         description = " with ".join(map(str, dtypes))
         if compute is not None and checked is not None:
-            description = op.takes.name_untaken(checked)
-        step = Operated(dtypes, None, deciding_entry(rules, op, "takes"))
+            description = op.takes.describe_missing(checked)
+        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "takes"))
         reason = f"{op.name} takes no {description}"
         raise RefusalError(reason, cast_remedy(rules, op, dtypes), step)
     result = _result_dtype(rules, op, dtypes[0] if len(dtypes) == 1 else compute, compute)
-    if not trail or dtypes != (compute,) or result is not compute:
-        trail.append(Operated(dtypes, result, deciding_entry(rules, op)))
+    if not decisions or dtypes != (compute,) or result is not compute:
+        decisions.append(DtypeByOperation(dtypes, result, deciding_entry(rules, op)))
     return compute, result
 
 
-def _computed_in(rules: Rules, op: OperationRules, dtypes: tuple[DType, ...]) -> DType | None:
+def _find_compute_dtype(rules: Rules, op: OperationRules, dtypes: tuple[DType, ...]) -> DType | None:
     """Return the dtype to compute in: by `computes`, or by the first fitting loop; None if no loop fits."""
     mapped = {look_up(op.computes, d) for d in dtypes}
     target = mapped.pop() if len(mapped) == 1 else None
@@ -286,18 +298,18 @@ def _computed_in(rules: Rules, op: OperationRules, dtypes: tuple[DType, ...]) ->
 def _result_dtype(rules: Rules, op: OperationRules, joined: DType, compute: DType) -> DType:
     """Return the dtype of the result, before it is written into a left operand."""
     computed = _accumulator_dtype(rules, op, compute) or compute
-    match gives_for(op, compute):
+    match find_result_rule(op, compute):
         case None | "left" | "last array":
             return computed
         case "joined":
             return joined
         case "real":
-            return part_of(computed)
+            return real_part_dtype(computed)
         case "complex":
             return complex_of(computed)
         case DType() | Kind() as target:
             return resolve_target(rules, target)
-        case MemberGiven() as member:
+        case ComputedMember() as member:
             return member.family
         case word if word == NUMBER_OF_ALL:
             return resolve_target(rules, Kind.SIGNED)
@@ -314,12 +326,12 @@ def may_give_python_number(rules: Rules, name: str) -> bool:
 
 def _python_number_kind(op: OperationRules, compute: DType, result: DType) -> Kind | None:
     """Return the kind of a result that is a Python number; None for an array."""
-    if gives_for(op, compute) not in PYTHON_NUMBERS:
+    if find_result_rule(op, compute) not in PYTHON_NUMBERS:
         return None
     return Kind.SIGNED if result.kind is Kind.UNSIGNED else result.kind
 
 
-def gives_for(op: OperationRules, compute: DType) -> Given:
+def find_result_rule(op: OperationRules, compute: DType) -> ResultRule:
     """Return what `gives` says of a result that was computed in this dtype."""
     return look_up(op.gives_of, compute) or op.gives
 
@@ -332,14 +344,14 @@ def _check_dimensions_of_left(rules: Rules, op: OperationRules, operands: Sequen
     left, *others = operands
     if op.gives_into.makes_new_array or left.tier != "0d" or all(o.tier != "array" for o in others):
         return
-    nodes = tuple(o.own_node for o in operands)
-    step = Operated(nodes, None, deciding_entry(rules, op, "gives_into"))
+    nodes = tuple(o.node for o in operands)
+    step = DtypeByOperation(nodes, None, deciding_entry(rules, op, "gives_into"))
     reason = f"{op.name} would write what has dimensions into an array that has none"
     raise RefusalError(reason, "give the result a name of its own", step)
 
 
 def write_into_left(
-    rules: Rules, op: OperationRules, result: DType, left: Operand, trail: list[Decision]
+    rules: Rules, op: OperationRules, result: DType, left: Operand, decisions: list[Decision]
 ) -> DType:
     """Return the dtype of the left operand after the result is written into it or replaces it."""
     target = left.dtype if left.tier != "scalar" else None
@@ -355,10 +367,10 @@ def write_into_left(
         LeftOperand.ANY_CAST: True,
     }
     if not allowed.get(op.gives_into):
-        step = Operated((result, target), None, deciding_entry(rules, op, "gives_into"))
+        step = DtypeByOperation((result, target), None, deciding_entry(rules, op, "gives_into"))
         remedy = "give the result a name of its own, or cast it"
         raise RefusalError(f"{result} cannot be written into {target}", remedy, step)
-    trail.append(Operated((result, target), target, deciding_entry(rules, op)))
+    decisions.append(DtypeByOperation((result, target), target, deciding_entry(rules, op)))
     return target
 
 
@@ -373,5 +385,5 @@ def _apply_weak_result(
     if weak_rule is WeakResult.DEFAULT_DTYPE:
         return rules.defaults.get(result.kind, result), True
     return result, are_all_weak and (
-        weak_rule in STAY_WEAK or (weak_rule is WeakResult.WEAK_IF_NOT_CAST and is_uncast)
+        weak_rule in WEAK_RESULTS or (weak_rule is WeakResult.WEAK_IF_NOT_CAST and is_uncast)
     )

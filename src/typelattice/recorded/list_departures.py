@@ -11,20 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import recordings
-from typelattice.facts.releases import SIGN
-from typelattice.facts.suggestions import nearest, short
+from typelattice.facts.releases import VERSION_SIGN
+from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.reader import system
-from typelattice.files.text import systems
-from typelattice.files.vocabulary import Words, items, text
+from typelattice.files.system_file_words import Words, items, text
+from typelattice.files.system_text import systems
 from typelattice.recorded.departure import Departure
+from typelattice.recorded.departure_entries import DepartureEntries
 from typelattice.recorded.departure_files import DepartureError, read_departure_file, read_departure_files
-from typelattice.recorded.read_departures import DepartureEntries
 
 KEYS = ("sets", "departure")
 
 
-def departures(
-    recording: str, path: str | os.PathLike[str] | None = None, own: Mapping[str, DType] = {}
+def list_departures(
+    recording: str, path: str | os.PathLike[str] | None = None, custom_dtypes: Mapping[str, DType] = {}
 ) -> Sequence[Departure]:
     """Return the departures for a recording, listed here or in your own file; `own` are your system's dtypes.
 
@@ -34,37 +34,45 @@ def departures(
     Raises FileError for a file of your own that cannot be read, DepartureError for one that cannot be right.
     """
     if path is not None:
-        return tuple(_of_recording(recording, os.path.basename(path), read_departure_file(path), own))
+        return tuple(
+            _list_departures_of_recording(
+                recording, os.path.basename(path), read_departure_file(path), custom_dtypes
+            )
+        )
     if recording not in recordings():
         return ()
-    newest, _, older = recording.partition(SIGN)
-    own = system(newest).own_dtypes if newest in systems(functions=True) else {}
+    newest, _, older = recording.partition(VERSION_SIGN)
+    custom_dtypes = system(newest).custom_dtypes if newest in systems(functions=True) else {}
     kept = read_departure_files(recordings()[recording].library).items()
-    found = tuple(each for file, values in kept for each in _of_recording(recording, file, values, own))
-    return (*found, *departures(newest)) if older else found
+    found = tuple(
+        each
+        for file, values in kept
+        for each in _list_departures_of_recording(recording, file, values, custom_dtypes)
+    )
+    return (*found, *list_departures(newest)) if older else found
 
 
-def _of_recording(
-    recording: str, file: str, values: Mapping[str, object], own: Mapping[str, DType]
+def _list_departures_of_recording(
+    recording: str, file: str, values: Mapping[str, object], custom_dtypes: Mapping[str, DType]
 ) -> Iterator[Departure]:
     """Yield the departures of one recording among those in a list. Raises DepartureError."""
     for key in values:
         if key not in KEYS:
-            near = nearest(key, KEYS) or "; write [sets] and tables [[departure]]"
-            raise DepartureError(f"{file}: unknown key {short(key)}{near}")
+            near = spelling_hint(key, KEYS) or "; write [sets] and tables [[departure]]"
+            raise DepartureError(f"{file}: unknown key {quote_short(key)}{near}")
     listed = values.get("departure", [])
     if not isinstance(listed, list):
         raise DepartureError(f"{file}: departure is no list; write tables [[departure]]")
-    entries = DepartureEntries(file, _read_words(file, values.get("sets", {}), own))
+    entries = DepartureEntries(file, _read_words(file, values.get("sets", {}), custom_dtypes))
     for number, entry in enumerate(listed, 1):
         found = entries.departure(number, entry, recording)
         if found:
             yield found
 
 
-def _read_words(file: str, sets: object, own: Mapping[str, DType]) -> Words:
+def _read_words(file: str, sets: object, custom_dtypes: Mapping[str, DType]) -> Words:
     """Return the words of a list, its named sets of dtypes included. Raises DepartureError."""
-    words = Words(own)
+    words = Words(custom_dtypes)
     try:
         for name, members in items(sets):
             words.sets[words.new(name, "set")] = text(members)

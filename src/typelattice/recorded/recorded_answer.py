@@ -6,59 +6,59 @@ from functools import lru_cache
 from itertools import product
 
 from typelattice.engine.answer import Promotion
-from typelattice.engine.operate import may_give_python_number
+from typelattice.engine.evaluate_operation import may_give_python_number
 from typelattice.engine.promote_operands import promote_operands
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.libraries import recordings
 from typelattice.facts.range_checks import Value
-from typelattice.operands.notation import parse, read_dtype
+from typelattice.operands.notation import parse_operand, read_dtype
 from typelattice.operands.operand import Operand
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.departure_files import may_vary
+from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import FOREIGN, open_recording
-from typelattice.recorded.sections import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.recorded.departure import Departure
 
-PROMOTION = "result_type"  # the call that asks for promotion alone
-FAILED = {**BROKEN, TAKEN_OVER: "an array of the foreign library's, which took the call over"}
-ORDINARY = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
+PROMOTION_CALL = "result_type"  # the call that asks for promotion alone
+FAILURE_TEXTS = {**BROKEN, TAKEN_OVER: "an array of the foreign library's, which took the call over"}
+MAX_ORDINARY_NUMBER = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
 # Floats of these magnitudes fit float16, so that they count alike, but as exponents: some libraries compute
 # x ** 1.0 otherwise than x ** 0.5.
 ORDINARY_FLOATS = (1e-4, 60_000)
 
 
 @frozen()
-class Observed:
+class RecordedAnswer:
     """The answer of a library to a call.
 
     `call` is the call as it was asked. If a number from 1 to 100, or an ordinary float, was not asked itself,
     its kind stands there, `int`. If an operator was not asked, its function stands there. `departs` is True
-    if the system answers differently, by its rule. `own_dtypes` are those that the system's file defines.
+    if the system answers differently, by its rule. `custom_dtypes` are those that the system's file defines.
 
     >>> from typelattice import system
-    >>> found = observed(system("ndonnx").explain("int8", "float32", op="divide"))
+    >>> found = find_recorded_answer(system("ndonnx").explain("int8", "float32", op="divide"))
     >>> found.dtype, found.departs
     (float64, True)
     """
 
-    call: Call
+    call: RecordedCall
     versions: Mapping[str, str]
     library: str
     departs: bool
     recording: str
-    own_dtypes: Mapping[str, DType]
+    custom_dtypes: Mapping[str, DType]
 
     @property
     def dtype(self) -> DType | None:
         """The dtype of the library's result; None if it refused, or if the result has none (a Python int)."""
         name = self.call.answer.removesuffix("*")
-        if name.partition("(")[0] in self.own_dtypes:
-            return read_dtype(name, self.own_dtypes)
+        if name.partition("(")[0] in self.custom_dtypes:
+            return read_dtype(name, self.custom_dtypes)
         return DTYPES.get(name)
 
     @property
@@ -75,7 +75,7 @@ class Observed:
         answer, message = self.call.answer, self.call.message
         if not answer.startswith(EXCEPTION):
             return None
-        return FAILED.get(answer) or (f"{answer[1:]}: {message}" if message else answer[1:])
+        return FAILURE_TEXTS.get(answer) or (f"{answer[1:]}: {message}" if message else answer[1:])
 
     @property
     def reason(self) -> str | None:
@@ -92,10 +92,11 @@ class Observed:
         """Why the library answers such a call in another way, too; None if nobody found that it does.
 
         >>> from typelattice import system
-        >>> observed(system("dask").explain("int8", "int8", op="matmul")).caution.partition(":")[0]
+        >>> p = system("dask").explain("int8", "int8", op="matmul")
+        >>> find_recorded_answer(p).caution.partition(":")[0]
         'several chunks along the contracted axis are summed'
         """
-        found = None if self.departs or not self._may_vary() else self._covering()
+        found = None if self.departs or not self._may_vary() else self._listed_departure()
         return found.reason if found and found.varies else None
 
     def _may_vary(self) -> bool:
@@ -106,54 +107,58 @@ class Observed:
 
     @property
     def _departure(self) -> Departure | None:
-        return self._covering() if self.departs else None
+        return self._listed_departure() if self.departs else None
 
-    def _covering(self) -> Departure | None:
+    def _listed_departure(self) -> Departure | None:
         from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
 
         listed = _list_departures(
             self.recording.removeprefix(f"{FOREIGN}/")
         )  # these hold for foreign arrays too
-        return departure_of(self.call, [parse(o, self.own_dtypes) for o in self.call.operands], listed)
+        return departure_of(
+            self.call, [parse_operand(o, self.custom_dtypes) for o in self.call.operands], listed
+        )
 
 
-def observed(p: Promotion) -> Observed | None:
+def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
     """Return the library's own answer to exactly the call of a promotion; None if it was never asked.
 
     Raises RecordingError if the recording was damaged.
 
     >>> from typelattice import system
-    >>> observed(system("numpy").explain("int8", -1, op="pow")).error.partition(":")[0]
+    >>> find_recorded_answer(system("numpy").explain("int8", -1, op="pow")).error.partition(":")[0]
     'ValueError'
-    >>> observed(system("torch").explain("int8", "uint8", op="add")).dtype
+    >>> find_recorded_answer(system("torch").explain("int8", "uint8", op="add")).dtype
     int16
     """
     name = recording_of(p.system)
     if name is None:
         return None
-    if any(o.foreign for o in p.operands if o not in p.promoting):
+    if any(o.foreign for o in p.operands if o not in p.promoting_operands):
         return None  # a list as a condition or as indices was never asked
-    if any(o.foreign for o in p.promoting):
+    if any(o.foreign for o in p.promoting_operands):
         name = f"{FOREIGN}/{name}"
-    asked = p.system.operation(p.op or PROMOTION)
+    asked = p.system.operation(p.op or PROMOTION_CALL)
     is_power = asked.function == "pow"
-    call = _find_recorded_call(name, asked.name, p.promoting, is_power)
+    call = _find_recorded_call(name, asked.name, p.promoting_operands, is_power)
     if call is None and asked.is_operator and not asked.in_place:
         # Operators were asked of some of the many operands.
-        call = _find_recorded_call(name, asked.function, p.promoting, is_power)
+        call = _find_recorded_call(name, asked.function, p.promoting_operands, is_power)
     if call is None or call.answer == NOT_ASKED:
         return None
-    page = open_recording(name)
-    assert page
+    recording = open_recording(name)
+    assert recording
     # The library was asked a call of its own, which may refuse what promotion by itself does not: a value
     # out of range, for one.
-    rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION, p.find_rule)
+    rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION_CALL, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
     ours = OF_PYTHON + rule.number.word if rule.number else ours
     number = p.op is not None and may_give_python_number(p.system, p.op) and call.answer.startswith(OF_PYTHON)
     refused = call.answer.startswith(NO_NUMBERS) and not number
     departs = ours != (EXCEPTION if refused else call.answer)
-    return Observed(call, page.versions, asked_of(p.system), departs, name, p.system.own_dtypes)
+    return RecordedAnswer(
+        call, recording.versions, asked_library(p.system), departs, name, p.system.custom_dtypes
+    )
 
 
 def listed_departure(p: Promotion) -> Departure | None:
@@ -168,11 +173,11 @@ def listed_departure(p: Promotion) -> Departure | None:
     from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
 
     name = recording_of(p.system)
-    asked = p.system.operation(p.op or PROMOTION)
+    asked = p.system.operation(p.op or PROMOTION_CALL)
     if name is None or asked.like:  # no recorder asks an operation of the file's own
         return None
-    call = Call(asked.name, tuple(map(str, p.promoting)), NOT_ASKED)
-    return departure_of(call, p.promoting, _list_departures(name))
+    call = RecordedCall(asked.name, tuple(map(str, p.promoting_operands)), NOT_ASKED)
+    return departure_of(call, p.promoting_operands, _list_departures(name))
 
 
 @lru_cache(128)  # every answer of a system asks
@@ -184,15 +189,15 @@ def recording_of(system: Rules) -> str | None:
 
 
 @lru_cache(128)
-def asked_of(system: Rules) -> str:
+def asked_library(system: Rules) -> str:
     """Return the library that was asked, in the version of the recording: `torch 2.13.0`.
 
     >>> from typelattice import system
-    >>> asked_of(system("keras-jax")).split(" ")[0]
+    >>> asked_library(system("keras-jax")).split(" ")[0]
     'keras'
     """
-    page = open_recording(system.name)
-    versions = page.versions if page else {}
+    recording = open_recording(system.name)
+    versions = recording.versions if recording else {}
     named = {
         package: version.partition("+")[0]
         for package in _list_packages(system)
@@ -207,26 +212,28 @@ def _list_packages(system: Rules) -> list[str]:
     return [words[0] for words in map(str.split, system.library.split(",")) if words]
 
 
-def _find_recorded_call(name: str, op: str, operands: Sequence[Operand], is_power: bool) -> Call | None:
+def _find_recorded_call(
+    name: str, op: str, operands: Sequence[Operand], is_power: bool
+) -> RecordedCall | None:
     """Return the recorded call, of the very operands if these were asked; None where Python alone was."""
-    page = open_recording(name)
-    if page is None:
+    recording = open_recording(name)
+    if recording is None:
         return None
-    texts = [_known_texts(name, o, repr(o.value), is_power) for o in operands]
-    call = next((call for asked in product(*texts) if (call := page.call(op, asked))), None)
+    texts = [_list_texts_in_recording(name, o, repr(o.value), is_power) for o in operands]
+    call = next((call for asked in product(*texts) if (call := recording.find_call(op, asked))), None)
     of_python = all(o.tier == "scalar" for o in operands)
     return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
 
 
 @lru_cache(4096)  # tables ask of the same operands again and again
-def _known_texts(name: str, o: Operand, value: str, is_power: bool) -> Sequence[str]:
+def _list_texts_in_recording(name: str, o: Operand, value: str, is_power: bool) -> Sequence[str]:
     """List an operand as a recording writes it: the very operand first, then those that count alike.
 
     An operation may have been asked of the kind of a number, and not of that number. The text of the value
     is given for the cache: 0, 0.0 and -0.0 are equal, and are written otherwise.
     """
-    page = open_recording(name)
-    return [text for text in _write_texts(o, is_power) if page and text in page.known]
+    recording = open_recording(name)
+    return [text for text in _write_texts(o, is_power) if recording and text in recording.operand_set]
 
 
 def _write_texts(o: Operand, is_power: bool) -> Iterator[str]:
@@ -250,11 +257,13 @@ def _is_ordinary(value: Value, is_power: bool) -> bool:
     if isinstance(value, float) and not is_power:
         least, most = ORDINARY_FLOATS
         return value == 0 or least <= abs(value) <= most
-    return abs(value) <= ORDINARY if isinstance(value, complex) else 1 <= value <= ORDINARY
+    return (
+        abs(value) <= MAX_ORDINARY_NUMBER if isinstance(value, complex) else 1 <= value <= MAX_ORDINARY_NUMBER
+    )
 
 
 @lru_cache(32)
 def _list_departures(name: str) -> Sequence[Departure]:
-    from typelattice.recorded.departures import departures
+    from typelattice.recorded.list_departures import list_departures
 
-    return departures(name)
+    return list_departures(name)

@@ -7,15 +7,22 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen, replace
 from typelattice.facts.range_checks import Value
-from typelattice.operands.notation import number, parse
-from typelattice.operands.operand import SCALAR, SCALARS, Operand, OperandError, operand_of, scalar
+from typelattice.operands.notation import number_operand, parse_operand
+from typelattice.operands.operand import (
+    FOREIGN_SCALAR_SUFFIX,
+    PYTHON_KINDS,
+    Operand,
+    OperandError,
+    operand_of_dtype,
+    scalar,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 # Classes remembered. A program has a few; one that makes classes without end must not fill the memory.
-MOST_CLASSES = 512
+MAX_CLASSES = 512
 
 
 @frozen()
@@ -35,12 +42,14 @@ class ObjectReader:
 
 
 # Each finds the reader for the root module of a class; the adapters add theirs.
-FINDERS: list[Callable[[str], ObjectReader | None]] = []
-STANDARD = "__array_namespace__"  # an object with this attribute is an array of the array API standard
+READER_FINDERS: list[Callable[[str], ObjectReader | None]] = []
+NAMESPACE_ATTRIBUTE = (
+    "__array_namespace__"  # an object with this attribute is an array of the array API standard
+)
 # Array classes whose dtype and number of dimensions are all that counts; the adapters add theirs.
-PLAIN: set[type] = set()
+PLAIN_ARRAY_CLASSES: set[type] = set()
 CACHE_KEYS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
-_OF_CLASS: dict[type, tuple[ObjectReader, ...]] = {}
+_READERS_BY_CLASS: dict[type, tuple[ObjectReader, ...]] = {}
 
 
 def operand(x: object) -> Operand:
@@ -55,9 +64,9 @@ def operand(x: object) -> Operand:
     except TypelatticeError:
         raise
     except Exception as e:  # an object may raise anything when it is read
-        raise _no_operand(x, f"cannot be read as an operand ({type(e).__name__})") from e
+        raise _operand_error(x, f"cannot be read as an operand ({type(e).__name__})") from e
     if found is None:
-        raise _no_operand(x, "takes no part in promotion")
+        raise _operand_error(x, "takes no part in promotion")
     return found
 
 
@@ -67,102 +76,118 @@ def _read(x: object) -> Operand | None:
         found = reader.read(x)
         if found is not None:
             return found
-    for reader in _of_frameworks(x) if isinstance(x, type) else ():  # a class of scalars, such as numpy.int8
+    for reader in (
+        _find_framework_readers(x) if isinstance(x, type) else ()
+    ):  # a class of scalars, such as numpy.int8
         found = reader.read(x)
         if found is not None:
             return found
     return None
 
 
-def with_foreign(
-    objects: Sequence[object], operands: Sequence[Operand], host: str, known: Container[str]
+def mark_foreign(
+    objects: Sequence[object], operands: Sequence[Operand], host: str, known_libraries: Container[str]
 ) -> tuple[Operand, ...]:
     """Return the operands, with arrays of other libraries than the host marked as foreign.
 
     If no array belongs to the host, none is marked: then only the dtypes and values count. So one may ask
     about tensors with arrays of NumPy. But a string or a DType stands for an array of the host: beside these
-    alone, a scalar of a library in `known` is foreign.
+    alone, a scalar of a library in `known_libraries` is foreign.
     """
     owners = [_owner(x) for x in objects]
-    others = [owner for owner in owners if owner and owner.removesuffix(SCALAR) != host]
+    others = [owner for owner in owners if owner and owner.removesuffix(FOREIGN_SCALAR_SUFFIX) != host]
     if not others:
         return tuple(operands)
     if len(others) == len([*filter(None, owners)]):
         described = any(isinstance(x, (str, DType)) for x in objects)
-        alone = described and all(owner.endswith(SCALAR) for owner in others)
-        others = [owner for owner in others if alone and owner.removesuffix(SCALAR) in known]
+        alone = described and all(owner.endswith(FOREIGN_SCALAR_SUFFIX) for owner in others)
+        others = [
+            owner
+            for owner in others
+            if alone and owner.removesuffix(FOREIGN_SCALAR_SUFFIX) in known_libraries
+        ]
     both = zip(operands, owners, strict=True)
     return tuple(replace(o, foreign=owner) if owner in others else o for o, owner in both)
 
 
 def _owner(x: object) -> str:
     """Return the library of an array or scalar, written as in `Operand.foreign`; empty for another object."""
-    if type(x) in _OWN or isinstance(x, type) or not (hasattr(x, "dtype") and hasattr(x, "shape")):
+    if (
+        type(x) in _BUILTIN_READERS
+        or isinstance(x, type)
+        or not (hasattr(x, "dtype") and hasattr(x, "shape"))
+    ):
         return ""
     reader = next((reader for reader in _readers(type(x)) if reader.library), None)
-    return f"{reader.library}{SCALAR * isinstance(x, reader.scalars)}" if reader else ""
+    return f"{reader.library}{FOREIGN_SCALAR_SUFFIX * isinstance(x, reader.scalars)}" if reader else ""
 
 
-def _no_operand(x: object, why: str) -> OperandError:
+def _operand_error(x: object, why: str) -> OperandError:
     what = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
     return OperandError(f"a {what} {why}; give an array, a dtype, a number or a string such as 'int8'")
 
 
-def forget() -> None:
+def clear_reader_cache() -> None:
     """Forget the classes met so far: their readers are looked up anew."""
-    _OF_CLASS.clear()
+    _READERS_BY_CLASS.clear()
     CACHE_KEYS.clear()
-    CACHE_KEYS[str] = _itself  # a system reads a string without us, by its own dtypes too
+    CACHE_KEYS[str] = _return_itself  # a system reads a string without us, by its own dtypes too
 
 
 def _readers(cls: type) -> tuple[ObjectReader, ...]:
     """List the readers of a class: ours, those of its ancestors' frameworks, and the standard's."""
-    if cls in _OF_CLASS:
-        return _OF_CLASS[cls]
-    found = [_OWN[str]] if issubclass(cls, str) else [_OWN[cls]] if cls in _OWN else []
-    found += _of_frameworks(cls)
-    if hasattr(cls, STANDARD):
-        found += _find_readers([STANDARD])
-    if issubclass(cls, (int, float, complex)) and cls not in SCALARS:
+    if cls in _READERS_BY_CLASS:
+        return _READERS_BY_CLASS[cls]
+    found = (
+        [_BUILTIN_READERS[str]]
+        if issubclass(cls, str)
+        else [_BUILTIN_READERS[cls]]
+        if cls in _BUILTIN_READERS
+        else []
+    )
+    found += _find_framework_readers(cls)
+    if hasattr(cls, NAMESPACE_ATTRIBUTE):
+        found += _find_readers([NAMESPACE_ATTRIBUTE])
+    if issubclass(cls, (int, float, complex)) and cls not in PYTHON_KINDS:
         found.append(ObjectReader(_read_number_subclass))
-    if len(_OF_CLASS) >= MOST_CLASSES:
-        forget()
-    mark = found[0].cache_key_of(cls) if found else None
-    if mark:
-        CACHE_KEYS[cls] = mark
-    _OF_CLASS[cls] = tuple(found)
-    return _OF_CLASS[cls]
+    if len(_READERS_BY_CLASS) >= MAX_CLASSES:
+        clear_reader_cache()
+    cache_key = found[0].cache_key_of(cls) if found else None
+    if cache_key:
+        CACHE_KEYS[cls] = cache_key
+    _READERS_BY_CLASS[cls] = tuple(found)
+    return _READERS_BY_CLASS[cls]
 
 
-def _of_frameworks(cls: type) -> list[ObjectReader]:
+def _find_framework_readers(cls: type) -> list[ObjectReader]:
     """Return the readers of the frameworks that a class, or one of its ancestors, comes from."""
     roots = dict.fromkeys(ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__)
     return _find_readers(root for root in roots if root != "builtins")
 
 
 def _find_readers(roots: Iterable[str]) -> list[ObjectReader]:
-    readers = (find(root) for root in roots for find in FINDERS)
+    readers = (find(root) for root in roots for find in READER_FINDERS)
     return [reader for reader in readers if reader is not None]
 
 
 def _read_number_subclass(x: Value) -> Operand:
     """Read an object of a subclass of int, float or complex, such as an IntEnum's member, as a number."""
-    return number(int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x))
+    return number_operand(int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x))
 
 
-def _type(x: type) -> Operand | None:
-    return scalar(SCALARS[x]) if x in SCALARS else None
+def _read_type(x: type) -> Operand | None:
+    return scalar(PYTHON_KINDS[x]) if x in PYTHON_KINDS else None
 
 
-def _itself(x: Hashable) -> Hashable:
+def _return_itself(x: Hashable) -> Hashable:
     return x
 
 
-_OWN: dict[type, ObjectReader] = {
+_BUILTIN_READERS: dict[type, ObjectReader] = {
     Operand: ObjectReader(lambda x: x),
-    DType: ObjectReader(operand_of, lambda cls: _itself),
-    str: ObjectReader(parse, lambda cls: _itself),
-    type: ObjectReader(_type, lambda cls: _itself),
-    **{cls: ObjectReader(number, lambda cls: type) for cls in SCALARS},
+    DType: ObjectReader(operand_of_dtype, lambda cls: _return_itself),
+    str: ObjectReader(parse_operand, lambda cls: _return_itself),
+    type: ObjectReader(_read_type, lambda cls: _return_itself),
+    **{cls: ObjectReader(number_operand, lambda cls: type) for cls in PYTHON_KINDS},
 }
-forget()
+clear_reader_cache()

@@ -1,0 +1,114 @@
+"""The answers to one operation as a recording keeps them: rows of calls with equal answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import product
+from math import prod
+
+from typelattice.facts.frozen_classes import frozen
+
+REST = "*"  # in a row: the other operands of the operation
+Operands = tuple[str, ...]
+Answers = dict[Operands, str]
+"""The answers of an operation by their operands; an exception stands by the name of its message."""
+
+
+@frozen()
+class RecordedCall:
+    """A call and its answer as strings; with the message of an exception, if the recording has it."""
+
+    op: str
+    operands: Operands
+    answer: str
+    message: str = ""
+
+    @property
+    def question(self) -> str:
+        """Write the call alone: `add(int8, uint8)`."""
+        return f"{self.op}({', '.join(self.operands)})"
+
+    def __str__(self) -> str:
+        return f"{self.question} = {self.answer}"
+
+
+@frozen()
+class AnswerRow:
+    """A line as it stands in the file: operands for each place but the last, then the last ones by answer."""
+
+    leading_operands: tuple[str, ...]
+    answers: Mapping[str, str]
+
+
+@frozen(slots=False)
+class Section:
+    """The lines of one operation, those for calls of fewer operands first.
+
+    Calls of two operands answer as those of `same_as_operation`, unless a row says otherwise; with
+    `same_for_operands`, only calls of these operands.
+    """
+
+    rows: tuple[AnswerRow, ...] = ()
+    same_as_operation: str = ""
+    same_for_operands: Operands = ()
+
+    @cached_property
+    def starred_operands(self) -> tuple[str, ...]:
+        """The operands that `*` stands for: those with calls in pairs in the rows."""
+        return tuple(
+            o
+            for row in self.rows
+            if len(row.leading_operands) == 1
+            for o in row.leading_operands[0].split(" ")
+        )
+
+    @cached_property
+    def _rows_by_first_operand(self) -> Mapping[str, Sequence[AnswerRow]]:
+        """Map the first operand of pairs to the rows with calls of it."""
+        found: dict[str, list[AnswerRow]] = {}
+        for row in self.rows:
+            for o in row.leading_operands[0].split(" ") if len(row.leading_operands) == 1 else ():
+                found.setdefault(o, []).append(row)
+        return found
+
+    def find_answer(self, operands: Operands) -> str | None:
+        """Find the answer to a call among the rows."""
+        *before, last = operands
+        for row in self._rows_by_first_operand.get(before[0], ()) if len(before) == 1 else self.rows:
+            if len(row.leading_operands) != len(before):
+                continue
+            if len(before) == 1 or all(
+                o in t.split(" ") for o, t in zip(before, row.leading_operands, strict=True)
+            ):
+                for named_answer, text in row.answers.items():
+                    if last in text and last in text.split(" "):
+                        return named_answer
+                if REST in row.answers.values() and last in self.starred_operands:
+                    return next(named_answer for named_answer, text in row.answers.items() if text == REST)
+        return None
+
+    def calls(self) -> Iterator[tuple[AnswerRow, Operands, str]]:
+        """List the calls of the rows with their answers, each with its row."""
+        for row in self.rows:
+            last = {
+                o: named_answer
+                for named_answer, text in row.answers.items()
+                if text != REST
+                for o in text.split(" ")
+            }
+            rest = [named_answer for named_answer, text in row.answers.items() if text == REST]
+            last |= (
+                dict.fromkeys((o for o in self.starred_operands if o not in last), rest[0]) if rest else {}
+            )
+            for before in product(*(text.split(" ") for text in row.leading_operands)):
+                for operand, named_answer in last.items():
+                    yield row, (*before, operand), named_answer
+
+    def count(self, row: AnswerRow) -> int:
+        """Count the calls of a row without listing them."""
+        lasts = [self.starred_operands if text == REST else text.split(" ") for text in row.answers.values()]
+        return sum(map(len, lasts)) * prod(len(text.split(" ")) for text in row.leading_operands)
+
+
+NO_SECTION = Section()

@@ -58,7 +58,7 @@ def page() -> str:
 
 def _class(name: str, standard: OperationRules) -> str:
     words = (word for word, kinds in KINDS.items() if kinds == standard.takes.listed)
-    takes = min(words, default=", ".join(map(str, standard.takes.listed)), key=len)
+    kernels = min(words, default=", ".join(map(str, standard.takes.listed)), key=len)
     every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.in_place))
     members = ", ".join(f"`{op.name}`" for op in every if op.of_class == name).replace("|", "\\|")
     return f"| `{name}` | {GROUPS[name]} | {takes} | {GIVES[standard.gives]} | {members} |"

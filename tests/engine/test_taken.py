@@ -71,7 +71,7 @@ def test_of_an_operation_in_two_entries_both_hold() -> None:
 name = "mine"
 order = "b -> i8 -> f32"
 [ops]
-"add, multiply" = { takes = "all" }
+"add, multiply" = { kernels = "all" }
 "add, divide" = { scalars = "none" }
 """)
     assert said(s, "bool", "bool", op="add") == said(s, "bool", "bool", op="multiply") == "bool"
@@ -203,7 +203,7 @@ def test_an_operation_takes_kinds() -> None:
 
 
 def test_what_a_list_of_operations_says_holds_for_each() -> None:
-    s = parse('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { takes = "float" }\n')
+    s = parse('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { kernels = "float" }\n')
     assert {*s.ops} == {"add", "sum", "mean"}
     assert s.explain("int8", op="sum").rule.lines == s.explain("int8", "int8", op="add").rule.lines == (4,)
 

@@ -61,7 +61,7 @@ def test_an_int_may_default_to_a_float() -> None:
 
 
 def test_a_number_may_have_to_fit_the_default_dtype_that_it_takes() -> None:
-    exact = "exact, raise if it takes a default dtype"
+    exact = "exact, raise beyond default dtype beside bools"
     s = make(CHAIN, **NUMPYLIKE, ops={"equal": {"fit": {"int": exact}}})
     beyond = 2**70
     assert said(s, "int8", beyond, op="equal") == said(s, beyond, beyond, op="equal") == "bool"

@@ -9,7 +9,7 @@ import typelattice as tl
 from typelattice.engine.decisions import Operated
 from typelattice.engine.rule_words import LeftOperand
 
-KIND = {"gives": "left, no higher kind"}
+KIND = {"gives": "left, same-kind cast"}
 
 
 def test_what_operands_give_that_stay_apart_is_written_into_the_left_one() -> None:
@@ -61,7 +61,7 @@ def test_an_assignment_that_casts_may_compute_in_another_dtype() -> None:
 
 
 def test_the_left_operand_may_be_written_into_where_single_dtypes_are_computed_in() -> None:
-    some = {"takes": "all", "gives": {"float": "left, no higher kind"}}
+    some = {"takes": "all", "gives": {"float": "left, same-kind cast"}}
     s = make(CHAIN, ops={"maximum": some})
     assert said(s, "uint8", "int8", op="maximum") == "int16"
     assert said(s, "float32", "float64", op="maximum") == "float32"
@@ -83,7 +83,7 @@ def test_what_an_operator_in_place_may_write_into_the_left_operand(into: str) ->
     found = [s.explain(*pair, op="+=") for pair in pairs]
     assert [p.compute and str(p.dtype) for p in found] == {
         "left": ["uint8", "int16", None, None],
-        "left, no higher kind": ["uint8", "int16", None, None],
+        "left, same-kind cast": ["uint8", "int16", None, None],
         "left, no higher category": ["uint8", "int16", "uint8", None],
         "new array": ["uint8", "int16", "int16", "float32"],
         "new array, rounded": ["uint8", "int16", "int16", "int8"],
@@ -124,6 +124,6 @@ def test_a_value_that_an_assignment_does_not_take_is_a_refusal_but_a_bool_holds_
 
 
 def test_a_dtype_of_the_same_kind_is_written_into_a_narrower_one() -> None:
-    s = make(CHAIN, ops={"in-place": {"takes": "all", "gives": "left, no higher kind"}})
+    s = make(CHAIN, ops={"in-place": {"takes": "all", "gives": "left, same-kind cast"}})
     assert said(s, "int8", "int16", op="+=") == "int8"
     assert said(s, "uint8", "int8", op="+=") == "- int16 cannot be written into uint8"

@@ -73,7 +73,7 @@ def test_a_file_speaks_of_an_operator_and_of_what_writes_in_place() -> None:
     system = tl.system("array-api").replace(
         ops={
             "+": {"takes": "integer"},
-            "in-place": {"gives": "left, no higher kind"},
+            "in-place": {"gives": "left, same-kind cast"},
             "-=": {"gives": "new array"},
         }
     )

@@ -157,9 +157,9 @@ def _evaluate_assignment(
     for o in operands:
         enter(rules, o, trail)
     dtypes = tuple(o.dtype for o in operands if o.dtype)
-    if target not in op.takes:
-        step = Operated(dtypes, None, deciding_entry(rules, op, "takes"))
-        reason = f"{op.name} takes no {op.takes.name_untaken(target)}"
+    if target not in op.kernels:
+        step = Operated(dtypes, None, deciding_entry(rules, op, "kernels"))
+        reason = f"{op.name} takes no {op.kernels.name_untaken(target)}"
         raise RefusalError(reason, cast_remedy(rules, op, [target]), step)
     target = _computed_in(rules, op, (target,)) or target
     trail.append(Operated(dtypes, target, deciding_entry(rules, op)))
@@ -184,10 +184,10 @@ def _evaluate_separately(
     """Evaluate an operation that looks at each operand by itself, and gives a dtype of its own."""
     for o in operands:
         enter(rules, o, trail)
-        if (o.dtype or o.kind) not in op.takes:
-            step = Operated((o.own_node,), None, deciding_entry(rules, op, "takes"))
+        if (o.dtype or o.kind) not in op.kernels:
+            step = Operated((o.own_node,), None, deciding_entry(rules, op, "kernels"))
             remedy = cast_remedy(rules, op, [o.own_node])
-            raise RefusalError(f"{op.name} takes no {op.takes.name_untaken(o.dtype or o.kind)}", remedy, step)
+            raise RefusalError(f"{op.name} takes no {op.kernels.name_untaken(o.dtype or o.kind)}", remedy, step)
     assert isinstance(op.gives, (DType, Kind))
     result = resolve_target(rules, op.gives)
     nodes = tuple(o.own_node for o in operands)
@@ -238,7 +238,7 @@ def ignores_exponent(op: OperationRules, operands: Sequence[Operand]) -> bool:
     ignored = look_up(op.exponent_ignored_of, left) or op.exponent_ignored
     # Python's True counts as the integer 1, which is made a constant.
     is_one = right.kind is Kind.BOOL and right.tier == "scalar" and op.has_constants
-    return (right.kind.category == 1 or is_one) and right.tier in ignored and right.dtype not in op.takes.but
+    return (right.kind.category == 1 or is_one) and right.tier in ignored and right.dtype not in op.kernels.but
 
 
 def _check_values(values: Sequence[ValueFit]) -> None:
@@ -255,18 +255,17 @@ def _apply_rule(
 ) -> tuple[DType, DType]:
     """Return the dtype computed in and that of the result. `dtypes` are the join, or those that need a loop.
 
-    With a constant exponent a power is a product, which takes every dtype of a kind the operation takes.
+    With a constant exponent a power is a product, which has a kernel for every dtype of a kind that has one.
     """
-    highest = max(dtypes, key=lambda d: d.kind.category)
     compute = _computed_in(rules, op, dtypes)
-    checked = highest if op.loops else compute
-    taken = checked is not None and (checked.kind if is_constant else checked) in op.takes
-    if compute is None or checked is None or not taken:
-        description = " with ".join(map(str, dtypes))
-        if compute is not None and checked is not None:
-            description = op.takes.name_untaken(checked)
-        step = Operated(dtypes, None, deciding_entry(rules, op, "takes"))
-        reason = f"{op.name} takes no {description}"
+    if compute is None:
+        alone = next((d for d in dtypes if find_loop(rules, op, (d,)) is None), None)
+        described = " with ".join(map(str, dtypes)) if alone is None else alone
+        step = Operated(dtypes, None, deciding_entry(rules, op, "loops"))
+        raise RefusalError(f"{op.name} takes no {described}", cast_remedy(rules, op, dtypes), step)
+    if (compute.kind if is_constant else compute) not in op.kernels:
+        step = Operated(dtypes, None, deciding_entry(rules, op, "kernels"))
+        reason = f"{op.name} takes no {op.kernels.name_untaken(compute)}"
         raise RefusalError(reason, cast_remedy(rules, op, dtypes), step)
     result = _result_dtype(rules, op, dtypes[0] if len(dtypes) == 1 else compute, compute)
     if not trail or dtypes != (compute,) or result is not compute:
@@ -350,7 +349,7 @@ def write_into_left(
         return result
     allowed = {
         LeftOperand.NEW_ARRAY_ROUNDED: rounds,
-        LeftOperand.NO_HIGHER_KIND: result.kind.position <= target.kind.position,
+        LeftOperand.SAME_KIND_CAST: result.kind.position <= target.kind.position,
         LeftOperand.NO_HIGHER_CATEGORY: result.kind.category <= target.kind.category,
         LeftOperand.ANY_CAST: True,
     }

@@ -8,7 +8,7 @@ from typelattice.engine.answer import Promotion, Rule
 from typelattice.engine.combine import combine
 from typelattice.engine.decisions import Decision, RefusalError
 from typelattice.engine.fit import check_values
-from typelattice.engine.operand_checks import check_held
+from typelattice.engine.operand_checks import check_limits
 from typelattice.engine.operate import Evaluation, evaluate_operation, operation_rules
 from typelattice.engine.operations import check_operands
 from typelattice.engine.rules import Rules
@@ -64,6 +64,6 @@ def promote_operands(
 
 def _evaluate_promotion(rules: Rules, operands: Sequence[Operand], trail: list[Decision]) -> Evaluation:
     """Return the outcome of promotion alone, without an operation."""
-    check_held(rules.holds, operands)
+    check_limits(rules.limits, operands)
     node, dtype, weak = combine(rules, operands, trail)
     return Evaluation(node, dtype, dtype, weak, tuple(check_values(rules, operands, dtype, None)))

@@ -37,7 +37,7 @@ def _describe_taken(p: Promotion, rule: OperationRules) -> Iterator[str]:
     """Describe the operands that the operation takes."""
     concerned = [n for n in (p.node, p.compute, *(o.dtype for o in p.promoting)) if isinstance(n, DType)]
     concerned += [n for step in p.steps for n in step.nodes if isinstance(n, DType)]
-    yield f"{p.op} takes {_describe_domain(rule.takes, concerned)}"
+    yield f"{p.op} takes {_describe_domain(rule.kernels, concerned)}"
     if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in p.promoting):
         yield f"as an operand it takes {_describe_domain(rule.accepts, concerned)}"
     if rule.scalars in PLACES and any(o.tier == "scalar" for o in p.promoting):

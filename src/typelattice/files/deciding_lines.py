@@ -148,7 +148,8 @@ class Blame:
         yield from (rule for rule in behind if self.decides(rule, p))
         if isinstance(step, Operated) and (step.node is None or not behind[0].lines):
             if step.node is None:  # an entry of the file says more, even if the standard says the same
-                yield from self._rules_of_part("ops", step.entry, "takes")
+                yield from self._rules_of_part("ops", step.entry, "kernels")
+                yield from self._rules_of_part("ops", step.entry, "loops")
                 if step.entry in (p.op, IN_PLACE):
                     yield from self._rules_of_part("ops", step.entry, "gives")
             standard = standard_rule(step)
@@ -276,11 +277,11 @@ class Blame:
     def _value_rules(self, step: Decision, names: Sequence[str]) -> Iterator[Rule]:
         """Yield the rules that may decide the fit of a value: the operation's, the file's, or one of each."""
         own = [told for op in names for told in self._rules_of_key("ops", op)]
-        holds = self._rules_of_key("holds", None) if "holds" in self.definition.texts else ()
+        limits = self._rules_of_key("limits", None) if "limits" in self.definition.texts else ()
         yield from own
-        yield from holds
+        yield from limits
         pairs = (
-            (a, b) for n, a in enumerate(own) for b in (*own[n + 1 :], *self._rules_of_step(step), *holds)
+            (a, b) for n, a in enumerate(own) for b in (*own[n + 1 :], *self._rules_of_step(step), *limits)
         )
         for a, b in pairs:  # where both say the same, neither decides alone
             if a.lines and b.lines and a.file == b.file:

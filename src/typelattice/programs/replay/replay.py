@@ -33,7 +33,7 @@ from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
 from typelattice.engine.fit import check_values
 from typelattice.engine.foreign_arrays import MASK, OTHER, index_refusal, made_dtype
-from typelattice.engine.operand_checks import check_held, dtype_of_pair
+from typelattice.engine.operand_checks import check_limits, dtype_of_pair
 from typelattice.engine.operate import operation_rules, write_into_left
 from typelattice.engine.operations import OF_LAST
 from typelattice.engine.rule_words import JoinRule, LeftOperand
@@ -380,7 +380,7 @@ class _Evaluator:
         op = operation_rules(self.system, name)
         checked = [x for x in known if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
         try:
-            check_held(self.system.holds if op.holds is None else {}, checked)  # else of its default dtype
+            check_limits(self.system.limits if op.limits is None else {}, checked)  # else of its default dtype
         except RefusalError as e:
             return e.reason
         fits = check_values(self.system, [operand_of(to), *checked], to, op)
@@ -470,7 +470,7 @@ class _Evaluator:
         """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
         takes_dtype = step.name not in WRITES and step.operation.takes_dtype
-        if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).takes:
+        if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).kernels:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
 

@@ -70,7 +70,7 @@ def test_the_decision_is_the_last_step_that_had_something_to_decide() -> None:
     assert (type(p.decision), p.decision.nodes, p.decision.node) == (Operated, (tl.dtype("int16"),), None)
     p = s.explain("uint8", "int8", op="equal")  # that the result is bool decides nothing
     assert (p.decision, type(p.steps[-1])) == (p.steps[0], Operated)
-    p = make(CHAIN, ops={"positive": {"takes": "all", "gives": "f32"}}).explain("int8", op="positive")
+    p = make(CHAIN, ops={"positive": {"kernels": "all", "gives": "f32"}}).explain("int8", op="positive")
     assert p.decision == p.steps[-1] == Operated((tl.dtype("int8"),), tl.dtype("float32"), "positive")
 
 

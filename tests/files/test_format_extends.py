@@ -66,7 +66,7 @@ def test_an_empty_entry_takes_away_what_the_other_file_says(tmp_path: Path) -> N
 
 def test_an_empty_table_of_an_operation_empties_that_of_its_class() -> None:
     numpy = tl.system("numpy").replace(
-        ops={"maths": {"computes": {"integer": "f64"}, "takes": "all"}, "sqrt": {"computes": {}}}
+        ops={"maths": {"computes": {"integer": "f64"}, "kernels": "all"}, "sqrt": {"computes": {}}}
     )
     assert numpy.ops["sqrt"]["computes"] == {}
     assert tl.system("numpy").replace(ops={"multiply": {"fit": {}}}).ops["multiply"]["fit"] == {}

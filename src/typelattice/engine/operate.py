@@ -187,7 +187,8 @@ def _evaluate_separately(
         if (o.dtype or o.kind) not in op.kernels:
             step = Operated((o.own_node,), None, deciding_entry(rules, op, "kernels"))
             remedy = cast_remedy(rules, op, [o.own_node])
-            raise RefusalError(f"{op.name} takes no {op.kernels.name_untaken(o.dtype or o.kind)}", remedy, step)
+            untaken = op.kernels.name_untaken(o.dtype or o.kind)
+            raise RefusalError(f"{op.name} takes no {untaken}", remedy, step)
     assert isinstance(op.gives, (DType, Kind))
     result = resolve_target(rules, op.gives)
     nodes = tuple(o.own_node for o in operands)
@@ -238,7 +239,8 @@ def ignores_exponent(op: OperationRules, operands: Sequence[Operand]) -> bool:
     ignored = look_up(op.exponent_ignored_of, left) or op.exponent_ignored
     # Python's True counts as the integer 1, which is made a constant.
     is_one = right.kind is Kind.BOOL and right.tier == "scalar" and op.has_constants
-    return (right.kind.category == 1 or is_one) and right.tier in ignored and right.dtype not in op.kernels.but
+    is_integer = right.kind.category == 1 or is_one
+    return is_integer and right.tier in ignored and right.dtype not in op.kernels.but
 
 
 def _check_values(values: Sequence[ValueFit]) -> None:

@@ -220,7 +220,7 @@ class Blame:
     def _rules_before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[Rule]:
         """Yield the rules that apply before operands join: the fit of a value, and what operands count as.
 
-        An operation may have its own `fit`, and the file may have `holds`. Both say more about a value than
+        An operation may have its own `fit`, and the file may have `limits`. Both say more about a value than
         the order, which only has the dtype in it.
         """
         if isinstance(p.decision, OutOfRange):

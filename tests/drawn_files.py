@@ -57,7 +57,7 @@ def drawn_file(dice: random.Random) -> str:
             "float": dice.choice(["f32", "f64"]),
             "complex": "c128",
         },
-        "holds": lambda: {"int": dice.choice(["i32", "u64"]), "float": "f64"},
+        "limits": lambda: {"int": dice.choice(["i32", "u64"]), "float": "f64"},
         "ties": lambda: _tie(dice, parse(toml(keys))),
         "overrides": lambda: {pair(["i*", "f*", "c*"]): dice.choice(dtypes)},
         "refusals": lambda: {pair(["i*", "f*", "c*"]): "because the file says so"},
@@ -126,7 +126,7 @@ def _domain(dice: random.Random, dtypes: Sequence[str]) -> str:
 def _departure(dice: random.Random, some: Callable[..., str], dtypes: Sequence[str]) -> Mapping[str, object]:
     """What a file may say of an operation."""
     draws: dict[str, Callable[[], object]] = {
-        "takes": lambda: _domain(dice, dtypes),
+        "kernels": lambda: _domain(dice, dtypes),
         "accepts": lambda: _domain(dice, dtypes),
         "scalars": lambda: dice.choice([*ScalarPlaces]),
         "exponent": lambda: {dice.choice(["not-negative", "ignored"]): dice.choice(["scalar", "0d, scalar"])},

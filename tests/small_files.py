@@ -17,8 +17,8 @@ sets = { posits = "posit16, p32" }
 fit  = { float = "raise" }
 
 [ops]
-divide = { takes = "all", computes = { integer = "p32" } }
-sqrt   = { takes = "float", loops.own = "posit16", loops.search = "posits" }
+divide = { kernels = "all", computes = { integer = "p32" } }
+sqrt   = { kernels = "float", loops.own = "posit16", loops.search = "posits" }
 
 [dtypes.posit16]
 kind = "float"

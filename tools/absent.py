@@ -26,7 +26,7 @@ from typelattice.recorded.recording_files import open_recording
 HEAD = """\
 # Operations that libraries do not have, a row each: the operation, and the systems whose libraries lack it.
 # tools/absent.py looks them up; `conform --live` looks again. A name that a library has for something else
-# does not count here: the system's file says so, with takes = "none".
+# does not count here: the system's file says so, with kernels = "none".
 """
 
 

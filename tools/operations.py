@@ -43,7 +43,7 @@ def page() -> str:
         "values, or ask for a dtype only.",
         "",
     ]
-    lines += ["| class | group | takes | gives | operations |", "|---|---|---|---|---|"]
+    lines += ["| class | group | kernels | gives | operations |", "|---|---|---|---|---|"]
     lines += [_class(name, standard) for name, standard in STANDARD.items()]
     lines += [
         "",
@@ -57,11 +57,11 @@ def page() -> str:
 
 
 def _class(name: str, standard: OperationRules) -> str:
-    words = (word for word, kinds in KINDS.items() if kinds == standard.takes.listed)
-    takes = min(words, default=", ".join(map(str, standard.takes.listed)), key=len)
+    words = (word for word, kinds in KINDS.items() if kinds == standard.kernels.listed)
+    kernels = min(words, default=", ".join(map(str, standard.kernels.listed)), key=len)
     every = (*OPERATIONS.values(), *(op for op in OPERATORS.values() if op.in_place))
     members = ", ".join(f"`{op.name}`" for op in every if op.of_class == name).replace("|", "\\|")
-    return f"| `{name}` | {GROUPS[name]} | {takes} | {GIVES[standard.gives]} | {members} |"
+    return f"| `{name}` | {GROUPS[name]} | {kernels} | {GIVES[standard.gives]} | {members} |"
 
 
 def _row(op: Operation) -> str:

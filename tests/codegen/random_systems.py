@@ -92,7 +92,7 @@ def _entry(dice: Random, codes: Sequence[str]) -> str:
     some, other = (", ".join(dice.sample(codes, 2)) for _ in range(2))
     kind, one = dice.choice(KINDS), dice.choice(codes)
     key = dice.choice([
-        f'takes = "{kind}"', f'accepts = "{some}"', f'takes = "all but {one}"',
+        f'kernels = "{kind}"', f'accepts = "{some}"', f'kernels = "all but {one}"',
         f'computes = {{ "{some}" = "{one}" }}', f'computes = {{ {kind} = "{one}" }}',
         f'accumulates = {{ "{some}" = "{one}", "{_pair(dice, codes)}" = "{other[:other.index(",")]}" }}',
         f'gives = "{one}"', f'gives = {{ "{some}" = "{one}", {kind} = "joined" }}', 'gives = "real"',

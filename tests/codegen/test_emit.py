@@ -44,7 +44,7 @@ NPU = ACCELERATOR.replace('"chip"', '"npu"') + """
 matmul.accumulates = { "i8, u8" = "i32", f8_e5m2 = "f32", "u8 + i8" = "i32" }
 matmul.gives = { f8_e5m2 = "bf16" }
 scaled_matmul = { like = "matmul", parameters = "scale" }
-quantize = { like = "positive", takes = "f32", gives = "i8" }
+quantize = { like = "positive", kernels = "f32", gives = "i8" }
 [casts]
 "float -> integer" = "clamp, nearest even"
 "f32 -> i8" = "needs quantize"

@@ -67,7 +67,7 @@ def test_no_listed_operation_was_asked() -> None:
 
 
 def test_a_variant_of_ones_own_has_what_it_describes() -> None:
-    text = 'extends = "dask"\nname = "mine"\nops = { gcd = { takes = "integer" } }'
+    text = 'extends = "dask"\nname = "mine"\nops = { gcd = { kernels = "integer" } }'
     assert str(parse(text).explain("int8", "int8", op="gcd").dtype) == "int8"
 
 

@@ -9,7 +9,7 @@ import typelattice as tl
 
 
 def test_one_of_several_dtypes_may_have_to_hold_what_becomes_another() -> None:
-    where = {"holds": {"u8, i8": "i32, u32"}, "fit": {"int": "wrap"}}
+    where = {"limits": {"u8, i8": "i32, u32"}, "fit": {"int": "wrap"}}
     s = make("u8, i8 -> i32; u32", tiers=["array", "scalar"], defaults={"int": "i32"}, ops={"where": where})
     assert [said(s, "uint8", x, op="where") for x in (-(2**31), 2**32 - 1)] == ["uint8", "uint8"]
     for value in (2**32, -(2**31) - 1):
@@ -39,7 +39,7 @@ def test_a_pair_that_never_joins_is_compared_as_it_is() -> None:
 
 
 def test_an_array_of_a_dtype_that_absorbs_decides_alone() -> None:
-    ops = {"*": {"takes": "all", "overrides": {"bool + any": "b"}}, "*=": {"gives": "new array"}}
+    ops = {"*": {"kernels": "all", "overrides": {"bool + any": "b"}}, "*=": {"gives": "new array"}}
     s = make("b -> u8; f32", tiers=["array", "scalar"], ops=ops)
     for operands in (("bool", "float32"), ("uint8", "bool:0d"), ("bool", 1.5), ("bool", "bool")):
         assert said(s, *operands, op="*") == "bool"
@@ -52,7 +52,7 @@ def test_an_array_of_a_dtype_that_absorbs_decides_alone() -> None:
 
 def test_an_operation_computes_in_what_to_says() -> None:
     to = {"b, u8": "f32", "i16": "default float", "i8": "i16"}
-    s = make(CHAIN, defaults={"float": "f64"}, ops={"divide": {"takes": "float", "computes": to}})
+    s = make(CHAIN, defaults={"float": "f64"}, ops={"divide": {"kernels": "float", "computes": to}})
     assert said(s, "uint8", "bool", op="divide") == "float32"
     assert said(s, "uint8", "int16", op="divide") == "float64"
     assert said(s, "float32", "int16", op="divide") == "float32"
@@ -61,13 +61,13 @@ def test_an_operation_computes_in_what_to_says() -> None:
     p = s.explain("uint8", "uint8", op="divide")
     assert (p.node, p.compute, p.dtype) == (tl.dtype("uint8"), tl.dtype("float32"), tl.dtype("float32"))
     assert steps(s, "uint8", "bool", op="divide")[-1] == ("ops", "divide", ("uint8",), "float32")
-    by_kind = make(CHAIN, ops={"divide": {"takes": "all", "computes": {"integer": "f32", "u8": "f64"}}})
+    by_kind = make(CHAIN, ops={"divide": {"kernels": "all", "computes": {"integer": "f32", "u8": "f64"}}})
     assert said(by_kind, "uint8", "uint8", op="divide") == "float64"
     assert said(by_kind, "int8", "int8", op="divide") == "float32"
 
 
 def test_an_operation_gives_the_dtype_at_which_operands_joined() -> None:
-    softly = {"computes": {"i8, u8": "f32"}, "gives": "joined", "takes": "all"}
+    softly = {"computes": {"i8, u8": "f32"}, "gives": "joined", "kernels": "all"}
     s = make(CHAIN, ops={"mean": softly})
     p = s.explain("int8", op="mean")
     assert (p.node, p.compute, p.dtype) == (tl.dtype("int8"), tl.dtype("float32"), tl.dtype("int8"))
@@ -84,7 +84,7 @@ def test_an_operation_gives_single_dtypes_another_result() -> None:
 
 
 def test_an_operation_gives_another_dtype_than_it_computes_in() -> None:
-    s = make(CHAIN, defaults={"int": "i32"}, ops={"index": {"takes": "all"}, "sum": {"gives": "f64"}})
+    s = make(CHAIN, defaults={"int": "i32"}, ops={"index": {"kernels": "all"}, "sum": {"gives": "f64"}})
     p = s.explain("int8", "int16", op="equal")
     assert (p.compute, p.dtype) == (tl.dtype("int16"), tl.dtype("bool"))
     assert steps(s, "int8", "int16", op="equal")[-1] == ("ops", "comparison", ("int16",), "bool")
@@ -97,8 +97,8 @@ def test_an_operation_gives_another_dtype_than_it_computes_in() -> None:
 
 
 def test_an_int_is_made_another_dtype_before_it_becomes_one() -> None:
-    keys = {**NUMPYLIKE, "fit": {"int": "wrap"}, "holds": {"i8, i16": "i32"}}
-    s = make(CHAIN, **keys, ops={"multiply": {"holds": {}}, "subtract": {"holds": {"int": "i16"}}})
+    keys = {**NUMPYLIKE, "fit": {"int": "wrap"}, "limits": {"i8, i16": "i32"}}
+    s = make(CHAIN, **keys, ops={"multiply": {"limits": {}}, "subtract": {"limits": {"int": "i16"}}})
     assert said(s, "int8", 300, op="add") == "int8"
     assert said(s, "int8", 2**40, op="add") == "- 1099511627776 is out of range for int32"
     assert said(s, "float32", 2**40, op="add") == "float32"
@@ -109,7 +109,7 @@ def test_an_int_is_made_another_dtype_before_it_becomes_one() -> None:
 
 
 def test_the_steps_of_an_operation_that_changes_nothing_are_those_of_promotion() -> None:
-    s = make(CHAIN, ops={"in-place": {"takes": "all", "gives": "left, no higher category"}})
+    s = make(CHAIN, ops={"in-place": {"kernels": "all", "gives": "left, no higher category"}})
     assert steps(s, "int16", "uint8", op="+=") == [("order", None, ("int16", "uint8"), "int16")]
     assert steps(s, "uint8", "int8", op="+=") == [
         ("order", None, ("uint8", "int8"), "int16"),
@@ -120,6 +120,6 @@ def test_the_steps_of_an_operation_that_changes_nothing_are_those_of_promotion()
 
 
 def test_an_operation_may_give_the_complex_dtype_of_what_it_computes_in() -> None:
-    s = make(CHAIN, ops={"fourier": {"takes": "all", "gives": "complex"}})
+    s = make(CHAIN, ops={"fourier": {"kernels": "all", "gives": "complex"}})
     given = [said(s, name, op="fft") for name in ("float32", "float64", "complex64", "int8")]
     assert given == ["complex64", "complex128", "complex64", "int8"]

@@ -7,7 +7,7 @@ import typelattice as tl
 
 
 def test_an_operand_may_count_as_another_before_it_meets_the_rest() -> None:
-    solve = {"solve": {"takes": "all", "counts-as": {"bool, integer": "f64"}}}
+    solve = {"solve": {"kernels": "all", "counts-as": {"bool, integer": "f64"}}}
     s = make(CHAIN, **NUMPYLIKE, ops=solve)
     assert said(s, "int8", "float32", op="add") == "float32"
     assert said(s, "int8", "float32", op="solve") == said(s, "int8", "int8", op="solve") == "float64"
@@ -19,14 +19,14 @@ def test_an_operand_may_count_as_another_before_it_meets_the_rest() -> None:
 
 
 def test_a_python_scalar_counts_so_too_where_it_is_told_apart_nowhere() -> None:
-    ops = {"atan2": {"counts-as": {"integer": "f64"}, "takes": "all"}}
+    ops = {"atan2": {"counts-as": {"integer": "f64"}, "kernels": "all"}}
     alike = make(CHAIN, defaults={"int": "i32", "float": "f64"}, ops=ops)
     apart = make(CHAIN, **NUMPYLIKE, ops=ops)
     assert [said(s, 1, "float32", op="atan2") for s in (alike, apart)] == ["float64", "float32"]
 
 
 def test_what_an_operand_counts_as_is_told_and_leaves_it_its_tier() -> None:
-    ops = {"atan2": {"counts-as": {"integer": "f64"}, "takes": "all"}}
+    ops = {"atan2": {"counts-as": {"integer": "f64"}, "kernels": "all"}}
     s = make(CHAIN, tiers=["array", "0d"], defaults={"int": "i32", "float": "f64"}, ops=ops)
     assert said(s, "int8:0d", "float32", op="atan2") == "float32"
     assert said(s, "int8", "float32:0d", op="atan2") == said(s, 1, "float32", op="atan2") == "float64"
@@ -46,7 +46,7 @@ def test_a_weak_operand_that_counts_as_its_own_dtype_is_weak_no_longer() -> None
 
 def test_an_order_of_its_own_is_all_that_counts_there() -> None:
     order = "u8, i8 -> i16, f16 -> f32"
-    own = {"takes": "all", "joins": order}
+    own = {"kernels": "all", "joins": order}
     pairs = {"overrides": {"u8 + f16, f*": "f32"}, "refusals": {"i8 + i16": "they do not meet"}}
     keys = {"tiers": ["array", "scalar"], "defaults": {"float": "f16"}, "combine": "fold"}
     s = make(order, **keys, ties={"i16, f16": "i16"}, **pairs, ops={"multiply": own})
@@ -59,14 +59,14 @@ def test_an_order_of_its_own_is_all_that_counts_there() -> None:
     assert said(alike, "uint8", "int8", op="add").startswith("- neither represents all values of the other")
     assert said(alike, "uint8", "int8", op="multiply") == "int16"
     chain = "u8 -> i16 -> i32"
-    wider = make(chain, after={"i16": "i32"}, ops={"multiply": {"takes": "all", "joins": chain}})
+    wider = make(chain, after={"i16": "i32"}, ops={"multiply": {"kernels": "all", "joins": chain}})
     p = wider.explain("uint8", "int16", op="multiply")
     assert (str(p.steps[0].node), str(p.dtype)) == ("int16", "int32")  # at which they meet, what comes out
 
 
 def test_what_operands_and_answers_count_as_is_told_of_an_order_of_its_own_too() -> None:
     keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32, i64"}, "before": {"u8": "i16"}}
-    ops = {"multiply": {"takes": "all", "joins": "i16 -> i32 -> i64 -> f32"}}
+    ops = {"multiply": {"kernels": "all", "joins": "i16 -> i32 -> i64 -> f32"}}
     s = make("i16 -> i32 -> i64 -> f32", **keys, after={"i64": "f32"}, ops=ops)
     assert steps(s, "uint8", "int64", op="multiply") == [
         ("before", "uint8", ("uint8",), "int16"),
@@ -77,12 +77,12 @@ def test_what_operands_and_answers_count_as_is_told_of_an_order_of_its_own_too()
     assert "on entry      uint8 counts as int16\n" in told
     assert "on the answer int64 becomes float32\n" in told
     assert steps(s, 2**40, 1, op="multiply")[0] == ("defaults", "int", ("i*",), "int64")
-    refused = make("u8; i8", before={"u4": "u8"}, ops={"multiply": {"takes": "all", "joins": "u8; i8"}})
+    refused = make("u8; i8", before={"u4": "u8"}, ops={"multiply": {"kernels": "all", "joins": "u8; i8"}})
     assert [x[0] for x in steps(refused, "uint4", "int8", op="multiply")] == ["before", "ops"]
 
 
 def test_an_operation_may_have_an_order_of_its_own() -> None:
-    ops = {"matmul": {"takes": "all", "joins": "u8 -> i8 -> f16"}}
+    ops = {"matmul": {"kernels": "all", "joins": "u8 -> i8 -> f16"}}
     s = make("u8; i8; f16; f32", ops=ops)
     assert said(s, "uint8", "int8", op="matmul") == "int8"
     assert said(s, "uint8", "int8", op="where").startswith("- nothing lies above both")
@@ -119,7 +119,7 @@ def test_a_dtype_may_come_in_as_a_kind_and_a_kind_go_out_as_a_dtype() -> None:
     assert steps(s, True, float)[-1] == ("after", "f*", ("f*",), "float16")
 
 
-MAKING_ARRAYS = {"append": {"counts-as": "array"}, "kron": {"takes": "all", "counts-as": "array if first"}}
+MAKING_ARRAYS = {"append": {"counts-as": "array"}, "kron": {"kernels": "all", "counts-as": "array if first"}}
 OF_THREE_TIERS = {"tiers": ["array", "0d", "scalar"], "defaults": {"int": "i32", "float": "f64"}}
 
 
@@ -161,7 +161,7 @@ def test_the_dtype_of_an_array_that_an_operation_makes_has_to_hold_the_value() -
 
 
 def test_an_array_that_an_operation_makes_casts_to_loops_as_one() -> None:
-    loops = {"takes": "all", "loops": "i16, i32"}
+    loops = {"kernels": "all", "loops": "i16, i32"}
     s = make(CHAIN, **OF_THREE_TIERS, ops={"outer": loops, "kron": {**loops, "counts-as": "array"}})
     assert [said(s, "int8", 1, op=op) for op in ("outer", "kron")] == ["int16", "int32"]
 

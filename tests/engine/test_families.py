@@ -25,7 +25,7 @@ from = { i8 = "3, 0", u8 = "4, 0", i32 = "10, 0" }
 [ops]
 add.gives = { decimal = "decimal(min(p + 1, 38), s)" }
 multiply.gives = { decimal = "decimal(min(sum(p), round_up(max(p), 18, 38)), sum(s))" }
-divide.takes = "numeric"
+divide.kernels = "numeric"
 divide.gives = { decimal = "decimal(min(left(p) + right(s) + 4, 38), left(s) + 4)" }
 rounding.gives = { decimal = "decimal(p, 0)" }
 sum.gives = { i32 = "decimal(38, 0)" }

@@ -16,7 +16,7 @@ from typelattice.recorded.recorded_answer import find_recorded_answer
     [("py", ["py:bool", "py:int", "py:float"]), ("py.float", ["py:float"] * 3), ("py.int", ["py:int"] * 3)],
 )
 def test_a_result_may_be_a_python_number(gives: str, expected: list[str]) -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"sum": {"takes": "all", "gives": gives}})
+    s = make(CHAIN, **NUMPYLIKE, ops={"sum": {"kernels": "all", "gives": gives}})
     found = [s.explain(dtype, op="sum") for dtype in ("bool", "uint8", "float32")]
     assert [written(p) for p in found] == expected
     assert answer_text(found[1]).startswith("Python")

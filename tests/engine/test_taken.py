@@ -15,7 +15,7 @@ from typelattice.files.reader import parse
 
 def test_pairs_that_an_operation_refuses_are_of_arrays_and_of_scalars_apart() -> None:
     said_of_add = {
-        "takes": "all",
+        "kernels": "all",
         "refusals": {"bool + signed, py.int": "not here", "unsigned + i16": "not here"},
     }
     s = make(CHAIN, **NUMPYLIKE, ops={"add": said_of_add})
@@ -71,7 +71,7 @@ def test_of_an_operation_in_two_entries_both_hold() -> None:
 name = "mine"
 order = "b -> i8 -> f32"
 [ops]
-"add, multiply" = { takes = "all" }
+"add, multiply" = { kernels = "all" }
 "add, divide" = { scalars = "none" }
 """)
     assert said(s, "bool", "bool", op="add") == said(s, "bool", "bool", op="multiply") == "bool"
@@ -95,7 +95,7 @@ def test_alike_operands_meet_at_the_dtype_of_each() -> None:
 
 
 def test_a_dtype_may_be_left_out_of_what_an_operation_computes_in() -> None:
-    s = make(CHAIN, ops={"add": {"takes": "bool, real but u8"}, "sqrt": {"takes": "f32"}})
+    s = make(CHAIN, ops={"add": {"kernels": "bool, real but u8"}, "sqrt": {"kernels": "f32"}})
     assert said(s, "int8", "uint8", op="add") == "int16"
     assert said(s, "uint8", "bool", op="add") == "- add takes no uint8"
     assert said(s, "complex64", "uint8", op="add") == "- add takes no complex"
@@ -104,14 +104,14 @@ def test_a_dtype_may_be_left_out_of_what_an_operation_computes_in() -> None:
 
 
 def test_an_operand_may_be_refused_by_itself_whatever_it_meets() -> None:
-    s = make(CHAIN, ops={"subtract": {"accepts": "numeric but u8", "takes": "all"}})
+    s = make(CHAIN, ops={"subtract": {"accepts": "numeric but u8", "kernels": "all"}})
     assert said(s, "int8", "int16", op="subtract") == "int16"
     assert said(s, "bool", "int16", op="subtract") == "- subtract takes no bool"
     assert said(s, "int16", True, op="subtract") == "- subtract takes no bool"
     assert said(s, "uint8", "int16", op="subtract") == "- subtract takes no uint8"
     assert said(s, "uint8", "int16", op="add") == "int16"
     assert steps(s, "int16", "uint8", op="subtract") == [("ops", "subtract", ("uint8",), None)]
-    integers = make(CHAIN, ops={"subtract": {"accepts": "integer", "takes": "all"}})
+    integers = make(CHAIN, ops={"subtract": {"accepts": "integer", "kernels": "all"}})
     assert said(integers, "int16", "float32", op="subtract") == "- subtract takes no float"
 
 
@@ -146,7 +146,7 @@ def test_a_group_of_operations_is_said_once_and_its_classes_and_operations_count
 def test_python_scalars_may_stand_where_the_file_says(
     scalars: str, alone: str, left: str, right: str
 ) -> None:
-    said_of_add = {"takes": "all", **({"scalars": scalars} if scalars != "any" else {})}
+    said_of_add = {"kernels": "all", **({"scalars": scalars} if scalars != "any" else {})}
     s = make(CHAIN, **NUMPYLIKE, ops={"add": said_of_add})
     assert said(s, 1, 2, op="add") == alone
     assert said(s, 1, "int8", op="add") == left
@@ -194,7 +194,7 @@ def test_an_operation_takes_kinds() -> None:
     assert (p.reason, p.remedy, p.op) == ("add takes no bool", "cast the operands, e.g. to uint8", "add")
     assert p.decision == DtypeByOperation((tl.dtype("bool"),), None, "arithmetic")
     assert said(s, "bool", "uint8", op="add") == "uint8"
-    own = make(CHAIN, ops={"arithmetic": {"takes": "bool"}, "multiply": {"takes": "all"}})
+    own = make(CHAIN, ops={"arithmetic": {"kernels": "bool"}, "multiply": {"kernels": "all"}})
     assert said(own, "bool", "bool", op="add") == "bool"
     assert said(own, "uint8", "bool", op="add") == "- add takes no unsigned"
     assert said(own, "uint8", "bool", op="multiply") == "uint8"
@@ -203,13 +203,13 @@ def test_an_operation_takes_kinds() -> None:
 
 
 def test_what_a_list_of_operations_says_holds_for_each() -> None:
-    s = parse('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { takes = "float" }\n')
+    s = parse('name = "mine"\norder = "i8 -> f32"\n[ops]\n"add, sum , mean" = { kernels = "float" }\n')
     assert {*s.ops} == {"add", "sum", "mean"}
     assert s.explain("int8", op="sum").rule.lines == s.explain("int8", "int8", op="add").rule.lines == (4,)
 
 
 def test_an_operation_takes_so_many_operands_and_integers_for_indices() -> None:
-    s = make(CHAIN, ops={"view": {"takes": "all"}})
+    s = make(CHAIN, ops={"view": {"kernels": "all"}})
     with pytest.raises(tl.OpError, match=r"^add takes 2 operands, not 1; give 1 more$"):
         s.explain("int8", op="add")
     assert [said(s, "float32", index, op="take") for index in ("int8", "uint8", "bool", 1)] == ["float32"] * 4
@@ -232,9 +232,9 @@ def test_the_dtype_that_a_refusal_names_is_taken(system: str, op: str) -> None:
 
 
 def test_a_cast_is_not_advised_where_no_dtype_is_taken() -> None:
-    s = make(CHAIN, ops={"bitwise_and": {"takes": "bool"}})
+    s = make(CHAIN, ops={"bitwise_and": {"kernels": "bool"}})
     assert s.explain("int8", "uint8", op="bitwise_and").remedy == "cast the operands, e.g. to bool"
-    s = make("i8 -> i16", ops={"sqrt": {"takes": "float"}})
+    s = make("i8 -> i16", ops={"sqrt": {"kernels": "float"}})
     assert s.explain("int8", op="sqrt").remedy == "write it with operations that it has"
 
 

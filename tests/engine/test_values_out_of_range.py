@@ -18,7 +18,7 @@ def test_a_value_may_have_to_fit_where_operands_join() -> None:
             CHAIN,
             **NUMPYLIKE,
             fit=fit,
-            ops={"divide": {"takes": "all", "computes": {"integer": "f32", **more}}},
+            ops={"divide": {"kernels": "all", "computes": {"integer": "f32", **more}}},
         )
         for more in ({}, {"scalars": "joined"})
     )
@@ -61,7 +61,7 @@ def test_an_int_may_default_to_a_float() -> None:
 
 
 def test_a_number_may_have_to_fit_the_default_dtype_that_it_takes() -> None:
-    exact = "exact, raise if it takes a default dtype"
+    exact = "exact, raise beyond default dtype beside bools"
     s = make(CHAIN, **NUMPYLIKE, ops={"equal": {"fit": {"int": exact}}})
     beyond = 2**70
     assert said(s, "int8", beyond, op="equal") == said(s, beyond, beyond, op="equal") == "bool"
@@ -71,13 +71,13 @@ def test_a_number_may_have_to_fit_the_default_dtype_that_it_takes() -> None:
 
 
 def test_a_scalar_beyond_what_the_system_holds_is_refused_whatever_it_meets() -> None:
-    s = make(CHAIN, **NUMPYLIKE, holds={"int": "i32"})
+    s = make(CHAIN, **NUMPYLIKE, limits={"int": "i32"})
     for beside in ("int8", "float32", "bool:0d", 1.5, True):
         refused = "- a Python int has to lie within int32, and 2147483648 does not"
         assert said(s, beside, 2**31) == said(s, 2**31, beside, op="add") == refused
     assert said(s, "int8", 2**31 - 1) == "int8"
     p = s.explain("int8", 2**31)
-    assert (p.decision.key, p.decision.entry, p.rule.key) == ("holds", "int", "holds")
+    assert (p.decision.key, p.decision.entry, p.rule.key) == ("limits", "int", "limits")
 
 
 def test_a_value_out_of_range_is_a_refusal_in_an_operation_only() -> None:

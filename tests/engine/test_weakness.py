@@ -6,7 +6,7 @@ from small_systems import CHAIN, JAXLIKE, make, said, steps
 
 
 def test_a_weak_result_may_have_to_be_of_the_default_dtype() -> None:
-    divides = {"takes": "all", "weak-result": {"float": "default dtype or error"}}
+    divides = {"kernels": "all", "weak-result": {"float": "default dtype or error"}}
     s = make(
         JAXLIKE, weak_join="width", defaults={"int": "i32", "float": "f32"}, ops={"floor_divide": divides}
     )
@@ -18,7 +18,7 @@ def test_a_weak_result_may_have_to_be_of_the_default_dtype() -> None:
 
 
 def test_a_weak_result_may_be_kept_where_nothing_else_is_computed_in() -> None:
-    divides = {"takes": "all", "computes": {"integer": "f32"}, "weak-result": "weak if not cast"}
+    divides = {"kernels": "all", "computes": {"integer": "f32"}, "weak-result": "weak if not cast"}
     s = make(JAXLIKE, defaults={"int": "i32", "float": "f32"}, ops={"divide": divides})
     assert [said(s, x, x, op="divide") for x in (int, float)] == ["float32", "float32*"]
 
@@ -53,7 +53,7 @@ def test_weak_nodes_of_a_kind() -> None:
 
 def test_what_met_a_python_number_inside_is_weak() -> None:
     keys = {"tiers": ["array", "scalar"], "defaults": {"int": "i32", "float": "f32"}}
-    sine = {"takes": "all", "computes": {"integer": "f32"}, "weak-result": "weak even if cast"}
+    sine = {"kernels": "all", "computes": {"integer": "f32"}, "weak-result": "weak even if cast"}
     s = make(JAXLIKE, **keys, ops={"sin": sine})
     answers = [said(s, x, op="sin") for x in ("int8", "int32:weak", "float32", "float32:weak")]
     assert answers == ["float32*", "float32*", "float32", "float32*"]
@@ -127,7 +127,7 @@ def test_weakness_may_be_lost_by_what_is_computed_in() -> None:
     order = f"b -> i*\n{JAXLIKE}"
     keys = {"weak-join": "width", "defaults": {"int": "i32", "float": "f32"}}
     power = {
-        "takes": "all",
+        "kernels": "all",
         "exponent": {"ignored": "0d, scalar"},
         "weak-result": {"signed": "strong", "f16": "default dtype"},
     }
@@ -148,7 +148,7 @@ def test_a_weak_base_stays_weak_beside_a_weak_exponent_alone() -> None:
     s = make(
         f"b -> i*\n{JAXLIKE}",
         weak_join="width",
-        ops={"power": {"takes": "all", "exponent": {"ignored": "array, scalar"}}},
+        ops={"power": {"kernels": "all", "exponent": {"ignored": "array, scalar"}}},
     )
     assert said(s, "float32:weak", "int8", op="power") == "float32"
     assert said(s, "float32:weak", "int8:weak", op="power") == "float32*"

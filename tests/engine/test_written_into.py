@@ -9,11 +9,11 @@ import typelattice as tl
 from typelattice.engine.decisions import DtypeByOperation
 from typelattice.engine.rule_words import LeftOperand
 
-KIND = {"gives": "left, no higher kind"}
+KIND = {"gives": "left, same-kind cast"}
 
 
 def test_what_operands_give_that_stay_apart_is_written_into_the_left_one() -> None:
-    s = make("b; u8; i8; f64", ops={"+=": {"joins": "never", "gives": "f64", "takes": "all"}})
+    s = make("b; u8; i8; f64", ops={"+=": {"joins": "never", "gives": "f64", "kernels": "all"}})
     assert said(s, "float64", "int8", op="+=") == "float64"
     assert said(s, "int8", "float64", op="+=") == "- float64 cannot be written into int8"
     assert steps(s, "float64", "int8", op="+=") == [("ops", "+=", ("float64", "int8"), "float64")]
@@ -54,25 +54,25 @@ def test_an_operator_may_compute_in_another_dtype_and_cast_to_the_left_operand()
 
 
 def test_an_assignment_that_casts_may_compute_in_another_dtype() -> None:
-    said_of_clip = {"takes": "all", "gives": "left, any cast", "computes": {"bool": "i8"}}
+    said_of_clip = {"kernels": "all", "gives": "left, any cast", "computes": {"bool": "i8"}}
     s = make("b; i8; f32", ops={"clip": said_of_clip})
     assert said(s, "bool", "float32", op="clip") == "int8"
     assert said(s, "float32", "bool", op="clip") == "float32"
 
 
 def test_the_left_operand_may_be_written_into_where_single_dtypes_are_computed_in() -> None:
-    some = {"takes": "all", "gives": {"float": "left, no higher kind"}}
+    some = {"kernels": "all", "gives": {"float": "left, same-kind cast"}}
     s = make(CHAIN, ops={"maximum": some})
     assert said(s, "uint8", "int8", op="maximum") == "int16"
     assert said(s, "float32", "float64", op="maximum") == "float32"
     assert said(s, "int8", "float32", op="maximum") == "- float32 cannot be written into int8"
-    gives = {"takes": "all", "gives": {"integer": "f64"}}
+    gives = {"kernels": "all", "gives": {"integer": "f64"}}
     s = make(CHAIN, ops={"extreme": {"gives": "left"}, "maximum": gives})
     assert said(s, "int16", "uint8", op="maximum") == "float64"
     assert said(s, "float64", "float32", op="maximum") == "float64"
     assert said(s, "float32", "float64", op="maximum") == "- float64 cannot be written into float32"
     with pytest.raises(tl.FormatError, match='gives says nothing of single dtypes beside "left, any cast"'):
-        make(CHAIN, ops={"maximum": {"takes": "all", "gives": {"float": "left, any cast"}}})
+        make(CHAIN, ops={"maximum": {"kernels": "all", "gives": {"float": "left, any cast"}}})
 
 
 @pytest.mark.parametrize("into", [word for word in LeftOperand if not word.casts_any])
@@ -83,7 +83,7 @@ def test_what_an_operator_in_place_may_write_into_the_left_operand(into: str) ->
     found = [s.explain(*pair, op="+=") for pair in pairs]
     assert [p.compute and str(p.dtype) for p in found] == {
         "left": ["uint8", "int16", None, None],
-        "left, no higher kind": ["uint8", "int16", None, None],
+        "left, same-kind cast": ["uint8", "int16", None, None],
         "left, no higher category": ["uint8", "int16", "uint8", None],
         "new array": ["uint8", "int16", "int16", "float32"],
         "new array, rounded": ["uint8", "int16", "int16", "int8"],
@@ -101,7 +101,7 @@ def test_an_assignment_casts_to_the_dtype_of_what_is_written_into() -> None:
     s = make(
         "b; i8 -> i16 -> f16; u8",
         **keys,
-        ops={"assignment": {"gives": "left, any cast", "takes": "bool, integer"}},
+        ops={"assignment": {"gives": "left, any cast", "kernels": "bool, integer"}},
     )
     p = s.explain("int8", "uint8", op="setitem")
     assert (p.node, str(p.compute), str(p.dtype), p.weak) == (None, "int8", "int8", False)
@@ -124,6 +124,6 @@ def test_a_value_that_an_assignment_does_not_take_is_a_refusal_but_a_bool_holds_
 
 
 def test_a_dtype_of_the_same_kind_is_written_into_a_narrower_one() -> None:
-    s = make(CHAIN, ops={"in-place": {"takes": "all", "gives": "left, no higher kind"}})
+    s = make(CHAIN, ops={"in-place": {"kernels": "all", "gives": "left, same-kind cast"}})
     assert said(s, "int8", "int16", op="+=") == "int8"
     assert said(s, "uint8", "int8", op="+=") == "- int16 cannot be written into uint8"

@@ -72,8 +72,8 @@ def test_an_operator_does_what_its_function_does_where_a_file_says_nothing(op: s
 def test_a_file_speaks_of_an_operator_and_of_what_writes_in_place() -> None:
     system = tl.system("array-api").replace(
         ops={
-            "+": {"takes": "integer"},
-            "in-place": {"gives": "left, no higher kind"},
+            "+": {"kernels": "integer"},
+            "in-place": {"gives": "left, same-kind cast"},
             "-=": {"gives": "new array"},
         }
     )
@@ -86,9 +86,9 @@ def test_a_file_speaks_of_an_operator_and_of_what_writes_in_place() -> None:
 def test_what_an_operator_gives_is_written_where_it_says_so_itself() -> None:
     """The bool of `a & b` takes the place of a, and cannot be written into an integer."""
     ops = {
-        "&": {"takes": "all", "gives": "b"},
+        "&": {"kernels": "all", "gives": "b"},
         "&=": {"gives": "new array"},
-        "|": {"takes": "all", "gives": "b"},
+        "|": {"kernels": "all", "gives": "b"},
     }
     system = tl.system("array-api").replace(ops=ops)
     assert system.explain("int8", "int8", op="&=").dtype is tl.dtype("bool")

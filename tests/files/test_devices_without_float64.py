@@ -39,7 +39,7 @@ def test_operations_that_compute_in_float64_are_refused() -> None:
 def test_a_file_that_inherits_dtypes_it_lacks_can_be_repaired(tmp_path: Path) -> None:
     """The repaired file states what it inherited, and leaves out entries with other dtypes."""
     base = 'name = "base"\norder = "u8, i8 -> i16, f16 -> f32 -> f64"\n[ops]\n'
-    base += '"mean, divide".computes = { integer = "f64" }\nsum = { takes = "integer" }\n'
+    base += '"mean, divide".computes = { integer = "f64" }\nsum = { kernels = "integer" }\n'
     (tmp_path / "base.toml").write_text(base, encoding="utf-8")
     short = 'name = "short"\nextends = "base.toml"\norder = "u8, i8 -> i16, f16 -> f32"\n'
     (tmp_path / "short.toml").write_text(short, encoding="utf-8")

@@ -52,7 +52,8 @@ def test_an_extension_of_a_text_finds_those_that_come_along() -> None:
 
 def test_an_empty_entry_takes_away_what_the_other_file_says(tmp_path: Path) -> None:
     (tmp_path / "base.toml").write_text(
-        'name = "base"\norder = "i8; f32"\n[ops]\nadd = { takes = "integer" }\nabs = { takes = "integer" }\n'
+        'name = "base"\norder = "i8; f32"\n[ops]\n'
+        'add = { kernels = "integer" }\nabs = { kernels = "integer" }\n'
     )
     more = 'name = "more"\nextends = "base.toml"\n[ops]\n"..." = true\n'
     (tmp_path / "more.toml").write_text(more + "add = {}\n")
@@ -66,7 +67,7 @@ def test_an_empty_entry_takes_away_what_the_other_file_says(tmp_path: Path) -> N
 
 def test_an_empty_table_of_an_operation_empties_that_of_its_class() -> None:
     numpy = tl.system("numpy").replace(
-        ops={"maths": {"computes": {"integer": "f64"}, "takes": "all"}, "sqrt": {"computes": {}}}
+        ops={"maths": {"computes": {"integer": "f64"}, "kernels": "all"}, "sqrt": {"computes": {}}}
     )
     assert numpy.ops["sqrt"]["computes"] == {}
     assert tl.system("numpy").replace(ops={"multiply": {"fit": {}}}).ops["multiply"]["fit"] == {}
@@ -83,7 +84,7 @@ def test_three_dots_stand_for_the_other_files_entries() -> None:
 
 
 def test_an_answer_names_the_file_that_states_the_entry() -> None:
-    text = 'name = "mine"\nextends = "numpy"\n[ops]\n"..." = true\nfloor = { takes = "float" }\n'
+    text = 'name = "mine"\nextends = "numpy"\n[ops]\n"..." = true\nfloor = { kernels = "float" }\n'
     mine = parse(text, "mine.toml")
     assert mine.explain("int8", op="floor").rule.file == "mine.toml"
     assert mine.explain("int8", op="sqrt").rule.file == "numpy.toml"

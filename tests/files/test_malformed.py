@@ -28,7 +28,7 @@ FOLDER = Path(source.FOLDER)
 FILES = (Path(__file__).parents[1] / "malformed")
 SIDECAR = json.loads((FILES / "expected.json").read_text(encoding="utf-8"))
 SEVERAL = {  # files with more mistakes than the one that their first line expects
-    "extends-and-drops-a-set": 13, "extends-and-takes-dtypes-away": 12, "key-order-inside-table": 2,
+    "extends-and-drops-a-set": 13, "extends-and-takes-dtypes-away": 8, "key-order-inside-table": 2,
     "raw-blank": 2, "raw-empty": 2,
 }  # fmt: skip
 MINE = 'name = "mine"\n'
@@ -102,7 +102,7 @@ big = "u64, i46"
 tiny = "u8, i8"
 [ops]
 add = { takse = "all", gives = "tiny" }
-"mean, medain" = { takes = "integer, rael" }
+"mean, medain" = { kernels = "integer, rael" }
 divide = { computes = { integer = "f23" } }
 """
 
@@ -160,7 +160,7 @@ def test_every_mistake_in_the_facts_of_a_dtype_is_reported_on_its_line() -> None
 
 def test_a_wrong_word_in_a_file_that_is_read_on_demand_is_an_error_with_its_place() -> None:
     """A file that comes with typelattice is read so; its mistake is no bare ValueError."""
-    text = f'{MINE}order = "i8 -> i16"\n[ops]\nadd = {{ takes = "all" }}\nsub = {{ takes = "al" }}\n'
+    text = f'{MINE}order = "i8 -> i16"\n[ops]\nadd = {{ kernels = "all" }}\nsub = {{ kernels = "al" }}\n'
     found = build(definition(Text("mine.toml", text)), shipped=True)
     assert found.explain("int8", "int16", op="add").dtype is CODES["i16"]
     with pytest.raises(FormatError) as caught:

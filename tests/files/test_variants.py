@@ -34,7 +34,7 @@ def test_replaced_entries_mean_what_they_mean_in_a_file_that_extends(tmp_path: P
     assert {*tl.system(path).ops} == {*numpy.replace(ops={"bitwise": {}}).ops}
     with pytest.raises(FormatError, match="where is said to do nothing else than the standard"):
         numpy.replace(ops={"where": {}})
-    variant = numpy.replace(ops={"add": {"takes": "integer"}})
+    variant = numpy.replace(ops={"add": {"kernels": "integer"}})
     rule = numpy.explain("int8", "int8", op="divide").rule
     assert (variant.explain("int8", "int8", op="divide").rule, rule.file) == (rule, "numpy.toml")
 
@@ -42,10 +42,10 @@ def test_replaced_entries_mean_what_they_mean_in_a_file_that_extends(tmp_path: P
 @pytest.mark.parametrize(
     ("name", "keys", "op", "operands", "rule"),
     [
-        ("numpy", {"ops": {"add": {"takes": "float"}}}, "add", ("int8", "int8"), "add of ops"),
+        ("numpy", {"ops": {"add": {"kernels": "float"}}}, "add", ("int8", "int8"), "add of ops"),
         ("numpy", {"ops": {"sum": {"computes": {"integer": "i32"}}}}, "sum", ("int8",), "sum of ops"),
-        ("torch", {"ops": {"add, sum": {"takes": "float"}}}, "add", ("int8", "int8"), "add of ops"),
-        ("torch", {"ops": {"arithmetic": {"takes": "float"}}}, "add", ("int8", "int8"), "arithmetic of ops"),
+        ("torch", {"ops": {"add, sum": {"kernels": "float"}}}, "add", ("int8", "int8"), "add of ops"),
+        ("torch", {"ops": {"add": {"kernels": "float"}}}, "add", ("int8", "int8"), "add of ops"),
         ("torch", {"refusals": {"i8 + i16": "no"}}, None, ("int8", "int16"), "i8 + i16 of refusals"),
         ("polars", {"overrides": {"u8 + i8": "f64"}}, None, ("int8", "uint8"), "u8 + i8 of overrides"),
         ("torch", {"fit": {"int": "raise"}}, "add", ("uint8", 300), "int of fit"),
@@ -63,7 +63,7 @@ def test_what_a_variant_replaces_is_named_where_it_decides(
 
 
 def test_a_variant_of_a_variant_names_the_one_that_decides() -> None:
-    s = tl.system("numpy").replace(ops={"add": {"takes": "float"}}).replace(defaults={"int": "i32"})
+    s = tl.system("numpy").replace(ops={"add": {"kernels": "float"}}).replace(defaults={"int": "i32"})
     assert str(s.explain("int8", "int8", op="add").rule) == "numpy.toml with ops replaced, add of ops"
     last = "numpy.toml with ops replaced with defaults replaced, int of defaults"
     assert str(s.explain(1).rule) == last

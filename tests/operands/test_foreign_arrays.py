@@ -178,7 +178,7 @@ def test_a_list_that_counts_as_a_number_has_dimensions_where_they_are_needed() -
 def test_a_list_that_counts_as_a_number_is_one_beside_an_array_and_an_array_alone() -> None:
     s = parse(f"""{COUNTING}foreign = {{ python = "number" }}
 [ops]
-computing = {{ takes = "all", scalars = "beside an array" }}
+computing = {{ kernels = "all", scalars = "beside an array" }}
 cumulative = {{ scalars = "none, nor 0d" }}
 """)
     assert str(s.explain("int8", "float64:python", op="add").dtype) == "float32"  # floats' default

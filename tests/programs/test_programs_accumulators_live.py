@@ -23,7 +23,7 @@ f8 = "f8_e4m3fn, f8_e5m2"
 [ops]
 accumulate = { accumulates = { i8 = "i32" } }
 scaled_matmul = { like = "matmul", parameters = "scale, offset" }
-quantize = { like = "positive", parameters = "scale", takes = "float", gives = "i8" }
+quantize = { like = "positive", parameters = "scale", kernels = "float", gives = "i8" }
 conv = { like = "convolve", operands = "x, w", parameters = "strides" }
 [ops.matmul.accumulates]
 "i8, u8" = "i32"

@@ -21,7 +21,7 @@ order = "u8, i8 -> i32 -> f32; f8_e4m3fn, f8_e5m2 -> bf16 -> f32"
 matmul.accumulates = { "i8, u8" = "i32", "f8_e4m3fn + f8_e5m2" = "f32", bf16 = "f32" }
 matmul.gives = { "f8_e4m3fn + f8_e5m2" = "bf16", bf16 = "joined" }
 scaled_matmul = { like = "matmul", operands = "x, y", parameters = "scale, axis" }
-quantize = { like = "positive", parameters = "scale", takes = "float", gives = "i8" }
+quantize = { like = "positive", parameters = "scale", kernels = "float", gives = "i8" }
 conv = { like = "convolve", operands = "x, w", parameters = "strides" }
 [casts]
 "f32 -> i8" = "clamp, nearest even"
@@ -138,7 +138,7 @@ def test_a_wrong_call_of_an_own_operation_is_refused(source: str, why: str) -> N
 
 
 def test_an_own_operation_may_be_like_an_earlier_one_of_the_file() -> None:
-    ops = 'f = { like = "positive", takes = "integer", gives = "f32" }'
+    ops = 'f = { like = "positive", kernels = "integer", gives = "f32" }'
     head = f'{NPU.partition("[ops]")[0]}[ops]\n'
     found = parse(f'{head}{ops}\ng.like = "f"\nh = {{ like = "g", gives = "i32" }}')
     assert [str(found.explain("int8", op=op).dtype) for op in "fgh"] == ["float32", "float32", "int32"]

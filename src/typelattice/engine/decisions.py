@@ -134,9 +134,9 @@ class MissingOperation(Decision):
 
 
 class BeyondLimits(Decision):
-    """A Python scalar beyond the limits of `holds`, which the library refuses beside any operand."""
+    """A Python scalar beyond the `limits` of the system, which the library refuses beside any operand."""
 
-    key = "holds"
+    key = "limits"
 
 
 class OutOfRange(Decision):

@@ -159,9 +159,9 @@ def _evaluate_assignment(
     for o in operands:
         find_entry_node(rules, o, decisions)
     dtypes = tuple(o.dtype for o in operands if o.dtype)
-    if target not in op.takes:
-        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "takes"))
-        reason = f"{op.name} takes no {op.takes.describe_missing(target)}"
+    if target not in op.kernels:
+        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "kernels"))
+        reason = f"{op.name} takes no {op.kernels.describe_missing(target)}"
         raise RefusalError(reason, cast_remedy(rules, op, [target]), step)
     target = _find_compute_dtype(rules, op, (target,)) or target
     decisions.append(DtypeByOperation(dtypes, target, deciding_entry(rules, op)))
@@ -186,12 +186,11 @@ def _evaluate_separately(
     """Evaluate an operation that looks at each operand by itself, and gives a dtype of its own."""
     for o in operands:
         find_entry_node(rules, o, decisions)
-        if (o.dtype or o.kind) not in op.takes:
-            step = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "takes"))
+        if (o.dtype or o.kind) not in op.kernels:
+            step = DtypeByOperation((o.node,), None, deciding_entry(rules, op, "kernels"))
             remedy = cast_remedy(rules, op, [o.node])
-            raise RefusalError(
-                f"{op.name} takes no {op.takes.describe_missing(o.dtype or o.kind)}", remedy, step
-            )
+            missing = op.kernels.describe_missing(o.dtype or o.kind)
+            raise RefusalError(f"{op.name} takes no {missing}", remedy, step)
     assert isinstance(op.gives, (DType, Kind))
     result = resolve_target(rules, op.gives)
     nodes = tuple(o.node for o in operands)
@@ -249,7 +248,7 @@ def ignores_exponent(op: OperationRules, operands: Sequence[Operand]) -> bool:
     return (
         (right.kind.category == 1 or is_one)
         and right.tier in ignored
-        and right.dtype not in op.takes.excluded
+        and right.dtype not in op.kernels.excluded
     )
 
 
@@ -267,18 +266,17 @@ def _apply_rule(
 ) -> tuple[DType, DType]:
     """Return the dtype computed in and that of the result. `dtypes` are the join, or those that need a loop.
 
-    With a constant exponent a power is a product, which takes every dtype of a kind the operation takes.
+    With a constant exponent a power is a product, which has a kernel for every dtype of a kind that has one.
     """
-    highest = max(dtypes, key=lambda d: d.kind.category)
     compute = _find_compute_dtype(rules, op, dtypes)
-    checked = highest if op.loops else compute
-    taken = checked is not None and (checked.kind if is_constant else checked) in op.takes
-    if compute is None or checked is None or not taken:
-        description = " with ".join(map(str, dtypes))
-        if compute is not None and checked is not None:
-            description = op.takes.describe_missing(checked)
-        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "takes"))
-        reason = f"{op.name} takes no {description}"
+    if compute is None:
+        alone = next((d for d in dtypes if find_loop(rules, op, (d,)) is None), None)
+        described = " with ".join(map(str, dtypes)) if alone is None else alone
+        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "loops"))
+        raise RefusalError(f"{op.name} takes no {described}", cast_remedy(rules, op, dtypes), step)
+    if (compute.kind if is_constant else compute) not in op.kernels:
+        step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "kernels"))
+        reason = f"{op.name} takes no {op.kernels.describe_missing(compute)}"
         raise RefusalError(reason, cast_remedy(rules, op, dtypes), step)
     result = _result_dtype(rules, op, dtypes[0] if len(dtypes) == 1 else compute, compute)
     if not decisions or dtypes != (compute,) or result is not compute:
@@ -362,7 +360,7 @@ def write_into_left(
         return result
     allowed = {
         LeftOperand.NEW_ARRAY_ROUNDED: rounds,
-        LeftOperand.NO_HIGHER_KIND: result.kind.position <= target.kind.position,
+        LeftOperand.SAME_KIND_CAST: result.kind.position <= target.kind.position,
         LeftOperand.NO_HIGHER_CATEGORY: result.kind.category <= target.kind.category,
         LeftOperand.ANY_CAST: True,
     }

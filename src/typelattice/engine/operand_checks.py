@@ -45,10 +45,10 @@ SCALAR_PLACE_TEXTS = {
 REWRITE_ADVICE = "write it with operations that it has"
 
 
-def check_scalar_limits(holds: Mapping[DtypeOrKind, Sequence[DType]], operands: Iterable[Operand]) -> None:
+def check_scalar_limits(limits: Mapping[DtypeOrKind, Sequence[DType]], operands: Iterable[Operand]) -> None:
     """Raise RefusalError for a Python scalar whose value the system does not read, whatever it meets."""
     for o in operands:
-        held = holds.get(o.kind) if o.tier == "scalar" else None
+        held = limits.get(o.kind) if o.tier == "scalar" else None
         if held and o.value is not None and not any(is_in_range(o.value, d) for d in held):
             step = BeyondLimits(tuple(held), None, o.kind.word)
             within = " or ".join(map(str, held))
@@ -58,15 +58,15 @@ def check_scalar_limits(holds: Mapping[DtypeOrKind, Sequence[DType]], operands: 
 
 def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for the first operand that an operation does not take, whatever it would meet."""
-    check_scalar_limits(rules.holds if op.holds is None else op.holds, operands)
+    check_scalar_limits(rules.limits if op.limits is None else op.limits, operands)
     _check_has_dimensions(rules, op, operands)
-    if op.name in rules.missing_operations or not op.takes.listed:
+    if op.name in rules.missing_operations or not op.kernels.listed:
         found = tuple(o.node for o in operands)
         looked_up = op.name in rules.missing_operations
         step = (
             MissingOperation(found, None, op.name)
             if looked_up
-            else DtypeByOperation(found, None, deciding_entry(rules, op, "takes"))
+            else DtypeByOperation(found, None, deciding_entry(rules, op, "kernels"))
         )
         raise RefusalError(f"{rules.name} has no {op.name}", REWRITE_ADVICE, step)
     _check_scalars(rules, op, operands)
@@ -90,7 +90,7 @@ def cast_remedy(
     def is_taken(d: DType) -> bool:
         is_each = op.accepts is None or d in op.accepts
         is_looped = not op.loops or d in op.loops
-        return d in op.takes and is_each and is_looped and d in rules.order
+        return d in op.kernels and is_each and is_looped and d in rules.order
 
     def lowest(found: Iterable[Node]) -> DType | None:
         return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=sort_key, default=None)
@@ -167,10 +167,10 @@ def check_exponent(rules: Rules, op: OperationRules, last: Operand, value: objec
             reason = f"{op.name} of integers takes no integer beyond {op.exponent_within} on the right"
         if value != last.value:
             reason += f": {last.value} wraps to {value}"
-        takes_floats = Kind.FLOAT in op.takes
+        has_floats = Kind.FLOAT in op.kernels
         default = rules.defaults.get(Kind.FLOAT)
         to = f", e.g. {default}" if default else ""
-        remedy = f"cast the left operand to a float{to}" if takes_floats else "use a value that it takes"
+        remedy = f"cast the left operand to a float{to}" if has_floats else "use a value that it takes"
         raise RefusalError(reason, remedy, step)
 
 

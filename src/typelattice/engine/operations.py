@@ -140,7 +140,7 @@ class OperationRules:
     """
 
     name: str
-    takes: Domain
+    kernels: Domain
     gives: ResultRule = None
     gives_of: Mapping[DtypeOrKind, ResultRule] = field(default_factory=dict)
     accepts: Domain | None = None
@@ -167,7 +167,7 @@ class OperationRules:
     gives_into: LeftOperand = LeftOperand.SAME_DTYPE
     weak_result: WeakResult = WeakResult.WEAK
     weak_result_of: Mapping[DtypeOrKind, WeakResult] = field(default_factory=dict)
-    holds: Mapping[DtypeOrKind, Sequence[DType]] | None = None
+    limits: Mapping[DtypeOrKind, Sequence[DType]] | None = None
     fit: Mapping[str, str] | None = None
 
     @property
@@ -197,11 +197,11 @@ def _read_standard() -> dict[str, list[str]]:
 
 
 def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
-    _, takes, gives = row
+    _, kernels, gives = row
     given = gives if gives in RESULT_WORDS else KINDS.get(gives, (None,))[-1]
     # mypy does not see that a word of RESULT_WORDS is one of `ResultRule`.
     fit: Mapping[str, str] | None = {} if name == "promotion" else None
-    return OperationRules(name, Domain(kinds(takes)), given, fit=fit)  # type: ignore[arg-type]
+    return OperationRules(name, Domain(kinds(kernels)), given, fit=fit)  # type: ignore[arg-type]
 
 
 STANDARD: Mapping[str, OperationRules]  # by class
@@ -227,7 +227,7 @@ def merge_entries(operation: Operation, departures: Mapping[str, Mapping[str, ob
     `departures` are the entries of `ops`. The operation's own entry counts most, the standard least.
 
     >>> from typelattice.facts.operations import operation
-    >>> merge_entries(operation("divide"), {}).takes.listed
+    >>> merge_entries(operation("divide"), {}).kernels.listed
     (<Kind.FLOAT: 'float'>, <Kind.COMPLEX: 'complex'>)
     """
     said: dict[str, object] = {}

@@ -67,6 +67,6 @@ def promote_operands(
 
 def _evaluate_promotion(rules: Rules, operands: Sequence[Operand], decisions: list[Decision]) -> Evaluation:
     """Return the outcome of promotion alone, without an operation."""
-    check_scalar_limits(rules.holds, operands)
+    check_scalar_limits(rules.limits, operands)
     node, dtype, weak = join_tiers(rules, operands, decisions)
     return Evaluation(node, dtype, dtype, weak, tuple(fit_values(rules, operands, dtype, None)))

@@ -69,7 +69,7 @@ class LeftOperand(StrEnum):
     """The dtypes that an operator such as `+=` may write into its left operand, or a new array instead."""
 
     SAME_DTYPE = "left"
-    NO_HIGHER_KIND = "left, no higher kind"
+    SAME_KIND_CAST = "left, same-kind cast"
     NO_HIGHER_CATEGORY = "left, no higher category"
     ANY_CAST = "left, any cast"
     COPY_ANY_CAST = "copy of left, any cast"

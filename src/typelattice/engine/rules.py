@@ -27,7 +27,7 @@ class Rules:
 
     `wider_defaults` are the default dtypes of a kind for values that the first does not hold, from narrow
     to wide. Kinds of `kinds_widening_alone` have them only for a scalar without other operands.
-    `holds` has the dtypes one of which has to hold a Python scalar of a kind, or a Python int that
+    `limits` has the dtypes one of which has to hold a Python scalar of a kind, or a Python int that
     becomes one of a dtype. `int_join_dtypes` are the dtypes as the least of which a Python int joins integers
     that do not hold it, from narrow to wide; none unless `fit` says that it joins. `requested` has the dtypes
     that arrays get where a dtype that no array has, or a Python type, is asked for: in JAX's default mode
@@ -56,7 +56,7 @@ class Rules:
     defaults: Mapping[Kind, DType]
     wider_defaults: Mapping[Kind, Sequence[DType]]
     kinds_widening_alone: frozenset[Kind]
-    holds: Mapping[Kind | DType, Sequence[DType]]
+    limits: Mapping[Kind | DType, Sequence[DType]]
     before: Mapping[Node, Node]
     requested: Mapping[DType | Kind, DType]
     after: Mapping[Node, Node]

@@ -28,7 +28,7 @@ BEYOND_FLOATS = 2**1024 - 2**970  # integers that Python's own float cannot hold
 # and each other operand is of a lower kind; or if a float dtype does not count integers one by one up to the
 # value, so that it might round the value, or an integer dtype would truncate it.
 RAISE_BEYOND_DEFAULT, RAISE_IF_DEFAULT_TAKEN, RAISE_IF_INEXACT = CONDITIONS = (
-    "raise beyond default dtype", "raise if it takes a default dtype", "raise if inexact",
+    "raise beyond default dtype", "raise beyond default dtype beside bools", "raise if inexact",
 )  # fmt: skip
 BITS_OF_FEW_INTEGERS = 8  # of a float, which counts no further than 32
 
@@ -60,7 +60,7 @@ def fit_values(
     own_policy = op.fit if op is not None and not (stands and not op.fit) else None
     policy = rules.fit if own_policy is None else own_policy
     first = rules.first_is_array and all(o.tier == "scalar" for o in operands)
-    held = (rules.holds if op is None or op.holds is None else op.holds).get(target, ())
+    held = (rules.limits if op is None or op.limits is None else op.limits).get(target, ())
     for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:
             # A scalar that counts as an array, because it comes first, is made one by itself.

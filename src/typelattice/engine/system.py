@@ -171,7 +171,7 @@ class System(Rules, Viewed):
     def _valued_kinds(self) -> frozenset[Kind]:
         """The kinds of Python scalars whose value may decide an answer."""
         joins = [Kind.SIGNED] if self.int_join_dtypes else []
-        return frozenset((*self.wider_defaults, *(k for k in self.holds if isinstance(k, Kind)), *joins))
+        return frozenset((*self.wider_defaults, *(k for k in self.limits if isinstance(k, Kind)), *joins))
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
         """Return what `explain` returns; raise PromotionError if the system refuses.

@@ -152,7 +152,8 @@ class DecidingLineSearch:
         yield from (rule for rule in behind if self.decides(rule, p))
         if isinstance(step, DtypeByOperation) and (step.node is None or not behind[0].lines):
             if step.node is None:  # an entry of the file says more, even if the standard says the same
-                yield from self._rules_of_part("ops", step.entry, "takes")
+                yield from self._rules_of_part("ops", step.entry, "kernels")
+                yield from self._rules_of_part("ops", step.entry, "loops")
                 if step.entry in (p.op, IN_PLACE_CLASS):
                     yield from self._rules_of_part("ops", step.entry, "gives")
             standard = standard_rule(step)
@@ -223,7 +224,7 @@ class DecidingLineSearch:
     def _rules_before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that apply before operands join: the fit of a value, and what operands count as.
 
-        An operation may have its own `fit`, and the file may have `holds`. Both say more about a value than
+        An operation may have its own `fit`, and the file may have `limits`. Both say more about a value than
         the order, which only has the dtype in it.
         """
         if isinstance(p.decision, OutOfRange):
@@ -280,11 +281,11 @@ class DecidingLineSearch:
     def _value_rules(self, step: Decision, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that may decide the fit of a value: the operation's, the file's, or one of each."""
         own = [told for op in names for told in self._rules_of_key("ops", op)]
-        holds = self._rules_of_key("holds", None) if "holds" in self.definition.texts else ()
+        limits = self._rules_of_key("limits", None) if "limits" in self.definition.texts else ()
         yield from own
-        yield from holds
+        yield from limits
         pairs = (
-            (a, b) for n, a in enumerate(own) for b in (*own[n + 1 :], *self._rules_of_step(step), *holds)
+            (a, b) for n, a in enumerate(own) for b in (*own[n + 1 :], *self._rules_of_step(step), *limits)
         )
         for a, b in pairs:  # where both say the same, neither decides alone
             if a.lines and b.lines and a.file == b.file:

@@ -105,7 +105,7 @@ class OperationEntries:
         named = self.words.nodes(listed) if listed else integers
         return tuple(sorted(read_distinct(self.words.dtype(n, Kind.SIGNED) for n in named), key=sort_key))
 
-    def holds(self, table: object) -> dict[ops.DtypeOrKind, tuple[DType, ...]]:
+    def limits(self, table: object) -> dict[ops.DtypeOrKind, tuple[DType, ...]]:
         """Read kind → dtypes, one of which has to hold it; dtypes → the one that has to hold an int."""
         found: dict[ops.DtypeOrKind, tuple[DType, ...]] = {}
         for word, codes in items(table):
@@ -127,7 +127,7 @@ class OperationEntries:
         check_entry(op, self.custom_operations)
         readers: dict[str, Callable[[object], Fields]] = {
             **dict.fromkeys(CUSTOM_OPERATION_KEYS, lambda said: self._check_is_custom(op)),
-            "takes": lambda words: {"takes": self._read_domain(words)},
+            "kernels": lambda words: {"kernels": self._read_domain(words)},
             "accepts": lambda words: {"accepts": self._read_domain(words)},
             "scalars": lambda word: {"scalars": one_of(word, ScalarPlaces)},
             "refusals": lambda table: {"refusals": self._read_refusals(table)},
@@ -142,7 +142,7 @@ class OperationEntries:
             "weak-result": lambda said: self._read_of_each(
                 "weak_result", said, lambda word: one_of(word, WeakResult)
             ),
-            "holds": lambda table: {"holds": self.holds(table)},
+            "limits": lambda table: {"limits": self.limits(table)},
             "fit": self._read_fit_of_operation,
         }
         assert (*readers,) == KEYS
@@ -428,8 +428,8 @@ def unknown_key(key: str) -> UnknownWordError:
 
 CUSTOM_OPERATION_KEYS = ("like", "operands", "parameters")  # keys of an operation that the file defines
 KEYS = (
-    *CUSTOM_OPERATION_KEYS, "takes", "accepts", "scalars", "refusals", "overrides", "exponent", "counts-as",
-    "joins", "loops", "computes", "accumulates", "gives", "weak-result", "holds", "fit",
+    *CUSTOM_OPERATION_KEYS, "kernels", "accepts", "scalars", "refusals", "overrides", "exponent", "counts-as",
+    "joins", "loops", "computes", "accumulates", "gives", "weak-result", "limits", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "exponent": ("exponent_not_negative", "exponent_within"),
@@ -438,7 +438,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "computes.scalars": ("computes_scalars",), "loops.own": ("loops_own",), "gives of each": ("gives_of",),
     "gives of pairs": ("gives_of_pairs",), "gives of the left": ("gives_into",),
     "accumulates": ("accumulates", "accumulates_of_pairs"), "weak-result": ("weak_result", "weak_result_of"),
-    **{key: (key,) for key in ("takes", "accepts", "scalars", "refusals", "overrides", "loops", "computes",
-                               "gives", "holds", "fit")},
+    **{key: (key,) for key in ("kernels", "accepts", "scalars", "refusals", "overrides", "loops", "computes",
+                               "gives", "limits", "fit")},
 }  # fmt: skip
 """The fields of `Op` that each key, or part of a key, sets."""

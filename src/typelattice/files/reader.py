@@ -155,13 +155,13 @@ def _system(reader: KeyReader, shipped: bool) -> System:
     both_ways = frozenset(pairs.read_both_ways())
     own = read_custom_operations(reader)
     operations = OperationEntries(words, pairs.present, reader, Frozen(own))
-    holds: dict[Kind | DType, tuple[DType, ...]] = {}
-    for limited, by in reader.table("holds"):
+    limits: dict[Kind | DType, tuple[DType, ...]] = {}
+    for limited, by in reader.table("limits"):
         with reader.noting():
-            for held, bounds in operations.holds({limited: by}).items():
-                if held in holds:
+            for held, bounds in operations.limits({limited: by}).items():
+                if held in limits:
                     raise UnknownWordError(f"{held} is mapped twice", limited)
-                holds[held] = bounds
+                limits[held] = bounds
     fit: dict[str, str] = {}
     joins: tuple[DType, ...] = ()
     for word, how in reader.table("fit"):
@@ -191,7 +191,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         defaults=Frozen(defaults),
         wider_defaults=Frozen(wider),
         kinds_widening_alone=wider_alone,
-        holds=Frozen(holds),
+        limits=Frozen(limits),
         before=Frozen(before),
         requested=Frozen(requested),
         after=Frozen(after),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 KEYS: dict[str, type] = {
     **dict.fromkeys(("name", "title", "source", "library", "extends", "order", "combine", "weak-join"), str),
     **dict.fromkeys(("dtypes", "sets", "ties", "overrides", "refusals", "defaults", "before", "after"), dict),
-    "requested": dict, "foreign": dict, "holds": dict, "fit": dict, "ops": dict, "casts": dict,
+    "requested": dict, "foreign": dict, "limits": dict, "fit": dict, "ops": dict, "casts": dict,
     "stand-in": dict,
     "tiers": list, "both-ways": list, "first-is-array": bool,
 }  # fmt: skip

@@ -190,7 +190,7 @@ class Text:
     def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
         """Return the lines of all statements about an entry, or about a part of it; none for a key alone.
 
-        An entry may stand in several places, and on several lines: `add.takes = …`, `add.computes = …`.
+        An entry may stand in several places, and on several lines: `add.kernels = …`, `add.computes = …`.
         """
         places = [self.positions.find_position(*path) for path in self._paths(key, entry, part)]
         return tuple(sorted({place.line for place in places if place}))

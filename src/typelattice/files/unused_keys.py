@@ -122,11 +122,11 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
     for d in rules.int_join_dtypes:
         if d not in rules.order:
             yield "fit", "int", f"{d} is not in the order"
-    for held in rules.holds:
+    for held in rules.limits:
         if isinstance(held, Kind) and held.word not in kinds:
-            yield "holds", held.word, f"the order has no {held.word} that a Python {held.word} could become"
+            yield "limits", held.word, f"the order has no {held.word} that a Python {held.word} could become"
         if isinstance(held, DType) and not _enters(held, rules):
-            yield "holds", None, f"{held} is not in the order"
+            yield "limits", None, f"{held} is not in the order"
     if rules.first_is_array and "scalar" not in rules.tiers:
         yield "first-is-array", None, 'says nothing where `tiers` does not tell "scalar" apart'
     if rules.first_is_array and rules.combine == "value":
@@ -183,9 +183,9 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
     ):
         if not isinstance(merge_entries(o, rules.ops).gives, (DType, Kind)):
             yield 'joins = "never" needs a dtype in `gives`, since the operands have none in common'
-    for o in _find_followers(entry, "takes", rules) if "takes" in said else ():
+    for o in _find_followers(entry, "kernels", rules) if "kernels" in said else ():
         op = merge_entries(o, rules.ops)
-        if op.takes.listed and op.accepts is not None and not _takes_any(op, rules):
+        if op.kernels.listed and op.accepts is not None and not _computes_any(op, rules):
             cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
             yield f"{cause} computes in; give {o.name} a `accepts` of its own"
     for key, fields in FIELDS.items():
@@ -197,8 +197,8 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
             yield _NEEDS[key][0]
 
 
-def _takes_any(op: OperationRules, rules: Rules) -> bool:
-    """Return True if some operands pass `accepts` and join at a dtype of `takes`, or may be cast."""
+def _computes_any(op: OperationRules, rules: Rules) -> bool:
+    """Return True if some operands pass `accepts` and join at a dtype of `kernels`, or may be cast."""
     if (
         op.computes
         or op.counts_as_of
@@ -211,7 +211,7 @@ def _takes_any(op: OperationRules, rules: Rules) -> bool:
         return True
     each = [d for d in rules.dtypes if d in rules.order and (op.accepts is None or d in op.accepts)]
     met = (rules.order.join(a, b) for a, b in combinations_with_replacement(each, 2))
-    return any(isinstance(d, DType) and d in op.takes for d in met)
+    return any(isinstance(d, DType) and d in op.kernels for d in met)
 
 
 def _list_targets(said: Mapping[str, object]) -> list[object]:
@@ -230,7 +230,7 @@ def _list_sources(said: Mapping[str, object]) -> list[object]:
 
     A variant with fewer dtypes leaves out the same ones.
     """
-    domains = [d for d in map(said.get, ("takes", "accepts")) if isinstance(d, Domain)]
+    domains = [d for d in map(said.get, ("kernels", "accepts")) if isinstance(d, Domain)]
     named = chain.from_iterable(d.listed for d in domains)
     pairs = [pair for key in PAIR_FIELDS for pair in _find_pairs(said, key)]
     sides = (side for pair in pairs for side in (pair.left, pair.right))
@@ -242,7 +242,7 @@ def _list_sources(said: Mapping[str, object]) -> list[object]:
         *own,
         *chain.from_iterable(sides),
         *chain.from_iterable(tables),
-        *_find_mapping(said, "holds"),
+        *_find_mapping(said, "limits"),
     ]
 
 
@@ -398,9 +398,9 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         "an empty `loops` empties nothing here; leave it out",
         lambda o, op, without, rules: bool(op.loops or without.loops),
     ),
-    "holds": (
-        "an empty `holds` empties nothing here; leave it out",
-        lambda o, op, without, rules: bool(op.holds or without.holds or rules.holds),
+    "limits": (
+        "an empty `limits` empties nothing here; leave it out",
+        lambda o, op, without, rules: bool(op.limits or without.limits or rules.limits),
     ),
     "fit": (
         "an empty `fit` empties nothing here; leave it out",

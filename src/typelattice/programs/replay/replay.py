@@ -392,7 +392,7 @@ class _Evaluator:
         checked = [x for x in known if x.kind is Kind.SIGNED or x.kind.word in (op.fit or ())]
         try:
             check_scalar_limits(
-                self.system.holds if op.holds is None else {}, checked
+                self.system.limits if op.limits is None else {}, checked
             )  # else of its default dtype
         except RefusalError as e:
             return e.reason
@@ -489,7 +489,7 @@ class _Evaluator:
         """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
         takes_dtype = step.name not in FUNCTION_OF_IN_PLACE and step.operation.takes_dtype
-        if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).takes:
+        if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).kernels:
             asked.append(self.system.explain(*operands, op=step.name))
         return next((Outcome(None, p, p.reason) for p in asked if p.dtype is None), None)
 

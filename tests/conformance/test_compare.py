@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from typelattice.conformance.implementation_differences import (
     some_of_each_class,
 )
 from typelattice.conformance.in_process_library import Catalogue
+from typelattice.conformance.known_differences import not_known, read_known, write_known
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.pytest import imitation_tests
 from typelattice.conformance.snippet import snippet
@@ -185,14 +187,53 @@ def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.Captur
     assert main([*words, "--update"]) == 0
     known = json.loads(file.read_text())
     assert len(known) == 4  # a cause of several classes is known by each
+    assert known["another dtype: extreme: a narrower signed"] == {
+        "maximum, minimum": ["int8 int8:0d, uint8 uint8:0d", "uint8 uint8:0d, int8 int8:0d"]
+    }
     assert main(words) == 0
     name = "another dtype: merge: a narrower signed"
-    file.write_text(json.dumps(known | {name: known[name] - 1, "another dtype: of old: gone": 7}))
+    shorter = {"concat": ["int8, uint8"]}
+    file.write_text(json.dumps(known | {name: shorter, "another dtype: of old: gone": {"add": ["int8"]}}))
     capsys.readouterr()
-    assert main([*words, "--update"]) == 1  # one call more than were known
-    assert "1 of the causes are known" in capsys.readouterr().out
-    left = json.loads(file.read_text())
-    assert left == known | {name: known[name] - 1}
+    assert main([*words, "--update"]) == 1
+    shown = capsys.readouterr().out
+    assert "1 another dtype: arithmetic, extreme, merge: a narrower signed" in " ".join(shown.split())
+    assert json.loads(file.read_text()) == known | {name: shorter}
+
+
+def test_a_difference_that_came_is_no_known_one_that_went(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "known.json"
+    words = ["compare", "planted:OneEntry", "--with", "numpy", "--known", str(file)]
+    assert main([*words, "--update"]) == 0
+    known = file.read_text()
+    file.write_text(known.replace("int8 int8:0d, uint8 uint8:0d", "int8 int8:0d, uint8 float32"))
+    capsys.readouterr()
+    assert main(words) == 1  # as many calls as were known, and other ones
+    assert "(int8, uint8:0d) = int8, expected int16" in capsys.readouterr().out
+    assert main([*words, "--update"]) == 1
+    assert "float32" not in file.read_text()
+    file.write_text('{"another dtype: arithmetic: a narrower signed": 4}')
+    assert main(words) == 2
+    assert "must be an object of causes and their calls; remove it" in capsys.readouterr().err
+
+
+def test_calls_of_several_operands_are_known_one_by_one(tmp_path: Path) -> None:
+    def differ(*operands: str) -> Difference:
+        return Difference(Call("concat", operands, "int8"), Call("concat", operands, "int16"))
+
+    calls = [("int8",), ("uint8",), *product(("int8", "bool"), ("int8",), ("uint8", "bool"))]
+    found = causes(differ(*operands) for operands in calls)
+    file = tmp_path / "known.json"
+    file.write_text(write_known(found))
+    assert json.loads(file.read_text()) == {
+        "another dtype: merge: a wider signed": {"concat": ["bool int8, int8, bool uint8", "int8 uint8"]}
+    }
+    known = read_known(file)
+    assert not not_known(found, known)
+    (new,) = not_known(causes([*found[0].differences, differ("int8", "bool", "bool")]), known)
+    assert [each.found.operands for each in new.differences] == [("int8", "bool", "bool")]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from typelattice.conformance import stubs, type_checkers
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import questions_of_both
-from typelattice.conformance.implementations.numpy_stubs import dtype_of_type
+from typelattice.conformance.implementations.numpy_stubs import answer_of_type
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 from typelattice.conformance.stubs import Stubs
@@ -30,27 +30,29 @@ SCALAR = "numpy.floating[numpy._typing._nbit_base._32Bit]"
 
 
 @pytest.mark.parametrize(
-    "type_, dtype",
+    "type_, answer",
     [
-        (f"numpy.ndarray[tuple[Any, ...], numpy.dtype[{SCALAR}]]", "float32"),
-        ("ndarray[tuple[int], dtype[float64]]", "float64"),
-        (SCALAR, "float32"),
-        ("numpy.complexfloating[_nbit_base._32Bit, numpy._typing._nbit_base._32Bit]", "complex64"),
-        ("numpy.signedinteger[numpy._typing._nbit_base._32Bit | numpy._typing._nbit_base._64Bit]", "int64"),
-        ("numpy.bool[builtins.bool]", "bool"),
+        (f"numpy.ndarray[tuple[Any, ...], numpy.dtype[{SCALAR}]]", "float32:array"),
+        ("ndarray[tuple[int], dtype[float64]]", "float64:array"),
+        (SCALAR, "float32:scalar"),
+        ("numpy.complexfloating[_nbit_base._32Bit, numpy._typing._nbit_base._32Bit]", "complex64:scalar"),
+        ("numpy.signedinteger[numpy._typing._nbit_base._32Bit | numpy._typing._nbit_base._64Bit]", "int64:scalar"),
+        ("numpy.bool[builtins.bool]", "bool:scalar"),
         ("numpy.dtype[numpy.bool[bool]]", "bool"),
         ("builtins.int", "py:int"),
         ("Any", "?Any"),
-        ("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.floating[Any]]]", "?floating"),
-        ("numpy.float64 | numpy.complex128", "?complex128 or float64"),
-        ("ndarray[tuple[Any, ...], dtype[numpy.floating[_64Bit | _96Bit | _128Bit]]]", "longdouble"),
-        ("complexfloating[_64Bit | _96Bit | _128Bit, _64Bit | _96Bit | _128Bit]", "clongdouble"),
-        ("tuple[numpy.ndarray[tuple[int], numpy.dtype[numpy.uint8]], numpy.float64]", "uint8"),
+        ("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.floating[Any]]]", "?floating:array"),
+        ("numpy.floating[Any]", "?floating:scalar"),
+        ("numpy.float64 | numpy.complex128", "?complex128 or float64:scalar"),
+        ("numpy.float64 | ndarray[tuple[Any, ...], dtype[float64]]", "float64"),
+        ("ndarray[tuple[Any, ...], dtype[numpy.floating[_64Bit | _96Bit | _128Bit]]]", "longdouble:array"),
+        ("complexfloating[_64Bit | _96Bit | _128Bit, _64Bit | _96Bit | _128Bit]", "clongdouble:scalar"),
+        ("tuple[numpy.ndarray[tuple[int], numpy.dtype[numpy.uint8]], numpy.float64]", "uint8:array"),
         ("", "?Any"),
     ],
 )
-def test_a_type_says_a_dtype_or_leaves_it_open(type_: str, dtype: str) -> None:
-    assert dtype_of_type(type_) == dtype
+def test_a_type_says_an_answer_or_leaves_it_open(type_: str, answer: str) -> None:
+    assert answer_of_type(type_) == answer
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, output: str) -> None:

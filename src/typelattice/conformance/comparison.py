@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError
-from pathlib import Path
 
 from typelattice.conformance.chains import random_chains
 from typelattice.conformance.implementation import check_name, implementation, implementations
@@ -42,7 +40,6 @@ from typelattice.conformance.questions import Question
 from typelattice.conformance.snippet import first_snippet
 from typelattice.conformance.stubs import Stubs
 from typelattice.conformance.values import with_numbers
-from typelattice.disk.read import FileError, read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries, recordings
@@ -54,11 +51,10 @@ from typelattice.recorded.sections import Call
 
 PATIENCE = 6  # times the limit that a call may take when it is asked again
 DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls
-LIMIT_BYTES = 1_000_000  # of a file of known differences
 
 
 class ComparisonError(TypelatticeError, ValueError):
-    """A comparison that cannot be made: nothing to compare with, no common calls, a file that is no list."""
+    """A comparison that cannot be made: nothing to compare with, no common calls, a file that is no list of differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,18 +192,6 @@ def _require_values(name: str, told: Iterable[bool]) -> None:
         raise ComparisonError(f"{name} tells no values; compare values of an implementation that computes")
 
 
-def known_differences(path: str | Path) -> Mapping[str, int]:
-    """Return the known differences of a file: cause → calls. Raises ComparisonError."""
-    try:
-        known = json.loads(read_bytes(Path(path), LIMIT_BYTES))
-    except (ValueError, FileError) as e:
-        raise ComparisonError(f"{path} cannot be read: {e}; write it with --update") from None
-    counts = known.values() if isinstance(known, dict) else [None]
-    if not all(type(number) is int and number >= 0 for number in counts):
-        raise ComparisonError(f"{path} must be an object of causes and counts; write it with --update")
-    return known  # type: ignore[no-any-return]
-
-
 def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
     """Causes in words: how many calls, an example, and the program that shows it."""
     for cause in new:
@@ -219,13 +203,14 @@ def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
 
 def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:
     """Write a comparison as plain data; docs/output.schema.json describes it."""
+    unknown = {cause.name for cause in new}
     causes = [
         {
             "sort": cause.sort,
             "cause": cause.cause,
             "calls": len(cause.differences),
             "classes": Counter(class_of(each.found.op) for each in cause.differences),
-            "known": cause not in new,
+            "known": cause.name not in unknown,
             "example": {
                 "op": example.found.op,
                 "operands": list(example.found.operands),

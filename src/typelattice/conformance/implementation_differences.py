@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from operator import itemgetter
@@ -21,18 +21,19 @@ from typelattice.conformance.values import same_values
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline
+from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline, split_form
 from typelattice.recorded.recording_files import load_recording, recording_names
 from typelattice.recorded.sections import Call
 
 SEVERAL = 200
 """Random calls of three operands and more, of each operation that takes them."""
 
-BREAKS, REFUSES, ACCEPTS, OTHER, VALUE, LEFT_OPEN = SORTS = (
+BREAKS, REFUSES, ACCEPTS, OTHER, FORM, VALUE, LEFT_OPEN = SORTS = (
     "breaks down",
     "refuses what is accepted",
     "accepts what is refused",
     "another dtype",
+    "array or scalar",
     "another value",
     "vague",
 )
@@ -70,6 +71,8 @@ class Difference:
     def sort(self) -> str:
         if self.found.answer in BROKEN:
             return BREAKS
+        if split_form(self.expected.answer)[1]:
+            return FORM
         if self.found.answer.startswith(VAGUE):
             return LEFT_OPEN
         if _is_refusal(self.found.answer):
@@ -90,14 +93,14 @@ class Difference:
 
         A refusal is identified by its message without dtypes, numbers and names of operations. Another dtype
         is identified by the class of the operation, whether Python numbers take part, and how dtypes differ;
-        another value by the operation and the kind of number.
+        an array for a scalar so, too; another value by the operation and the kind of number.
         """
         of_class = class_of(self.found.op)
         if self.sort == BREAKS:
             return f"{of_class}: {BROKEN[self.found.answer]}"
         if self.sort == LEFT_OPEN:
             return self.found.answer[len(VAGUE) :]
-        if self.sort == OTHER:
+        if self.sort in (OTHER, FORM):
             beside = " with Python numbers" if NUMBERS in map(_tier, self.found.operands) else ""
             return f"{of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
         if self.sort == VALUE:
@@ -126,11 +129,6 @@ class Cause:
         """The line that names it in a report."""
         return f"{self.sort}: {self.cause}"
 
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """Its entries in a file of known differences, with the number of calls: one for each class."""
-        return Counter(f"{each.sort}: {each.cause}" for each in self.differences)
-
 
 def class_of(op: str) -> str:
     """The class of an operation; of a library's own one the beginning of its name, such as `special`."""
@@ -158,9 +156,18 @@ def differences(asked: Asked, expected: Sequence[Call]) -> Iterator[tuple[Call, 
     for call, (answer, message) in zip(expected, answers, strict=True):
         if has_values(call) and answer == call.answer and not message:
             answer = f"{VAGUE}no values"
-        found = Call(call.op, call.operands, answer, message)
         if answer != NOT_ASKED:
-            yield call, None if _agree(call, found) else Difference(call, found)
+            wanted, answer = _in_same_terms(call.answer, answer)
+            before, found = replace(call, answer=wanted), Call(call.op, call.operands, answer, message)
+            yield call, None if _agree(before, found) else Difference(before, found)
+
+
+def _in_same_terms(expected: str, found: str) -> tuple[str, str]:
+    """Leave out of two answers whether they are arrays or scalars, unless that alone differs."""
+    (one, of_one), (other, of_other) = split_form(expected), split_form(found)
+    if of_one and of_other and of_one != of_other and (one == other or other.startswith(VAGUE)):
+        return expected, found
+    return one, other
 
 
 def causes(found: Iterable[Difference]) -> list[Cause]:
@@ -214,7 +221,7 @@ def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
 
     This is so if what decides the dtype is the same for both, such as a wrong entry in a table.
     """
-    if one[0].sort != OTHER or other[0].sort != OTHER:
+    if one[0].sort != other[0].sort or one[0].sort not in (OTHER, FORM):
         return False
     same = {_without_operation(each) for each in one}
     return len(one[0].found.operands) > 1 and all(_without_operation(each) in same for each in other)
@@ -355,22 +362,6 @@ def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> 
         yield Call(op, operands, answer, message)
 
 
-def not_known(found: Sequence[Cause], known: Mapping[str, int]) -> list[Cause]:
-    """Return the causes that a file of known differences does not list, or lists with fewer calls."""
-    return [c for c in found if any(count > known.get(name, 0) for name, count in c.counts.items())]
-
-
-def counts_of(found: Iterable[Cause]) -> dict[str, int]:
-    """Return all entries of a file of known differences."""
-    return {name: count for cause in found for name, count in cause.counts.items()}
-
-
-def shrink_known(found: Sequence[Cause], known: Mapping[str, int]) -> dict[str, int]:
-    """The known differences that are left, never more than there were."""
-    counts = counts_of(found)
-    return {name: min(count, counts[name]) for name, count in known.items() if name in counts}
-
-
 def has_values(call: Call) -> bool:
     """Return True if a call's answer has values."""
     return bool(call.message) and not _is_refusal(call.answer)
@@ -401,6 +392,9 @@ def _tier(operand: str) -> str:
 
 def _how(expected: str, found: str) -> str:
     """Say how one answer differs from the other."""
+    (expected, wanted), (found, form) = split_form(expected), split_form(found)
+    if wanted:
+        return f"{form[1:]} for {wanted[1:]}"
     if expected.rstrip("*") == found.rstrip("*"):
         return "weak for strong" if found.endswith("*") else "strong for weak"
     one, other = DTYPES.get(expected.rstrip("*")), DTYPES.get(found.rstrip("*"))

@@ -1,4 +1,4 @@
-"""The stubs of a library as an implementation: the dtype that a type checker infers for each call."""
+"""The stubs of a library as an implementation: the answer that a type checker infers for each call."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Stubs:
         self._checker, self._forms, self._limit = checker, forms, STARTING * limit
         self._library = library
         self._setup = str(forms["setup"])
-        self._dtype_of_type = import_module(f"{IMPLEMENTATIONS}.{forms['types']}").dtype_of_type
+        self._answer_of_type = import_module(f"{IMPLEMENTATIONS}.{forms['types']}").answer_of_type
         has = library.catalogue
         self.catalogue = replace(
             has,
@@ -62,7 +62,7 @@ class Stubs:
                     yield NOT_ASKED, "no expression"
                     continue
                 type_, error = next(inferred)
-                yield (REFUSED, error) if error else (self._dtype_of_type(type_), "")
+                yield (REFUSED, error) if error else (self._answer_of_type(type_), "")
 
     def _typed(self, operand: str) -> bool:
         """Return True if the type of an operand says what it is: that of a 0-d array does not."""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,7 +69,7 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
         Inferred("", ""),
     ]
     printed(monkeypatch, OF_MYPY)
-    assert infer("mypy", "", [], ["x", "y", "z"], 1) == types
+    assert [*infer("mypy", "", [], ["x", "y", "z"], 1)] == types
     told = [
         (1, "information", f'Type of "x" is "{types[0].type}"'),
         (2, "error", types[1].error + "\nand more"),
@@ -78,7 +79,7 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
         for n, s, text in told
     ]
     printed(monkeypatch, json.dumps({"generalDiagnostics": diagnostics}))
-    assert infer("basedpyright", "", [], ["x", "y", "z"], 1) == [
+    assert [*infer("basedpyright", "", [], ["x", "y", "z"], 1)] == [
         types[0], types[1]._replace(error=types[1].error), types[2],
     ]  # fmt: skip
 
@@ -87,14 +88,14 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_checker_that_says_nothing_is_an_error(checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     printed(monkeypatch, "usage: ...")
     with pytest.raises(CannotAskError, match=f"{checker} cannot be asked: it says usage: ..."):
-        infer(checker, "", [], ["x"], 1)
+        list(infer(checker, "", [], ["x"], 1))
 
 
 def test_a_checker_that_is_missing_or_slow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(type_checkers, "find_spec", lambda _: None)
         with pytest.raises(MissingLibraryError, match="it is not installed; pip install mypy"):
-            infer("mypy", "", [], ["x"], 1)
+            list(infer("mypy", "", [], ["x"], 1))
 
     def slow(*_: object, **__: object) -> None:
         raise subprocess.TimeoutExpired("mypy", 1)
@@ -102,7 +103,24 @@ def test_a_checker_that_is_missing_or_slow_is_named(monkeypatch: pytest.MonkeyPa
     printed(monkeypatch, "")
     monkeypatch.setattr(type_checkers.subprocess, "run", slow)
     with pytest.raises(CannotAskError, match="mypy gave no answer within 1 seconds"):
-        infer("mypy", "", [], ["x"], 1)
+        list(infer("mypy", "", [], ["x"], 1))
+
+
+def test_expressions_are_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders: list[str] = []
+
+    def run(command: Sequence[str], cwd: str, **_: object) -> Any:
+        folders.append(cwd)
+        _, *lines = Path(cwd, EXPRESSIONS).read_text().splitlines()
+        types = [line.partition("reveal_type(")[2].rstrip(")") for line in lines]
+        told = [f'{EXPRESSIONS}:{n}: note: Revealed type is "{each}"' for n, each in enumerate(types, 2)]
+        return subprocess.CompletedProcess([], 1, "\n".join(told), "")
+
+    printed(monkeypatch, "")
+    monkeypatch.setattr(type_checkers.subprocess, "run", run)
+    monkeypatch.setattr(type_checkers, "BATCH", 2)
+    assert [each.type for each in infer("mypy", "", [], [*"vwxyz"], 1)] == [*"vwxyz"]
+    assert len(folders) == 3 and len({*folders}) == 1  # so that a run may use what the first has read
 
 
 class Library:
@@ -120,18 +138,19 @@ class Library:
     )  # fmt: skip
 
 
-def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_are_written_as_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Sequence[str]] = []
 
-    def answered(checker: str, setup: str, names: Sequence[str], these: Sequence[str], limit: float) -> Any:
+    def answered(
+        checker: str, setup: str, names: Sequence[str], these: Sequence[str], limit: float
+    ) -> Iterator[Inferred]:
         asked.append(these)
         assert "array_int8: numpy.typing.NDArray[numpy.int8]" in names
         assert "scalar_int8: numpy.int8" in names
         assert "list_float: list[float]" in names
-        return [Inferred("numpy.int8", "") for _ in these]
+        yield from [Inferred("numpy.int8", "")] * len(these)
 
     monkeypatch.setattr(stubs, "infer", answered)
-    monkeypatch.setattr(stubs, "BATCH", 2)
     monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()
@@ -143,11 +162,11 @@ def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch)
         ("reduceat_add", ("float:list",)),
     ]  # fmt: skip
     found: Iterator[tuple[str, str]] = has.answers(questions)
-    assert list(found) == [("int8", "")] * 4
-    assert asked == [
-        ["numpy.add(array_int8, 1)", "scalar_int8 + array_float32"],
-        ["numpy.linalg.inv(array_float32)", "numpy.add.reduceat(list_float, [0])"],
-    ]
+    assert list(found) == [("int8:scalar", "")] * 4
+    assert asked == [[
+        "numpy.add(array_int8, 1)", "scalar_int8 + array_float32",
+        "numpy.linalg.inv(array_float32)", "numpy.add.reduceat(list_float, [0])",
+    ]]  # fmt: skip
 
 
 def test_scalars_and_lists_are_asked_what_arrays_are() -> None:

@@ -18,9 +18,6 @@ from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
 IMPLEMENTATIONS = "typelattice.conformance.implementations"
-BATCH = 5_000
-"""Expressions of one run of a checker."""
-
 REFUSED = f"{EXCEPTION}TypeError"
 
 
@@ -51,18 +48,15 @@ class Stubs:
         self._library.__exit__()
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
-        """Yield the answer to each question in turn, in batches."""
-        for start in range(0, len(questions), BATCH):
-            batch = questions[start : start + BATCH]
-            written = [self._written(*question) for question in batch]
-            asked = [text for text in written if text]
-            inferred = iter(infer(self._checker, self._setup, self._names(), asked, self._limit))
-            for text in written:
-                if not text:
-                    yield NOT_ASKED, "no expression"
-                    continue
-                type_, error = next(inferred)
-                yield (REFUSED, error) if error else (self._answer_of_type(type_), "")
+        """Yield the answer to each question in turn."""
+        written = [self._written(*question) for question in questions]
+        inferred = infer(self._checker, self._setup, self._names(), [*filter(None, written)], self._limit)
+        for text in written:
+            if not text:
+                yield NOT_ASKED, "no expression"
+                continue
+            type_, error = next(inferred)
+            yield (REFUSED, error) if error else (self._answer_of_type(type_), "")
 
     def _typed(self, operand: str) -> bool:
         """Return True if the type of an operand says what it is: that of a 0-d array does not."""

@@ -1,4 +1,4 @@
-"""mypy and basedpyright: the types that they infer for expressions, in one run for thousands."""
+"""mypy and basedpyright: the types that they infer for expressions, thousands in each run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +19,9 @@ NAMES, EXPRESSIONS = "operands.pyi", "expressions.py"
 REVEALED = re.compile(r'[Rr]evealed type is "(.*)"|Type of ".*" is "(.*)"', re.DOTALL)
 OF_MYPY = re.compile(rf"{re.escape(EXPRESSIONS)}:(\d+): (error|note): (.*)")
 
+
+BATCH = 5_000
+"""Expressions of one run of a checker."""
 
 PREFIXES = re.compile(r"\b(?:builtins|stubs)\.")
 
@@ -66,11 +69,11 @@ def infer(
     expressions: Sequence[str],
     limit: float,
     files: Mapping[str, str] = NO_FILES,
-) -> list[Inferred]:
-    """Ask a type checker the types of expressions.
+) -> Iterator[Inferred]:
+    """Yield the types that a type checker infers for expressions, in batches.
 
     `setup` is a line of imports, `names` the lines of a stub file that declares what the expressions name.
-    `files` are further files beside these. `limit` is in seconds.
+    `files` are further files beside these. `limit` is the number of seconds for a batch.
     Raises MissingLibraryError, CannotAskError.
     """
     require_checker(checker)
@@ -78,14 +81,22 @@ def infer(
         for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8")
         Path(folder, NAMES).write_text("\n".join([setup, *names]) + "\n", encoding="utf-8")
-        lines = [f"{setup}; from operands import *"]
-        lines += [f"def f{i}() -> None: reveal_type({each})" for i, each in enumerate(expressions)]
-        Path(folder, EXPRESSIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        command = [sys.executable, "-m", checker, *ARGUMENTS[checker], EXPRESSIONS]
-        try:
-            ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit)
-        except subprocess.TimeoutExpired:
-            raise CannotAskError(f"{checker} gave no answer within {limit:g} seconds") from None
+        for start in range(0, len(expressions), BATCH):
+            yield from _infer_batch(checker, setup, expressions[start : start + BATCH], limit, folder)
+
+
+def _infer_batch(
+    checker: str, setup: str, expressions: Sequence[str], limit: float, folder: str
+) -> list[Inferred]:
+    """Run a type checker once in a folder, where it may keep what it has read for the next run."""
+    lines = [f"{setup}; from operands import *"]
+    lines += [f"def f{i}() -> None: reveal_type({each})" for i, each in enumerate(expressions)]
+    Path(folder, EXPRESSIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", checker, *ARGUMENTS[checker], EXPRESSIONS]
+    try:
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise CannotAskError(f"{checker} gave no answer within {limit:g} seconds") from None
     messages = _READERS[checker](ran.stdout)
     types = dict[int, str]()
     errors = dict[int, str]()
@@ -126,7 +137,7 @@ CHECKERS = tuple(_READERS)
 ARGUMENTS: Mapping[str, Sequence[str]] = {
     "mypy": (
         *("--no-error-summary", "--hide-error-context", "--no-color-output", "--no-pretty"),
-        *("--cache-dir", "/dev/null"),
+        *("--cache-dir", ".mypy_cache"),
     ),
     "basedpyright": ("--outputjson", "--pythonpath", sys.executable),
 }

@@ -146,7 +146,7 @@ def test_what_is_wrong_in_programs_alone_is_found_by_its_smallest_part(
     capsys.readouterr()
     found = reported(capsys, "compare", "planted:Fusing", "--with", "numpy", *words)["causes"]
     assert [(cause["sort"], cause["cause"]) for cause in found] == [
-        ("another dtype", "programs: always float32")
+        ("another dtype", "arithmetic in programs: always float32")
     ]
     assert found[0]["example"]["op"] == "add then multiply"
     assert main(["compare", "planted:Fusing", "--with", "planted:Faithful", *words]) == 1
@@ -157,8 +157,28 @@ def test_what_is_wrong_in_programs_alone_is_found_by_its_smallest_part(
 def test_a_wrong_call_within_a_program_is_reported_as_that_call(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--with", "numpy", "--calls", "1", "--seed", "1", "--programs", "200"]
     found = reported(capsys, "compare", "planted:LeftOperand", *words)["causes"]
-    assert {cause["example"]["op"] for cause in found} == {"/"}
+    assert [cause["cause"] for cause in found] == ["divide: the first operand's dtype"]
+    assert found[0]["example"]["op"] == "/"
 
+
+@pytest.mark.parametrize("asked", [(), ("--programs", "150"), ("--programs", "150", "--calls", "1")])
+def test_a_mistake_is_one_cause_of_calls_and_of_programs(
+    asked: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = reported(capsys, "compare", "planted:WrongBesideWeak", "--with", "planted:Weakening", *asked)
+    (cause,) = found["causes"]
+    assert cause["sort"] == "another dtype"
+    assert cause["cause"] in ("arithmetic: a wider float", "arithmetic: always float32")
+
+
+def test_a_program_that_differs_for_a_call_does_not_count_it_twice(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["compare", "planted:WrongBesideWeak", "--with", "planted:Weakening"]
+    calls, both = (
+        reported(capsys, *words, *more)["causes"][0]["calls"] for more in ([], ["--programs", "60"])
+    )
+    assert calls == both > 10
 
 
 def test_other_values_are_found_and_rounding_is_none(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Protocol, Self
 
-from typelattice.conformance.chains import THEN, answer_step_by_step, parts_of
+from typelattice.conformance.chains import THEN, answer_step_by_step, last_step, parts_of
 from typelattice.conformance.compare import REFUSAL, answer_text
 from typelattice.conformance.in_process_library import Answer, Catalogue
 from typelattice.conformance.library import OperandString
@@ -62,10 +62,26 @@ class Asked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A call that an implementation answers differently from what was expected."""
+    """A call that an implementation answers differently from what was expected.
+
+    Of a chain, `step` is the operation that differs, with the operands that it has there. `agrees_alone` says
+    that this operation agrees as a call, so that the chain has a cause of its own.
+    """
 
     expected: Call
     found: Call
+    step: Question | None = None
+    agrees_alone: bool = False
+
+    @property
+    def call(self) -> Question:
+        """The operation that differs, and its operands."""
+        return self.step or (self.found.op, self.found.operands)
+
+    @property
+    def of_class(self) -> str:
+        """The class of the operation that differs."""
+        return class_of(self.call[0]) + (" in programs" if self.agrees_alone else "")
 
     @property
     def sort(self) -> str:
@@ -95,20 +111,20 @@ class Difference:
         is identified by the class of the operation, whether Python numbers take part, and how dtypes differ;
         an array for a scalar so, too; another value by the operation and the kind of number.
         """
-        of_class = class_of(self.found.op)
+        op, operands = self.call
         if self.sort == BREAKS:
-            return f"{of_class}: {BROKEN[self.found.answer]}"
+            return f"{self.of_class}: {BROKEN[self.found.answer]}"
         if self.sort == LEFT_OPEN:
             return self.found.answer[len(VAGUE) :]
         if self.sort in (OTHER, FORM):
-            beside = " with Python numbers" if NUMBERS in map(_tier, self.found.operands) else ""
-            return f"{of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
+            beside = " with Python numbers" if NUMBERS in map(_tier, operands) else ""
+            return f"{self.of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
         if self.sort == VALUE:
-            op, kind = self.found.op, DTYPES.get(self.found.answer.rstrip("*"))
+            kind = DTYPES.get(self.found.answer.rstrip("*"))
             return f"{NAMES[op].function if op in NAMES else op}: {kind.kind if kind else self.found.answer}"
         refusal = self.found if self.sort == REFUSES else self.expected
-        message = _without_names(outline(refusal.message), refusal.op)
-        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or of_class}"
+        message = _without_names(outline(refusal.message), op)
+        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or self.of_class}"
 
     def __str__(self) -> str:
         if self.sort == VALUE:
@@ -193,7 +209,7 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
     like: dict[tuple[str, str], list[list[Difference]]] = {}
     for group in groups:
         if rule := _rule(group):
-            like.setdefault((class_of(group[0].found.op), rule), []).append(group)
+            like.setdefault((group[0].of_class, rule), []).append(group)
     joined = {key: parts for key, parts in like.items() if len(parts) > 1}
     found_causes = [
         Cause(OTHER, f"{of_class}: {rule}", _sorted(parts)) for (of_class, rule), parts in joined.items()
@@ -203,10 +219,10 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
 
 def _rule(group: Sequence[Difference]) -> str | None:
     """Return the simplest rule that gives every answer found; None if there is none."""
-    if group[0].sort != OTHER or len(group[0].found.operands) < 2:
+    if group[0].sort != OTHER or len(group[0].call[1]) < 2:
         return None
     for position, word in ((0, "first"), (-1, "last")):
-        if all(d.found.answer == OperandString.parse(d.found.operands[position]).dtype for d in group):
+        if all(d.found.answer == OperandString.parse(d.call[1][position]).dtype for d in group):
             return f"the {word} operand's dtype"
     answers = {each.found.answer for each in group}
     return f"always {answers.pop()}" if len(answers) == 1 else None
@@ -224,17 +240,17 @@ def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
     if one[0].sort != other[0].sort or one[0].sort not in (OTHER, FORM):
         return False
     same = {_without_operation(each) for each in one}
-    return len(one[0].found.operands) > 1 and all(_without_operation(each) in same for each in other)
+    return len(one[0].call[1]) > 1 and all(_without_operation(each) in same for each in other)
 
 
 def _without_operation(each: Difference) -> tuple[str, ...]:
-    return *sorted(each.found.operands), each.expected.answer, each.found.answer
+    return *sorted(each.call[1]), each.expected.answer, each.found.answer
 
 
 def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
     """Join groups of differences with one cause; its text names their classes, the commonest first."""
     sort, cause = parts[0][0].sort, parts[0][0].cause
-    others = [class_of(part[0].found.op) for part in parts[1:]]
+    others = [part[0].of_class for part in parts[1:]]
     if others:
         of_class, _, how = cause.partition(":")
         cause = f"{', '.join([of_class, *others])}:{how}"
@@ -295,8 +311,12 @@ def askable_chains(calls: Iterable[Call]) -> Iterator[Call]:
 def _smallest_part(
     asked: Asked, expect: Callable[[Sequence[Question]], Iterable[Call]], whole: Difference
 ) -> Difference:
-    """Return the difference of the smallest part of a chain that has one: often of a single operation."""
+    """Return the difference of the smallest part of a chain that has one: often of a single operation.
+
+    If no single operation differs, it has the last step of that part, up to which all agrees.
+    """
     operands = {*asked.catalogue.operands}
+    smallest = whole
 
     def answer(question: Question) -> str:
         (call,) = expect([question])
@@ -304,10 +324,14 @@ def _smallest_part(
 
     for question in parts_of(whole.found.op, whole.found.operands, answer):
         if operands.issuperset(question[1]):
-            for _, difference in differences(asked, [*askable_chains(expect([question]))]):
-                if difference and difference.sort != LEFT_OPEN:
-                    return difference
-    return whole
+            found = [each for _, each in differences(asked, [*askable_chains(expect([question]))])]
+            if found and found[0] and found[0].sort != LEFT_OPEN:
+                smallest = found[0]
+                break
+    if THEN not in smallest.found.op:
+        return smallest
+    step = last_step(smallest.found.op, smallest.found.operands, answer)
+    return replace(smallest, step=step, agrees_alone=operands.issuperset(step[1]))
 
 
 def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:

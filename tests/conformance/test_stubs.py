@@ -37,7 +37,7 @@ SCALAR = "numpy.floating[numpy._typing._nbit_base._32Bit]"
         ("ndarray[tuple[int], dtype[float64]]", "float64:array"),
         (SCALAR, "float32:scalar"),
         ("numpy.complexfloating[_nbit_base._32Bit, numpy._typing._nbit_base._32Bit]", "complex64:scalar"),
-        ("numpy.signedinteger[numpy._typing._nbit_base._32Bit | numpy._typing._nbit_base._64Bit]", "int64:scalar"),
+        ("numpy.signedinteger[_nbit_base._32Bit | numpy._typing._nbit_base._64Bit]", "int64:scalar"),
         ("numpy.bool[builtins.bool]", "bool:scalar"),
         ("numpy.dtype[numpy.bool[bool]]", "bool"),
         ("builtins.int", "py:int"),

@@ -54,7 +54,7 @@ DRAWN = 10  # programs for each that is asked: a recording does not have all of 
 
 
 class ComparisonError(TypelatticeError, ValueError):
-    """A comparison that cannot be made: nothing to compare with, no common calls, a file that is no list of differences."""
+    """A comparison that cannot be made: nothing to compare with, no common calls, a file of other things."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def _is_known(each: Difference, known: Known) -> bool:
 
 
 def _cause_of(each: Difference) -> str:
-    """Name the cause of a call by itself: which classes of operations share it varies with the calls asked."""
+    """Name the cause of a call by itself; which classes share it varies with the calls that are asked."""
     return f"{each.sort}: {each.cause}"
 
 

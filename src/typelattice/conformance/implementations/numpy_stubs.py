@@ -66,7 +66,7 @@ def _of_dtype(text: str) -> str:
 def _form(text: str) -> str:
     """Return ARRAY or SCALAR where a type is that of either; "" for any other."""
     word = text.partition("[")[0]
-    if word.endswith("ndarray") or word.endswith("Array"):
+    if word.endswith(("ndarray", "Array")):
         return ARRAY
     return SCALAR if word in SCALARS else ""
 

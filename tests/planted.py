@@ -219,3 +219,22 @@ class OneName(Faithful):
     """Its operations are a name, and no list of names."""
 
     operations = "add"  # type: ignore[assignment]
+
+
+class Written(LeftOperand):
+    """It says how programs write its calls, as if it were NumPy with a wrong `/`."""
+
+    forms: Mapping[str, str] = {
+        "setup": "import numpy",
+        "array": "{x} = numpy.ones(2, '{dtype}')",
+        "argument": "{x}",
+        "function": "numpy.{op}",
+        "expected": "print(({call}).dtype)",
+        "found": "print(x.dtype)",
+    }
+
+
+class HalfWritten(Faithful):
+    """It says how arrays are made, and not how they are passed."""
+
+    forms: Mapping[str, str] = {"array": "{x} = numpy.ones(2)"}

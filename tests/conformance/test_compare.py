@@ -171,6 +171,17 @@ def test_a_mistake_is_one_cause_of_calls_and_of_programs(
     assert cause["cause"] in ("arithmetic: a wider float", "arithmetic: always float32")
 
 
+def test_an_own_implementation_says_how_programs_write_its_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "planted:Written", "--with", "numpy", "--calls", "60"]) == 1
+    shown = [line.partition("| ")[2] for line in capsys.readouterr().out.splitlines() if "| " in line]
+    assert shown[0] == "import numpy" and shown[-1].startswith("print(x.dtype) ")
+    assert shown[-2].startswith("print((x / ")
+    assert main(["compare", "planted:LeftOperand", "--with", "numpy", "--calls", "60"]) == 1
+    assert "no programs: planted:LeftOperand has no attribute `forms`" in capsys.readouterr().out
+    assert main(["compare", "planted:Faithful", "--with", "numpy", "--calls", "60"]) == 0
+    assert "no programs" not in capsys.readouterr().out
+
+
 def test_a_program_that_differs_for_a_call_does_not_count_it_twice(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -262,6 +273,7 @@ def test_calls_of_several_operands_are_known_one_by_one(tmp_path: Path) -> None:
         (["planted:Planted"], "planted:Planted imitates nothing that is known here; name a system"),
         (["planted:Nothing", "--with", "numpy"], "has neither the method ask nor those of a library"),
         (["planted:NoTiers", "--with", "numpy"], "tiers must be a list of array, 0d, scalar, weak, not ("),
+        (["planted:HalfWritten", "--with", "numpy"], "forms must be a dictionary with setup, array, argument"),
         (["planted:OneName", "--with", "numpy"], "operations must be a list, not 'add'"),
         (["planted:Planted", "--with", "nosystem"], "nosystem"),
         (["planted:Planted", "--with", "torch-mota"], "'torch-mota' (did you mean torch-meta or torch-aot?)"),

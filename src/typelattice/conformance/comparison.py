@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError
+from typing import Any
 
 from typelattice.conformance.chains import random_chains
 from typelattice.conformance.implementation import check_name, implementation, implementations
@@ -63,7 +64,7 @@ class Comparison:
 
     `classes` counts the calls of each class of operations by the sort of their difference, `AGREES` if there
     is none. `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they
-    say. They are no differences. Programs show a difference only from what the implementation imitates.
+    say. They are no differences. `forms` says how programs write the calls; it is empty if nothing says so.
     """
 
     name: str
@@ -73,7 +74,7 @@ class Comparison:
     causes: Sequence[Cause]
     vague: Mapping[str, int]
     spellings: Mapping[str, str]
-    has_programs: bool = True
+    forms: Mapping[str, Any]
 
     @property
     def about(self) -> str:
@@ -86,8 +87,7 @@ class Comparison:
 
     def example(self, cause: Cause) -> tuple[Difference, str]:
         """Return the simplest difference that has a snippet, and that; else the simplest, and ""."""
-        forms = implementations().get(self.name, {}) if self.has_programs else {}
-        return first_snippet(forms, cause.differences, self.spellings) or (cause.differences[0], "")
+        return first_snippet(self.forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
 
 def imitated(name: str) -> str | None:
@@ -165,8 +165,8 @@ def compare_implementation(
     for call, each in answered:
         sort = each.sort if each and each.sort not in ignored - {LEFT_OPEN} else AGREES
         classes.setdefault(class_of(call.op), Counter())[sort] += 1
-    imitates = other in (entry.get("with"), imitated(name))
-    return Comparison(name, has.versions, against, classes, causes(differ), vague, has.spellings, imitates)
+    forms = entry if other in (entry.get("with"), imitated(name)) else has.forms
+    return Comparison(name, has.versions, against, classes, causes(differ), vague, has.spellings, forms)
 
 
 def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
@@ -200,6 +200,8 @@ def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
         yield f"  {len(cause.differences):6}  {cause.name}"
         yield f"          {example}"
         yield from (f"          | {line}" for line in code.splitlines())
+    if new and not found.forms and found.name not in implementations():
+        yield f"  no programs: {found.name} has no attribute `forms`, which says how they write its calls"
 
 
 def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:

@@ -145,7 +145,8 @@ def written_call(
     matrix: Callable[[object], object] | None = None
     if "matrix" in forms:
         matrix = lambda x: Code(forms["matrix"].format(x=x))  # noqa: E731
-    function, index = Code(spellings[op]), SimpleNamespace(nonzero=lambda _: [0])
+    function = Code(spellings[op])
+    index = SimpleNamespace(nonzero=lambda _: [Code(forms.get("index", "0"))])
     try:
         call: Any = of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
     except NotAskedError:

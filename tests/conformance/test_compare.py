@@ -273,7 +273,7 @@ def test_calls_of_several_operands_are_known_one_by_one(tmp_path: Path) -> None:
         (["planted:Planted"], "planted:Planted imitates nothing that is known here; name a system"),
         (["planted:Nothing", "--with", "numpy"], "has neither the method ask nor those of a library"),
         (["planted:NoTiers", "--with", "numpy"], "tiers must be a list of array, 0d, scalar, weak, not ("),
-        (["planted:HalfWritten", "--with", "numpy"], "forms must be a dictionary with setup, array, argument"),
+        (["planted:HalfWritten", "--with", "numpy"], "forms must be a dictionary with setup, array"),
         (["planted:OneName", "--with", "numpy"], "operations must be a list, not 'add'"),
         (["planted:Planted", "--with", "nosystem"], "nosystem"),
         (["planted:Planted", "--with", "torch-mota"], "'torch-mota' (did you mean torch-meta or torch-aot?)"),

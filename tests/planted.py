@@ -56,6 +56,29 @@ class Fusing(Faithful):
         return "float32" if ("add", "multiply") in pairs and answer == "float16" else answer
 
 
+class Weakening(Faithful):
+    """No mistakes; `negative` gives a weak array, which counts as any other."""
+
+    name = "weakening"
+    operations = ("add", "multiply", "negative")
+    tiers = ("array", "weak")
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        answer = super().ask(operation, [each.rstrip("*").removesuffix(":weak") for each in operands], ())
+        return f"{answer}*" if operation == "negative" else answer
+
+
+class WrongBesideWeak(Weakening):
+    """One mistake: a sum of `float16` with something weak is `float32`."""
+
+    name = "wrong-beside-weak"
+
+    def ask(self, operation: str, operands: Sequence[str], arguments: Sequence[object]) -> str:
+        answer = super().ask(operation, operands, arguments)
+        is_weak = operation == "add" and any(each.endswith(("*", ":weak")) for each in operands)
+        return "float32" if is_weak and answer == "float16" else answer
+
+
 class Planted(Faithful):
     """Five mistakes: each is one root cause."""
 
@@ -196,3 +219,22 @@ class OneName(Faithful):
     """Its operations are a name, and no list of names."""
 
     operations = "add"  # type: ignore[assignment]
+
+
+class Written(LeftOperand):
+    """It says how programs write its calls, as if it were NumPy with a wrong `/`."""
+
+    forms: Mapping[str, str] = {
+        "setup": "import numpy",
+        "array": "{x} = numpy.ones(2, '{dtype}')",
+        "argument": "{x}",
+        "function": "numpy.{op}",
+        "expected": "print(({call}).dtype)",
+        "found": "print(x.dtype)",
+    }
+
+
+class HalfWritten(Faithful):
+    """It says how arrays are made, and not how they are passed."""
+
+    forms: Mapping[str, str] = {"array": "{x} = numpy.ones(2)"}

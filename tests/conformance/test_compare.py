@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from typelattice.conformance.implementation_differences import (
     some_of_each_class,
 )
 from typelattice.conformance.in_process_library import Catalogue
+from typelattice.conformance.known_differences import not_known, read_known, write_known
 from typelattice.conformance.library import MissingLibraryError
 from typelattice.conformance.pytest import imitation_tests
 from typelattice.conformance.snippet import snippet
@@ -176,7 +178,7 @@ def test_what_is_wrong_in_programs_alone_is_found_by_its_smallest_part(
     capsys.readouterr()
     found = reported(capsys, "compare", "planted:Fusing", "--with", "numpy", *words)["causes"]
     assert [(cause["sort"], cause["cause"]) for cause in found] == [
-        ("another dtype", "programs: always float32")
+        ("another dtype", "arithmetic in programs: always float32")
     ]
     assert found[0]["example"]["op"] == "add then multiply"
     assert main(["compare", "planted:Fusing", "--with", "planted:Faithful", *words]) == 1
@@ -187,8 +189,39 @@ def test_what_is_wrong_in_programs_alone_is_found_by_its_smallest_part(
 def test_a_wrong_call_within_a_program_is_reported_as_that_call(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--with", "numpy", "--calls", "1", "--seed", "1", "--programs", "200"]
     found = reported(capsys, "compare", "planted:LeftOperand", *words)["causes"]
-    assert {cause["example"]["op"] for cause in found} == {"/"}
+    assert [cause["cause"] for cause in found] == ["divide: the first operand's dtype"]
+    assert found[0]["example"]["op"] == "/"
 
+
+@pytest.mark.parametrize("asked", [(), ("--programs", "150"), ("--programs", "150", "--calls", "1")])
+def test_a_mistake_is_one_cause_of_calls_and_of_programs(
+    asked: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = reported(capsys, "compare", "planted:WrongBesideWeak", "--with", "planted:Weakening", *asked)
+    (cause,) = found["causes"]
+    assert cause["sort"] == "another dtype"
+    assert cause["cause"] in ("arithmetic: a wider float", "arithmetic: always float32")
+
+
+def test_an_own_implementation_says_how_programs_write_its_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "planted:Written", "--with", "numpy", "--calls", "60"]) == 1
+    shown = [line.partition("| ")[2] for line in capsys.readouterr().out.splitlines() if "| " in line]
+    assert shown[0] == "import numpy" and shown[-1].startswith("print(x.dtype) ")
+    assert shown[-2].startswith("print((x / ")
+    assert main(["compare", "planted:LeftOperand", "--with", "numpy", "--calls", "60"]) == 1
+    assert "no programs: planted:LeftOperand has no attribute `forms`" in capsys.readouterr().out
+    assert main(["compare", "planted:Faithful", "--with", "numpy", "--calls", "60"]) == 0
+    assert "no programs" not in capsys.readouterr().out
+
+
+def test_a_program_that_differs_for_a_call_does_not_count_it_twice(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["compare", "planted:WrongBesideWeak", "--with", "planted:Weakening"]
+    calls, both = (
+        reported(capsys, *words, *more)["causes"][0]["calls"] for more in ([], ["--programs", "60"])
+    )
+    assert calls == both > 10
 
 
 def test_other_values_are_found_and_rounding_is_none(capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,14 +250,53 @@ def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.Captur
     assert main([*words, "--update"]) == 0
     known = json.loads(file.read_text())
     assert len(known) == 4  # a cause of several classes is known by each
+    assert known["another dtype: extreme: a narrower signed"] == {
+        "maximum, minimum": ["int8 int8:0d, uint8 uint8:0d", "uint8 uint8:0d, int8 int8:0d"]
+    }
     assert main(words) == 0
     name = "another dtype: merge: a narrower signed"
-    file.write_text(json.dumps(known | {name: known[name] - 1, "another dtype: of old: gone": 7}))
+    shorter = {"concat": ["int8, uint8"]}
+    file.write_text(json.dumps(known | {name: shorter, "another dtype: of old: gone": {"add": ["int8"]}}))
     capsys.readouterr()
-    assert main([*words, "--update"]) == 1  # one call more than were known
-    assert "1 of the causes are known" in capsys.readouterr().out
-    left = json.loads(file.read_text())
-    assert left == known | {name: known[name] - 1}
+    assert main([*words, "--update"]) == 1
+    shown = capsys.readouterr().out
+    assert "1 another dtype: arithmetic, extreme, merge: a narrower signed" in " ".join(shown.split())
+    assert json.loads(file.read_text()) == known | {name: shorter}
+
+
+def test_a_difference_that_came_is_no_known_one_that_went(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "known.json"
+    words = ["compare", "planted:OneEntry", "--with", "numpy", "--known", str(file)]
+    assert main([*words, "--update"]) == 0
+    known = file.read_text()
+    file.write_text(known.replace("int8 int8:0d, uint8 uint8:0d", "int8 int8:0d, uint8 float32"))
+    capsys.readouterr()
+    assert main(words) == 1  # as many calls as were known, and other ones
+    assert "(int8, uint8:0d) = int8, expected int16" in capsys.readouterr().out
+    assert main([*words, "--update"]) == 1
+    assert "float32" not in file.read_text()
+    file.write_text('{"another dtype: arithmetic: a narrower signed": 4}')
+    assert main(words) == 2
+    assert "must be an object of causes and their calls; remove it" in capsys.readouterr().err
+
+
+def test_calls_of_several_operands_are_known_one_by_one(tmp_path: Path) -> None:
+    def differ(*operands: str) -> Difference:
+        return Difference(RecordedCall("concat", operands, "int8"), RecordedCall("concat", operands, "int16"))
+
+    calls = [("int8",), ("uint8",), *product(("int8", "bool"), ("int8",), ("uint8", "bool"))]
+    found = causes(differ(*operands) for operands in calls)
+    file = tmp_path / "known.json"
+    file.write_text(write_known(found))
+    assert json.loads(file.read_text()) == {
+        "another dtype: merge: a wider signed": {"concat": ["bool int8, int8, bool uint8", "int8 uint8"]}
+    }
+    known = read_known(file)
+    assert not not_known(found, known)
+    (new,) = not_known(causes([*found[0].differences, differ("int8", "bool", "bool")]), known)
+    assert [each.found.operands for each in new.differences] == [("int8", "bool", "bool")]
 
 
 @pytest.mark.parametrize(
@@ -233,6 +305,7 @@ def test_known_differences_may_only_shrink(tmp_path: Path, capsys: pytest.Captur
         (["planted:Planted"], "planted:Planted imitates nothing that is known here; name a system"),
         (["planted:Nothing", "--with", "numpy"], "has neither the method ask nor those of a library"),
         (["planted:NoTiers", "--with", "numpy"], "tiers must be a list of array, 0d, scalar, weak, not ("),
+        (["planted:HalfWritten", "--with", "numpy"], "forms must be a dictionary with setup, array"),
         (["planted:OneName", "--with", "numpy"], "operations must be a list, not 'add'"),
         (["planted:Planted", "--with", "nosystem"], "nosystem"),
         (["planted:Planted", "--with", "torch-mota"], "'torch-mota' (did you mean torch-meta or torch-aot?)"),

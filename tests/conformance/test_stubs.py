@@ -15,7 +15,7 @@ import pytest
 from typelattice.conformance import stubs, type_checkers
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import questions_of_both
-from typelattice.conformance.implementations.numpy_stubs import dtype_of_type
+from typelattice.conformance.implementations.numpy_stubs import answer_of_type
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import CannotAskError, MissingLibraryError
 from typelattice.conformance.stubs import Stubs
@@ -32,27 +32,29 @@ SCALAR = "numpy.floating[numpy._typing._nbit_base._32Bit]"
 
 
 @pytest.mark.parametrize(
-    "type_, dtype",
+    "type_, answer",
     [
-        (f"numpy.ndarray[tuple[Any, ...], numpy.dtype[{SCALAR}]]", "float32"),
-        ("ndarray[tuple[int], dtype[float64]]", "float64"),
-        (SCALAR, "float32"),
-        ("numpy.complexfloating[_nbit_base._32Bit, numpy._typing._nbit_base._32Bit]", "complex64"),
-        ("numpy.signedinteger[numpy._typing._nbit_base._32Bit | numpy._typing._nbit_base._64Bit]", "int64"),
-        ("numpy.bool[builtins.bool]", "bool"),
+        (f"numpy.ndarray[tuple[Any, ...], numpy.dtype[{SCALAR}]]", "float32:array"),
+        ("ndarray[tuple[int], dtype[float64]]", "float64:array"),
+        (SCALAR, "float32:scalar"),
+        ("numpy.complexfloating[_nbit_base._32Bit, numpy._typing._nbit_base._32Bit]", "complex64:scalar"),
+        ("numpy.signedinteger[_nbit_base._32Bit | numpy._typing._nbit_base._64Bit]", "int64:scalar"),
+        ("numpy.bool[builtins.bool]", "bool:scalar"),
         ("numpy.dtype[numpy.bool[bool]]", "bool"),
         ("builtins.int", "py:int"),
         ("Any", "?Any"),
-        ("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.floating[Any]]]", "?floating"),
-        ("numpy.float64 | numpy.complex128", "?complex128 or float64"),
-        ("ndarray[tuple[Any, ...], dtype[numpy.floating[_64Bit | _96Bit | _128Bit]]]", "longdouble"),
-        ("complexfloating[_64Bit | _96Bit | _128Bit, _64Bit | _96Bit | _128Bit]", "clongdouble"),
-        ("tuple[numpy.ndarray[tuple[int], numpy.dtype[numpy.uint8]], numpy.float64]", "uint8"),
+        ("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.floating[Any]]]", "?floating:array"),
+        ("numpy.floating[Any]", "?floating:scalar"),
+        ("numpy.float64 | numpy.complex128", "?complex128 or float64:scalar"),
+        ("numpy.float64 | ndarray[tuple[Any, ...], dtype[float64]]", "float64"),
+        ("ndarray[tuple[Any, ...], dtype[numpy.floating[_64Bit | _96Bit | _128Bit]]]", "longdouble:array"),
+        ("complexfloating[_64Bit | _96Bit | _128Bit, _64Bit | _96Bit | _128Bit]", "clongdouble:scalar"),
+        ("tuple[numpy.ndarray[tuple[int], numpy.dtype[numpy.uint8]], numpy.float64]", "uint8:array"),
         ("", "?Any"),
     ],
 )
-def test_a_type_says_a_dtype_or_leaves_it_open(type_: str, dtype: str) -> None:
-    assert dtype_of_type(type_) == dtype
+def test_a_type_says_an_answer_or_leaves_it_open(type_: str, answer: str) -> None:
+    assert answer_of_type(type_) == answer
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, output: str) -> None:
@@ -67,7 +69,7 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
         Inferred("", ""),
     ]
     printed(monkeypatch, OF_MYPY)
-    assert infer("mypy", "", [], ["x", "y", "z"], 1) == types
+    assert [*infer("mypy", "", [], ["x", "y", "z"], 1)] == types
     told = [
         (1, "information", f'Type of "x" is "{types[0].type}"'),
         (2, "error", types[1].error + "\nand more"),
@@ -77,7 +79,7 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
         for n, s, text in told
     ]
     printed(monkeypatch, json.dumps({"generalDiagnostics": diagnostics}))
-    assert infer("basedpyright", "", [], ["x", "y", "z"], 1) == [
+    assert [*infer("basedpyright", "", [], ["x", "y", "z"], 1)] == [
         types[0], types[1]._replace(error=types[1].error), types[2],
     ]  # fmt: skip
 
@@ -86,14 +88,14 @@ def test_what_each_checker_prints_is_read(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_checker_that_says_nothing_is_an_error(checker: str, monkeypatch: pytest.MonkeyPatch) -> None:
     printed(monkeypatch, "usage: ...")
     with pytest.raises(CannotAskError, match=f"{checker} cannot be asked: it says usage: ..."):
-        infer(checker, "", [], ["x"], 1)
+        list(infer(checker, "", [], ["x"], 1))
 
 
 def test_a_checker_that_is_missing_or_slow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(type_checkers, "find_spec", lambda _: None)
         with pytest.raises(MissingLibraryError, match="it is not installed; pip install mypy"):
-            infer("mypy", "", [], ["x"], 1)
+            list(infer("mypy", "", [], ["x"], 1))
 
     def slow(*_: object, **__: object) -> None:
         raise subprocess.TimeoutExpired("mypy", 1)
@@ -101,7 +103,24 @@ def test_a_checker_that_is_missing_or_slow_is_named(monkeypatch: pytest.MonkeyPa
     printed(monkeypatch, "")
     monkeypatch.setattr(type_checkers, "_run", slow)
     with pytest.raises(CannotAskError, match="mypy gave no answer within 1 seconds"):
-        infer("mypy", "", [], ["x"], 1)
+        list(infer("mypy", "", [], ["x"], 1))
+
+
+def test_expressions_are_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders: list[str] = []
+
+    def run(command: Sequence[str], folder: str, *_: object) -> tuple[str, str]:
+        folders.append(folder)
+        _, *lines = Path(folder, EXPRESSIONS).read_text().splitlines()
+        types = [line.partition("reveal_type(")[2].rstrip(")") for line in lines]
+        told = [f'{EXPRESSIONS}:{n}: note: Revealed type is "{each}"' for n, each in enumerate(types, 2)]
+        return "\n".join(told), ""
+
+    printed(monkeypatch, "")
+    monkeypatch.setattr(type_checkers, "_run", run)
+    monkeypatch.setattr(type_checkers, "BATCH", 2)
+    assert [each.type for each in infer("mypy", "", [], [*"vwxyz"], 1)] == [*"vwxyz"]
+    assert len(folders) == 3 and len({*folders}) == 1  # so that a run may use what the first has read
 
 
 def test_a_checker_that_is_ended_from_another_thread_ends_with_its_own_processes(
@@ -115,7 +134,7 @@ def test_a_checker_that_is_ended_from_another_thread_ends_with_its_own_processes
         (tmp_path / "mypy.py").write_text(code, encoding="ascii")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         end = type_checkers.end_checker
-        infer("mypy", "", [], ["x"], 600, started=lambda process: Timer(0.5, end, [process]).start())
+        list(infer("mypy", "", [], ["x"], 600, started=lambda process: Timer(0.5, end, [process]).start()))
 
 
 class Library:
@@ -133,20 +152,19 @@ class Library:
     )  # fmt: skip
 
 
-def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_are_written_as_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Sequence[str]] = []
 
     def answered(
         checker: str, setup: str, names: Sequence[str], these: Sequence[str], limit: float, **_: object
-    ) -> Any:
+    ) -> Iterator[Inferred]:
         asked.append(these)
         assert "array_int8: numpy.typing.NDArray[numpy.int8]" in names
         assert "scalar_int8: numpy.int8" in names
         assert "list_float: list[float]" in names
-        return [Inferred("numpy.int8", "") for _ in these]
+        yield from [Inferred("numpy.int8", "")] * len(these)
 
     monkeypatch.setattr(stubs, "infer", answered)
-    monkeypatch.setattr(stubs.Stubs, "batch", 2)
     monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()
@@ -158,11 +176,11 @@ def test_calls_are_written_and_asked_in_batches(monkeypatch: pytest.MonkeyPatch)
         ("reduceat_add", ("float:list",)),
     ]  # fmt: skip
     found: Iterator[tuple[str, str]] = has.answers(questions)
-    assert list(found) == [("int8", "")] * 4
-    assert asked == [
-        ["numpy.add(array_int8, 1)", "scalar_int8 + array_float32"],
-        ["numpy.linalg.inv(array_float32)", "numpy.add.reduceat(list_float, [0])"],
-    ]
+    assert list(found) == [("int8:scalar", "")] * 4
+    assert asked == [[
+        "numpy.add(array_int8, 1)", "scalar_int8 + array_float32",
+        "numpy.linalg.inv(array_float32)", "numpy.add.reduceat(list_float, [0])",
+    ]]  # fmt: skip
 
 
 def test_scalars_and_lists_are_asked_what_arrays_are() -> None:

@@ -13,12 +13,15 @@ import typelattice as tl
 from typelattice.conformance.comparison import start_implementation
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import (
+    FORM,
     OTHER,
     Difference,
     askable,
+    calls_of_implementation,
     calls_of_system,
     causes,
     differences,
+    questions_of_both,
 )
 from typelattice.conformance.snippet import snippet
 
@@ -71,3 +74,14 @@ def test_stubs_that_are_right_give_no_difference(name: str) -> None:
         found = [each for _, each in differences(stubs, calls)]
     assert len(found) > 300
     assert not [each for each in found if each and each.sort == OTHER]
+
+
+def test_stubs_that_give_an_array_for_a_scalar_are_found() -> None:
+    with start_implementation("numpy-stubs", 30) as stubs, start_implementation("numpy-eager", 30) as eager:
+        questions = questions_of_both(eager.catalogue, stubs.catalogue)
+        asked = [each for each in questions if each[0] in ("@", "clip", "take", "sqrt")]
+        calls = askable(calls_of_implementation(eager, asked), stubs.catalogue)
+        found = [each for _, each in differences(stubs, calls)]
+    assert {each.cause for each in found if each and each.sort == FORM} == {
+        "matmul: array for scalar", "clip: scalar for array",
+    }  # fmt: skip

@@ -434,3 +434,17 @@ def test_fix_takes_a_function_with_a_name_and_a_file() -> None:
         tl.fix(lambda x: x, 1)
     with pytest.raises(FixError, match="int8 is no float"):
         tl.fix(indented, "x", to="int8")
+
+
+def test_a_result_that_is_unpacked_is_not_cast_as_a_whole(folder: Path) -> None:
+    (folder / "elsewhere.py").write_text("def solve(v):\n    return v.astype('float64') * 2, 1\n")
+    code = """\
+        import numpy as np
+        import elsewhere
+        v = np.ones(3, np.float32)
+        x, n = elsewhere.solve(v)
+        y = x + v
+        """
+    patch, after = fixed(folder, code, packages=["s"])
+    assert "elsewhere.solve(v)\n" in after
+    assert "solve(v).astype" not in str(patch.unfixed)

@@ -39,17 +39,34 @@ def test_a_package_has_a_page_with_causes_and_changes(tmp_path: Path) -> None:
     page = (html / "survey" / "pkg.html").read_text()
     assert "pkg/a.py:3: <code>x &lt; np.zeros(2)</code>" in page
     assert "no valid call was found" in page
-    assert "Since 1.0:</p><ul><li>pkg.f: kept, now wide</ul>" in page
+    assert "Since 1.0:</p><ul><li>pkg.f: kept, now wide <small>in another call</small></ul>" in page
     index = (html / "survey" / "index.html").read_text()
     assert "1 packages, 2026-03-01: 1 functions called with float32; 1 of 2 not reached (50%)." in index
     assert 'href="2026-01-01.json"' in index
     assert (html / "survey" / "2026-01-01.json").is_file()
 
 
+def test_releases_are_compared_in_their_order_whenever_they_were_surveyed(tmp_path: Path) -> None:
+    kept, unseen = ({**WIDE, "verdict": verdict} for verdict in ("kept", "no floats"))
+    folder, html = tmp_path / "surveys", tmp_path / "html"
+    folder.mkdir()
+    for data in (
+        document("2026-01-01", "1.10", WIDE), document("2026-02-01", "1.9", kept),
+        document("2026-03-01", "1.8", unseen), document("2026-03-02", "1.7", WIDE),
+    ):  # fmt: skip
+        (folder / f"{data['date']}.json").write_text(json.dumps(data))
+    survey.write(html, folder)
+    page = (html / "survey" / "pkg.html").read_text()
+    assert "pkg 1.10, 2026-01-01" in page and "Since 1.9:</p><ul><li>pkg.f: kept, now wide</ul>" in page
+    (folder / "2026-02-01.json").unlink()
+    survey.write(html, folder)
+    assert "Since 1.8 no verdict has changed." in (html / "survey" / "pkg.html").read_text()
+
+
 @pytest.mark.parametrize("path", sorted(survey.SURVEYS.glob("*.json")), ids=lambda path: path.name)
-def test_each_survey_follows_the_schema_and_has_its_date_as_a_name(path: Path) -> None:
+def test_each_survey_follows_the_schema_and_begins_with_its_date(path: Path) -> None:
     schema = json.loads((ROOT / "docs" / "survey.schema.json").read_text(encoding="utf-8"))
     data = json.loads(path.read_text(encoding="utf-8"))
     assert not [*Draft202012Validator(schema).iter_errors(data)]
-    assert path.stem == data["date"]
+    assert path.stem.startswith(data["date"])
     assert path.stat().st_size < 1_500_000

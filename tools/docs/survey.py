@@ -1,12 +1,13 @@
-"""Pages and data of who keeps float32: the newest survey in docs/surveys, a page for each package.
+"""Pages and data of who keeps float32: the surveys in docs/surveys, a page for each package.
 
-Each page names the functions, their verdicts and the first lines that made results wide. It also lists what
-changed since the survey before that has another release of the package.
+Each page is that of the newest release surveyed. It names the functions, their verdicts and the first lines
+that made results wide. It also lists what changed since the release before that was surveyed.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -20,6 +21,8 @@ from typelattice.survey.survey_report import VERDICTS, count_verdicts, summary_l
 
 FOLDER = "survey"
 SURVEYS = Path(__file__).parents[2] / "docs" / "surveys"
+UNSEEN = ("not reached", "no floats")
+"""Verdicts of functions that gave no floats to judge."""
 CLASSES = {"kept": "right", "wide": "departs", "mixed": "departs", "wide by design": "refused"}
 Data = Mapping[str, Any]
 
@@ -32,51 +35,60 @@ def surveys(folder: Path = SURVEYS) -> list[Data]:
 
 def write(html: Path, folder: Path = SURVEYS) -> int:
     """Write the pages and the data into the folder of a site; the number of pages."""
-    newest, *older = surveys(folder)
+    packages = releases(surveys(folder))
     into = html / FOLDER
     into.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.json"):
         shutil.copyfile(path, into / path.name)
-    for package in newest["packages"]:
-        page = package_page(package, newest["date"], earlier_release(package, older))
-        (into / f"{package['name']}.html").write_text(page, encoding="utf-8")
+    for newest, *older in packages:
+        page = package_page(newest, older[0] if older else None)
+        (into / f"{newest['name']}.html").write_text(page, encoding="utf-8")
     files = [path.name for path in sorted(folder.glob("*.json"), reverse=True)]
-    (into / "index.html").write_text(index(newest, files), encoding="utf-8")
-    return len(newest["packages"]) + 1
+    (into / "index.html").write_text(index([newest for newest, *_ in packages], files), encoding="utf-8")
+    return len(packages) + 1
 
 
-def earlier_release(package: Data, older: Sequence[Data]) -> Data | None:
-    """Find the package in the latest older survey that has another release of it."""
-    return next(
-        (
-            each
-            for survey in older
-            for each in survey["packages"]
-            if each["name"] == package["name"] and each["version"] != package["version"]
-        ),
-        None,
-    )
-
-
-def changes(package: Data, before: Data) -> list[tuple[str, str, str]]:
-    """List the functions whose verdict is another one than in an earlier release: name, before, now."""
-    was = {each["name"]: each["verdict"] for each in before["functions"]}
+def releases(newest_first: Sequence[Data]) -> list[list[Data]]:
+    """List the surveyed releases of each package, the newest first, each with the date of its last survey."""
+    found: dict[str, dict[str, Data]] = {}
+    for survey in newest_first:
+        for package in survey["packages"]:
+            found.setdefault(package["name"], {}).setdefault(
+                package["version"], {**package, "date": survey["date"]}
+            )
     return [
-        (each["name"], was[each["name"]], each["verdict"])
-        for each in package["functions"]
-        if each["name"] in was and was[each["name"]] != each["verdict"]
+        [of[version] for version in sorted(of, key=_numbers, reverse=True)]
+        for _, of in sorted(found.items())
     ]
 
 
-def index(survey: Data, files: Sequence[str]) -> str:
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
+
+
+def changes(package: Data, before: Data) -> list[tuple[Data, Data]]:
+    """List the functions whose verdict is another one than in an earlier release, with both rows.
+
+    A function that was not reached with floats in one of them says nothing of a change.
+    """
+    was, now = (
+        {each["name"]: each for each in of["functions"] if each["verdict"] not in UNSEEN}
+        for of in (before, package)
+    )
+    both = [(was[name], now[name]) for name in now if name in was]
+    return [(old, new) for old, new in both if old["verdict"] != new["verdict"]]
+
+
+def index(packages: Sequence[Data], files: Sequence[str]) -> str:
     """The page of all packages: how many of their functions have each verdict."""
     head = "<th scope=col>package" + "".join(f"<th scope=col>{escape(verdict)}" for verdict in VERDICTS)
     rows = "".join(
         f'<tr><th scope=row><a href="{escape(package["name"])}.html">{escape(package["name"])}</a> '
         f"<small>{escape(package['version'])}</small>" + _counts(package)
-        for package in survey["packages"]
+        for package in packages
     )
-    summary = f"{len(survey['packages'])} packages, {survey['date']}: {summary_line(survey['packages'])}."
+    latest = max(package["date"] for package in packages)
+    summary = f"{len(packages)} packages, {latest}: {summary_line(packages)}."
     data = ", ".join(f'<a href="{escape(name)}">{escape(name)}</a>' for name in files)
     text = (
         f"<p class=sum>{escape(summary)}</p>{table('packages', head, rows)}"
@@ -88,11 +100,11 @@ def index(survey: Data, files: Sequence[str]) -> str:
     return html_page("Who keeps float32?", summary, text, "", "", "")
 
 
-def package_page(package: Data, date: str, before: Data | None) -> str:
+def package_page(package: Data, before: Data | None) -> str:
     """The page of a package: what changed, then its functions, those that widen first."""
     functions = sorted(package["functions"], key=lambda f: (_rank(f), f["name"]))
     counts = ", ".join(f"{n:,} {verdict}" for verdict, n in count_verdicts(functions).items() if n)
-    summary = f"{package['name']} {package['version']}, {date}: {counts}."
+    summary = f"{package['name']} {package['version']}, {package['date']}: {counts}."
     rows = "".join(map(_row, functions))
     head = "<th scope=col>function<th scope=col>verdict, call, and first wide line or reason"
     text = (
@@ -111,7 +123,11 @@ def _changed(package: Data, before: Data | None) -> str:
     if before is None:
         return ""
     found = changes(package, before)
-    items = "".join(f"<li>{escape(name)}: {escape(was)}, now {escape(now)}" for name, was, now in found)
+    items = "".join(
+        f"<li>{escape(new['name'])}: {escape(old['verdict'])}, now {escape(new['verdict'])}"
+        + (" <small>in another call</small>" if old.get("call") != new.get("call") else "")
+        for old, new in found
+    )
     what = f"Since {escape(before['version'])}"
     return f"<p>{what}:</p><ul>{items}</ul>" if found else f"<p>{what} no verdict has changed.</p>"
 

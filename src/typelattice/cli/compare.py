@@ -1,7 +1,6 @@
 """The command `compare`: an implementation against what it imitates, each difference by its root cause."""
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Sequence
@@ -24,10 +23,10 @@ from typelattice.conformance.comparison import (
     causes_in_words,
     compare_implementation,
     comparison_data,
-    known_differences,
 )
 from typelattice.conformance.implementation import implementations
-from typelattice.conformance.implementation_differences import Cause, counts_of, not_known, shrink_known
+from typelattice.conformance.implementation_differences import Cause
+from typelattice.conformance.known_differences import not_known, read_known, write_known
 from typelattice.disk.write import check_writable, write_text
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
@@ -62,7 +61,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.update and not args.known:
         raise UsageError("compare: --update writes the file of known differences; name it with --known")
     exists = args.known and Path(args.known).exists()
-    known = known_differences(args.known) if exists else None
+    known = read_known(args.known) if exists else None
     if args.answers:
         check_writable(Path(args.answers) / "any.answers")
     with interrupts.raise_on_interrupt():
@@ -82,8 +81,7 @@ def run(args: Namespace) -> Paragraphs:
         yield from map(printable, causes_in_words(found, new))
         yield from _sums(found, new)
     if args.update:
-        left = counts_of(found.causes) if known is None else shrink_known(found.causes, known)
-        write_text(Path(args.known), json.dumps(left, indent=1, sort_keys=True) + "\n")
+        write_text(Path(args.known), write_known(found.causes, known))
         new = [] if known is None else new
     if new:
         raise DifferencesFound

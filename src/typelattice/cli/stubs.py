@@ -21,9 +21,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: print it)")
     parser.add_argument("--ops", metavar="LIST", help="functions of one or two operands, such as add,sqrt")
     parser.add_argument("--check", choices=CHECKERS, help="ask a type checker every expression")
-    parser.add_argument(
-        "--limit", type=duration, default=600.0, metavar="SECONDS", help="time for the checker (default: 600)"
-    )
+    about_limit = "time for each run of the checker, of 5,000 expressions (default: 600)"
+    parser.add_argument("--limit", type=duration, default=600.0, metavar="SECONDS", help=about_limit)
 
 
 def run(args: Namespace) -> Paragraphs:

@@ -13,7 +13,7 @@ from typelattice.conformance.compare import REFUSAL
 from typelattice.conformance.questions import Question
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
+from typelattice.recorded.answers import ARRAY, EXCEPTION, NOT_ASKED, split_form
 
 THEN = " then "
 LENGTHS = (2, 3, 4)
@@ -95,12 +95,30 @@ def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]
     `ask` tells the dtypes of results, which stand where a part begins within the chain.
     """
     steps = [*steps_of(chain, operands)]
-    before = [(), *((ask(_joined(steps[:end])),) for end in range(1, len(steps)))]
+    before = [(), *((_as_operand(ask(_joined(steps[:end]))),) for end in range(1, len(steps)))]
     for length in range(1, len(steps)):
         for start in range(len(steps) - length + 1):
             names, own = _joined(steps[start : start + length])
-            if DTYPES.keys() >= {*before[start]}:
+            if all(before[start]):
                 yield names, (*before[start], *own)
+
+
+def last_step(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Question:
+    """Return the last operation of a chain as a call, with the result of the others as its first operand."""
+    *before, (name, own) = steps_of(chain, operands)
+    return name, (_as_operand(ask(_joined(before))), *own)
+
+
+def _as_operand(answer: str) -> str:
+    """Write an answer as an operand; "" for a refusal, and for what is neither an array nor a scalar.
+
+    >>> _as_operand("float32*"), _as_operand("float64:scalar"), _as_operand("!TypeError")
+    ('float32:weak', 'float64:scalar', '')
+    """
+    dtype, form = split_form(answer)
+    if dtype.rstrip("*") not in DTYPES:
+        return ""
+    return f"{dtype[:-1]}:weak" if dtype.endswith("*") else dtype + form.removeprefix(ARRAY)
 
 
 def _joined(steps: Sequence[tuple[str, Sequence[str]]]) -> Question:

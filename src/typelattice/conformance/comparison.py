@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from typing import Any
 
 from typelattice.conformance.askers import Asked, AskedInOneProcess, Askers
 from typelattice.conformance.chains import random_chains
@@ -49,7 +49,6 @@ from typelattice.conformance.questions import Question
 from typelattice.conformance.snippet import first_snippet
 from typelattice.conformance.stubs import Stubs
 from typelattice.conformance.values import with_numbers
-from typelattice.disk.read import FileError, read_bytes
 from typelattice.engine.system import System
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import libraries, recordings
@@ -61,11 +60,10 @@ from typelattice.recorded.recorded_calls import RecordedCall
 
 PATIENCE = 6  # times the limit that a call may take when it is asked again
 DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls
-LIMIT_BYTES = 1_000_000  # of a file of known differences
 
 
 class ComparisonError(TypelatticeError, ValueError):
-    """A comparison that cannot be made: nothing to compare with, no common calls, a file that is no list."""
+    """A comparison that cannot be made: nothing to compare with, no common calls, a file of other things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ class Comparison:
 
     `classes` counts the calls of each class of operations by the sort of their difference, `AGREES` if there
     is none. `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they
-    say. They are no differences. Programs show a difference only from what the implementation imitates.
+    say. They are no differences. `forms` says how programs write the calls; it is empty if nothing says so.
     `left_out` names the dtypes that one side alone has. `resumed` counts the answers that were kept in files.
     """
 
@@ -97,7 +95,7 @@ class Comparison:
     causes: Sequence[Cause]
     vague: Mapping[str, int]
     spellings: Mapping[str, str]
-    has_programs: bool = True
+    forms: Mapping[str, Any]
     left_out: Sequence[LeftOut] = ()
     resumed: int = 0
 
@@ -112,8 +110,7 @@ class Comparison:
 
     def example(self, cause: Cause) -> tuple[Difference, str]:
         """Return the simplest difference that has a snippet, and that; else the simplest, and ""."""
-        forms = implementations().get(self.name, {}) if self.has_programs else {}
-        return first_snippet(forms, cause.differences, self.spellings) or (cause.differences[0], "")
+        return first_snippet(self.forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
 
 def imitated(name: str) -> str | None:
@@ -197,15 +194,16 @@ def compare_implementation(
     if by_value:
         _require_values(name, (has_values(each.found if each else call) for call, each in answered))
     ignored = {LEFT_OPEN, ACCEPTS} if entry.get("lenient") else {LEFT_OPEN}
-    differ = [each for _, each in answered if each and each.sort not in ignored]
+    # A program may differ for the call that was asked itself.
+    differ = [*dict.fromkeys(each for _, each in answered if each and each.sort not in ignored)]
     vague = Counter(each.cause for _, each in answered if each and each.sort == LEFT_OPEN)
     classes: dict[str, Counter[str]] = {}
     for call, each in answered:
         sort = each.sort if each and each.sort not in ignored - {LEFT_OPEN} else AGREES
         classes.setdefault(class_of(call.op), Counter())[sort] += 1
-    imitates = other in (entry.get("with"), imitated(name))
+    forms = entry if other in (entry.get("with"), imitated(name)) else has.forms
     return Comparison(
-        name, has.versions, against, classes, causes(differ), vague, has.spellings, imitates,
+        name, has.versions, against, classes, causes(differ), vague, has.spellings, forms,
         [*_dtypes_left_out(name, has.operands, system.name if system else other, theirs)], resumed,
     )  # fmt: skip
 
@@ -248,18 +246,6 @@ def _require_values(name: str, told: Iterable[bool]) -> None:
         raise ComparisonError(f"{name} tells no values; compare values of an implementation that computes")
 
 
-def known_differences(path: str | Path) -> Mapping[str, int]:
-    """Return the known differences of a file: cause → calls. Raises ComparisonError."""
-    try:
-        known = json.loads(read_bytes(Path(path), LIMIT_BYTES))
-    except (ValueError, FileError) as e:
-        raise ComparisonError(f"{path} cannot be read: {e}; write it with --update") from None
-    counts = known.values() if isinstance(known, dict) else [None]
-    if not all(type(number) is int and number >= 0 for number in counts):
-        raise ComparisonError(f"{path} must be an object of causes and counts; write it with --update")
-    return known  # type: ignore[no-any-return]
-
-
 def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
     """Causes in words: how many calls, an example, and the program that shows it."""
     for cause in new:
@@ -267,17 +253,20 @@ def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
         yield f"  {len(cause.differences):6}  {cause.name}"
         yield f"          {example}"
         yield from (f"          | {line}" for line in code.splitlines())
+    if new and not found.forms and found.name not in implementations():
+        yield f"  no programs: {found.name} has no attribute `forms`, which says how they write its calls"
 
 
 def comparison_data(found: Comparison, new: Sequence[Cause]) -> dict[str, object]:
     """Write a comparison as plain data; docs/output.schema.json describes it."""
+    unknown = {cause.name for cause in new}
     causes = [
         {
             "sort": cause.sort,
             "cause": cause.cause,
             "calls": len(cause.differences),
             "classes": Counter(class_of(each.found.op) for each in cause.differences),
-            "known": cause not in new,
+            "known": cause.name not in unknown,
             "example": {
                 "op": example.found.op,
                 "operands": list(example.found.operands),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from typelattice.calls.call_signatures import signature
+from typelattice.conformance.functions import SpelledFunction
 from typelattice.conformance.library import (
     CannotAskError,
     Library,
@@ -25,6 +26,13 @@ from typelattice.facts.suggestions import quote_short, spelling_hint
 
 TABLE = Path(__file__).parent / "implementations" / "table.toml"
 
+FORMS = ("setup", "array", "argument", "function", "expected", "found")
+"""What `forms` must have: `function` is how the library writes one, such as `numpy.{op}`.
+
+The head of the table explains the others, and what `forms` may have, too.
+"""
+
+
 class Implementation(Protocol):
     """Anything that promotes: it may run, trace, compile, import or only look up.
 
@@ -32,6 +40,7 @@ class Implementation(Protocol):
     functions), `tiers` of its operands (default: `("array", "0d")`), and two methods. `ask_values` takes what
     `ask` takes, with numbers in the operands as in `int8=100`, and returns the numbers of the result.
     `ask_chain(operations, operands)` answers for operations of which each takes the result of the one before.
+    `forms` says how a program writes a call, by `FORMS`; differences are then shown as programs.
     """
 
     name: str
@@ -59,6 +68,10 @@ class ImplementationAsLibrary(Library):
         self._operations = getattr(of, "operations", tuple(OPERATIONS))
         self._tiers = getattr(of, "tiers", ("array", "0d"))
         known = [tier.strip(":") or "array" for tier in TIERS]
+        self.forms: Mapping[str, str] = getattr(of, "forms", {})
+        if not isinstance(self.forms, Mapping) or (self.forms and not {*FORMS} <= {*self.forms}):
+            must = f"forms must be a dictionary with {', '.join(FORMS)}"
+            raise CannotAskError(f"{self.name}: {must}, not {quote_short(repr(self.forms))}")
         if isinstance(self._operations, str):
             raise CannotAskError(f"{self.name}: operations must be a list, not {self._operations!r}")
         if isinstance(self._tiers, str) or not {*self._tiers} <= {*known}:
@@ -82,7 +95,11 @@ class ImplementationAsLibrary(Library):
         return self._of.ask_values(*cast(Any, result)[1:])
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        return {op: partial(_call, op) for op in self._operations}
+        written = self.forms.get("function", "")
+        return {
+            op: SpelledFunction(partial(_call, op), written.format(op=op)) if written else partial(_call, op)
+            for op in self._operations
+        }
 
     def chain(self, names: Sequence[str]) -> Callable[..., object]:
         """Return the function of a chain of operations. Raises CannotAskError."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from operator import itemgetter
 
 from typelattice.conformance.askers import Asked
-from typelattice.conformance.chains import THEN, answer_step_by_step, parts_of
+from typelattice.conformance.chains import THEN, answer_step_by_step, last_step, parts_of
 from typelattice.conformance.compare import REFUSAL, answer_text
 from typelattice.conformance.in_process_library import Catalogue
 from typelattice.conformance.library import OperandString
@@ -21,18 +21,26 @@ from typelattice.conformance.values import same_values
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.operations import NAMES
-from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, outline_message
+from typelattice.recorded.answers import (
+    BROKEN,
+    EXCEPTION,
+    NO_NUMBERS,
+    NOT_ASKED,
+    outline_message,
+    split_form,
+)
 from typelattice.recorded.recorded_calls import RecordedCall
 from typelattice.recorded.recording_files import open_recording
 
 SEVERAL = 200
 """Random calls of three operands and more, of each operation that takes them."""
 
-BREAKS, REFUSES, ACCEPTS, OTHER, VALUE, LEFT_OPEN = SORTS = (
+BREAKS, REFUSES, ACCEPTS, OTHER, FORM, VALUE, LEFT_OPEN = SORTS = (
     "breaks down",
     "refuses what is accepted",
     "accepts what is refused",
     "another dtype",
+    "array or scalar",
     "another value",
     "vague",
 )
@@ -48,15 +56,33 @@ CHANGING = re.compile(r"""(["'`])[^"'`]*\1|0x[0-9a-f]+|\s*This error occurred in
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A call that an implementation answers differently from what was expected."""
+    """A call that an implementation answers differently from what was expected.
+
+    Of a chain, `step` is the operation that differs, with the operands that it has there. `agrees_alone` says
+    that this operation agrees as a call, so that the chain has a cause of its own.
+    """
 
     expected: RecordedCall
     found: RecordedCall
+    step: Question | None = None
+    agrees_alone: bool = False
+
+    @property
+    def call(self) -> Question:
+        """The operation that differs, and its operands."""
+        return self.step or (self.found.op, self.found.operands)
+
+    @property
+    def of_class(self) -> str:
+        """The class of the operation that differs."""
+        return class_of(self.call[0]) + (" in programs" if self.agrees_alone else "")
 
     @property
     def sort(self) -> str:
         if self.found.answer in BROKEN:
             return BREAKS
+        if split_form(self.expected.answer)[1]:
+            return FORM
         if self.found.answer.startswith(VAGUE):
             return LEFT_OPEN
         if _is_refusal(self.found.answer):
@@ -77,22 +103,22 @@ class Difference:
 
         A refusal is identified by its message without dtypes, numbers and names of operations. Another dtype
         is identified by the class of the operation, whether Python numbers take part, and how dtypes differ;
-        another value by the operation and the kind of number.
+        an array for a scalar so, too; another value by the operation and the kind of number.
         """
-        of_class = class_of(self.found.op)
+        op, operands = self.call
         if self.sort == BREAKS:
-            return f"{of_class}: {BROKEN[self.found.answer]}"
+            return f"{self.of_class}: {BROKEN[self.found.answer]}"
         if self.sort == LEFT_OPEN:
             return self.found.answer[len(VAGUE) :]
-        if self.sort == OTHER:
-            beside = " with Python numbers" if NUMBERS in map(_tier, self.found.operands) else ""
-            return f"{of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
+        if self.sort in (OTHER, FORM):
+            beside = " with Python numbers" if NUMBERS in map(_tier, operands) else ""
+            return f"{self.of_class}{beside}: {_how(self.expected.answer, self.found.answer)}"
         if self.sort == VALUE:
-            op, kind = self.found.op, DTYPES.get(self.found.answer.rstrip("*"))
+            kind = DTYPES.get(self.found.answer.rstrip("*"))
             return f"{NAMES[op].function if op in NAMES else op}: {kind.kind if kind else self.found.answer}"
         refusal = self.found if self.sort == REFUSES else self.expected
-        message = _without_names(outline_message(refusal.message), refusal.op)
-        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or of_class}"
+        message = _without_names(outline_message(refusal.message), op)
+        return f"{refusal.answer.strip(EXCEPTION + REFUSAL) or 'by rule'}: {message or self.of_class}"
 
     def __str__(self) -> str:
         if self.sort == VALUE:
@@ -112,11 +138,6 @@ class Cause:
     def name(self) -> str:
         """The line that names it in a report."""
         return f"{self.sort}: {self.cause}"
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """Its entries in a file of known differences, with the number of calls: one for each class."""
-        return Counter(f"{each.sort}: {each.cause}" for each in self.differences)
 
 
 def class_of(op: str) -> str:
@@ -147,9 +168,19 @@ def differences(
     for call, (answer, message) in zip(expected, answers, strict=True):
         if has_values(call) and answer == call.answer and not message:
             answer = f"{VAGUE}no values"
-        found = RecordedCall(call.op, call.operands, answer, message)
         if answer != NOT_ASKED:
-            yield call, None if _agree(call, found) else Difference(call, found)
+            wanted, answer = _in_same_terms(call.answer, answer)
+            before = replace(call, answer=wanted)
+            found = RecordedCall(call.op, call.operands, answer, message)
+            yield call, None if _agree(before, found) else Difference(before, found)
+
+
+def _in_same_terms(expected: str, found: str) -> tuple[str, str]:
+    """Leave out of two answers whether they are arrays or scalars, unless that alone differs."""
+    (one, of_one), (other, of_other) = split_form(expected), split_form(found)
+    if of_one and of_other and of_one != of_other and (one == other or other.startswith(VAGUE)):
+        return expected, found
+    return one, other
 
 
 def causes(found: Iterable[Difference]) -> list[Cause]:
@@ -175,7 +206,7 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
     like: dict[tuple[str, str], list[list[Difference]]] = {}
     for group in groups:
         if rule := _rule(group):
-            like.setdefault((class_of(group[0].found.op), rule), []).append(group)
+            like.setdefault((group[0].of_class, rule), []).append(group)
     joined = {key: parts for key, parts in like.items() if len(parts) > 1}
     found_causes = [
         Cause(OTHER, f"{of_class}: {rule}", _sorted(parts)) for (of_class, rule), parts in joined.items()
@@ -185,10 +216,10 @@ def _with_one_rule(groups: Sequence[list[Difference]]) -> tuple[list[Cause], lis
 
 def _rule(group: Sequence[Difference]) -> str | None:
     """Return the simplest rule that gives every answer found; None if there is none."""
-    if group[0].sort != OTHER or len(group[0].found.operands) < 2:
+    if group[0].sort != OTHER or len(group[0].call[1]) < 2:
         return None
     for position, word in ((0, "first"), (-1, "last")):
-        if all(d.found.answer == OperandString.parse(d.found.operands[position]).dtype for d in group):
+        if all(d.found.answer == OperandString.parse(d.call[1][position]).dtype for d in group):
             return f"the {word} operand's dtype"
     answers = {each.found.answer for each in group}
     return f"always {answers.pop()}" if len(answers) == 1 else None
@@ -203,20 +234,20 @@ def _same_cause(one: Sequence[Difference], other: Sequence[Difference]) -> bool:
 
     This is so if what decides the dtype is the same for both, such as a wrong entry in a table.
     """
-    if one[0].sort != OTHER or other[0].sort != OTHER:
+    if one[0].sort != other[0].sort or one[0].sort not in (OTHER, FORM):
         return False
     same = {_without_operation(each) for each in one}
-    return len(one[0].found.operands) > 1 and all(_without_operation(each) in same for each in other)
+    return len(one[0].call[1]) > 1 and all(_without_operation(each) in same for each in other)
 
 
 def _without_operation(each: Difference) -> tuple[str, ...]:
-    return *sorted(each.found.operands), each.expected.answer, each.found.answer
+    return *sorted(each.call[1]), each.expected.answer, each.found.answer
 
 
 def _cause(parts: Sequence[Sequence[Difference]]) -> Cause:
     """Join groups of differences with one cause; its text names their classes, the commonest first."""
     sort, cause = parts[0][0].sort, parts[0][0].cause
-    others = [class_of(part[0].found.op) for part in parts[1:]]
+    others = [part[0].of_class for part in parts[1:]]
     if others:
         of_class, _, how = cause.partition(":")
         cause = f"{', '.join([of_class, *others])}:{how}"
@@ -285,8 +316,12 @@ def askable_chains(calls: Iterable[RecordedCall]) -> Iterator[RecordedCall]:
 def _smallest_part(
     asked: Asked, expect: Callable[[Sequence[Question]], Iterable[RecordedCall]], whole: Difference
 ) -> Difference:
-    """Return the difference of the smallest part of a chain that has one: often of a single operation."""
+    """Return the difference of the smallest part of a chain that has one: often of a single operation.
+
+    If no single operation differs, it has the last step of that part, up to which all agrees.
+    """
     operands = {*asked.catalogue.operands}
+    smallest = whole
 
     def answer(question: Question) -> str:
         (call,) = expect([question])
@@ -294,10 +329,14 @@ def _smallest_part(
 
     for question in parts_of(whole.found.op, whole.found.operands, answer):
         if operands.issuperset(question[1]):
-            for _, difference in differences(asked, [*askable_chains(expect([question]))]):
-                if difference and difference.sort != LEFT_OPEN:
-                    return difference
-    return whole
+            found = [each for _, each in differences(asked, [*askable_chains(expect([question]))])]
+            if found and found[0] and found[0].sort != LEFT_OPEN:
+                smallest = found[0]
+                break
+    if THEN not in smallest.found.op:
+        return smallest
+    step = last_step(smallest.found.op, smallest.found.operands, answer)
+    return replace(smallest, step=step, agrees_alone=operands.issuperset(step[1]))
 
 
 def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
@@ -352,22 +391,6 @@ def calls_of_implementation(reference: Asked, questions: Sequence[Question]) -> 
         yield RecordedCall(op, operands, answer, message)
 
 
-def not_known(found: Sequence[Cause], known: Mapping[str, int]) -> list[Cause]:
-    """Return the causes that a file of known differences does not list, or lists with fewer calls."""
-    return [c for c in found if any(count > known.get(name, 0) for name, count in c.counts.items())]
-
-
-def counts_of(found: Iterable[Cause]) -> dict[str, int]:
-    """Return all entries of a file of known differences."""
-    return {name: count for cause in found for name, count in cause.counts.items()}
-
-
-def shrink_known(found: Sequence[Cause], known: Mapping[str, int]) -> dict[str, int]:
-    """The known differences that are left, never more than there were."""
-    counts = counts_of(found)
-    return {name: min(count, counts[name]) for name, count in known.items() if name in counts}
-
-
 def has_values(call: RecordedCall) -> bool:
     """Return True if a call's answer has values."""
     return bool(call.message) and not _is_refusal(call.answer)
@@ -398,6 +421,9 @@ def _tier(operand: str) -> str:
 
 def _how(expected: str, found: str) -> str:
     """Say how one answer differs from the other."""
+    (expected, wanted), (found, form) = split_form(expected), split_form(found)
+    if wanted:
+        return f"{form[1:]} for {wanted[1:]}"
     if expected.rstrip("*") == found.rstrip("*"):
         return "weak for strong" if found.endswith("*") else "strong for weak"
     one, other = DTYPES.get(expected.rstrip("*")), DTYPES.get(found.rstrip("*"))

@@ -35,7 +35,8 @@ class Catalogue:
 
     `absent` has the operations that the library does not have; None if it does not say where to look.
     `spellings` has the function by which the library's own code asks an operation, where that is known.
-    `own` has the operations that no other library has.
+    `own` has the operations that no other library has. `forms` says how a program writes the calls of an
+    implementation, where the user's own one says so.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Catalogue:
     absent: tuple[str, ...] | None
     spellings: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, Operation] = field(default_factory=dict)
+    forms: Mapping[str, str] = field(default_factory=dict)
 
 
 class InProcessLibrary:
@@ -89,6 +91,7 @@ class InProcessLibrary:
                 if hasattr(function, "spelling")
             },
             own=own,
+            forms=getattr(library, "forms", {}),
         )
 
     def _absent(self) -> tuple[str, ...] | None:

@@ -22,13 +22,9 @@ from typing import Any, cast
 
 from typelattice.conformance.array_namespace import INFO, ArrayNamespace
 from typelattice.conformance.compare import REFUSAL, Mismatch, Report, compare
-from typelattice.conformance.comparison import (
-    causes_in_words,
-    compare_implementation,
-    known_differences,
-)
-from typelattice.conformance.implementation_differences import not_known
+from typelattice.conformance.comparison import causes_in_words, compare_implementation
 from typelattice.conformance.in_process_library import InProcessLibrary
+from typelattice.conformance.known_differences import not_known, read_known
 from typelattice.conformance.library import Library, OperandString
 from typelattice.conformance.process import CALL_SECONDS
 from typelattice.conformance.questions import planned_calls
@@ -148,7 +144,7 @@ def imitation_tests(
 
     def test() -> None:
         found = compare_implementation(name, other, calls, limit=limit, by_value=by_value, programs=programs)
-        if new := not_known(found.causes, known_differences(known) if known else {}):
+        if new := not_known(found.causes, read_known(known) if known else {}):
             raise AssertionError("\n".join([found.about, *causes_in_words(found, new)]))
 
     return test

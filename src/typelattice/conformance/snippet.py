@@ -9,7 +9,7 @@ from typing import Any
 
 from typelattice.conformance.chains import THEN, steps_of
 from typelattice.conformance.functions import first, of_operands
-from typelattice.conformance.implementation_differences import VALUE, Difference, is_operator
+from typelattice.conformance.implementation_differences import FORM, VALUE, Difference, is_operator
 from typelattice.conformance.library import NotAskedError, OperandString
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, OF_PYTHON
@@ -78,8 +78,9 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     # A function such as result_type gives a dtype, and not an array.
     gives_dtype = found.op in NAMES and NAMES[found.op].form == "promotion"
     of_values = difference.sort == VALUE
+    instead = "" if gives_dtype or of_values else ".__class__" if difference.sort == FORM else None
     shown = [
-        f"{_shown(form, forms, gives_dtype or of_values).format(call=call, names=whole)}  # {answer}, {word}"
+        f"{_shown(form, forms, instead).format(call=call, names=whole)}  # {answer}, {word}"
         for form, call, answer, word in (
             (forms["expected"], real, _answer(expected, of_values), "expected"),
             (forms["found"], asked, _answer(found, of_values), "found"),
@@ -115,9 +116,9 @@ def _answer(call: RecordedCall, of_values: bool) -> str:
     return call.message if of_values else call.answer.removeprefix(EXCEPTION)
 
 
-def _shown(form: str, forms: Mapping[str, Any], as_it_is: bool) -> str:
-    """Return the line that prints the dtype of a result, or the result as it is."""
-    return form.replace(forms.get("dtype", ".dtype"), "") if as_it_is else form
+def _shown(form: str, forms: Mapping[str, Any], instead: str | None) -> str:
+    """Return the line that prints the dtype of a result, or what is read of it instead."""
+    return form if instead is None else form.replace(forms.get("dtype", ".dtype"), instead)
 
 
 def written_call(
@@ -144,7 +145,8 @@ def written_call(
     matrix: Callable[[object], object] | None = None
     if "matrix" in forms:
         matrix = lambda x: Code(forms["matrix"].format(x=x))  # noqa: E731
-    function, index = Code(spellings[op]), SimpleNamespace(nonzero=lambda _: [0])
+    function = Code(spellings[op])
+    index = SimpleNamespace(nonzero=lambda _: [Code(forms.get("index", "0"))])
     try:
         call: Any = of_operands(known, function, condition, matrix or _no_matrix, index)(*operands)
     except NotAskedError:

@@ -1,7 +1,8 @@
-"""The stubs of a library as an implementation: the dtype that a type checker infers for each call."""
+"""The stubs of a library as an implementation: the answer that a type checker infers for each call."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -19,16 +20,13 @@ from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
 IMPLEMENTATIONS = "typelattice.conformance.implementations"
-BATCH = 5_000
-"""Expressions of one run of a checker."""
-
 REFUSED = f"{EXCEPTION}TypeError"
 
 
 class Stubs:
     """A library's stubs as a checker reads them; asked like a LibraryProcess."""
 
-    batch = BATCH
+    batch = sys.maxsize  # `infer` makes batches, for which a checker keeps what it has read
 
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
@@ -37,7 +35,7 @@ class Stubs:
         self._library = library
         self._running: Popen[str] | None = None
         self._setup = str(forms["setup"])
-        self._dtype_of_type = import_module(f"{IMPLEMENTATIONS}.{forms['types']}").dtype_of_type
+        self._answer_of_type = import_module(f"{IMPLEMENTATIONS}.{forms['types']}").answer_of_type
         has = library.catalogue
         self.catalogue = replace(
             has,
@@ -60,22 +58,18 @@ class Stubs:
             end_checker(self._running)
 
     def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
-        """Yield the answer to each question in turn, in batches."""
-        for start in range(0, len(questions), self.batch):
-            batch = questions[start : start + self.batch]
-            written = [self._written(*question) for question in batch]
-            asked = [text for text in written if text]
-            inferred = iter(
-                infer(
-                    self._checker, self._setup, self._names(), asked, self._limit, started=self._note_running
-                )
-            )  # fmt: skip
-            for text in written:
-                if not text:
-                    yield NOT_ASKED, "no expression"
-                    continue
-                type_, error = next(inferred)
-                yield (REFUSED, error) if error else (self._dtype_of_type(type_), "")
+        """Yield the answer to each question in turn."""
+        written = [self._written(*question) for question in questions]
+        asked = [*filter(None, written)]
+        inferred = infer(
+            self._checker, self._setup, self._names(), asked, self._limit, started=self._note_running
+        )
+        for text in written:
+            if not text:
+                yield NOT_ASKED, "no expression"
+                continue
+            type_, error = next(inferred)
+            yield (REFUSED, error) if error else (self._answer_of_type(type_), "")
 
     def _note_running(self, process: Popen[str]) -> None:
         self._running = process

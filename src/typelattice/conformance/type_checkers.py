@@ -1,4 +1,4 @@
-"""mypy and basedpyright: the types that they infer for expressions, in one run for thousands."""
+"""mypy and basedpyright: the types that they infer for expressions, thousands in each run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +22,9 @@ NAMES, EXPRESSIONS = "operands.pyi", "expressions.py"
 REVEALED = re.compile(r'[Rr]evealed type is "(.*)"|Type of ".*" is "(.*)"', re.DOTALL)
 OF_MYPY = re.compile(rf"{re.escape(EXPRESSIONS)}:(\d+): (error|note): (.*)")
 
+
+BATCH = 5_000
+"""Expressions of one run of a checker."""
 
 PREFIXES = re.compile(r"\b(?:builtins|stubs)\.")
 
@@ -70,12 +73,12 @@ def infer(
     limit: float,
     files: Mapping[str, str] = NO_FILES,
     started: Callable[[subprocess.Popen[str]], object] = lambda process: None,
-) -> list[Inferred]:
-    """Ask a type checker the types of expressions.
+) -> Iterator[Inferred]:
+    """Yield the types that a type checker infers for expressions, in batches.
 
     `setup` is a line of imports, `names` the lines of a stub file that declares what the expressions name.
-    `files` are further files beside these. `limit` is in seconds. `started` gets the process, which another
-    thread may end with `end_checker`.
+    `files` are further files beside these. `limit` is the number of seconds for a batch. `started` gets each
+    process, which another thread may end with `end_checker`.
     Raises MissingLibraryError, CannotAskError.
     """
     require_checker(checker)
@@ -83,14 +86,29 @@ def infer(
         for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8")
         Path(folder, NAMES).write_text("\n".join([setup, *names]) + "\n", encoding="utf-8")
-        lines = [f"{setup}; from operands import *"]
-        lines += [f"def f{i}() -> None: reveal_type({each})" for i, each in enumerate(expressions)]
-        Path(folder, EXPRESSIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        command = [sys.executable, "-m", checker, *ARGUMENTS[checker], EXPRESSIONS]
-        try:
-            printed, complaint = _run(command, folder, limit, started)
-        except subprocess.TimeoutExpired:
-            raise CannotAskError(f"{checker} gave no answer within {limit:g} seconds") from None
+        for start in range(0, len(expressions), BATCH):
+            yield from _infer_batch(
+                checker, setup, expressions[start : start + BATCH], limit, folder, started
+            )
+
+
+def _infer_batch(
+    checker: str,
+    setup: str,
+    expressions: Sequence[str],
+    limit: float,
+    folder: str,
+    started: Callable[[subprocess.Popen[str]], object],
+) -> list[Inferred]:
+    """Run a type checker once in a folder, where it may keep what it has read for the next run."""
+    lines = [f"{setup}; from operands import *"]
+    lines += [f"def f{i}() -> None: reveal_type({each})" for i, each in enumerate(expressions)]
+    Path(folder, EXPRESSIONS).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", checker, *ARGUMENTS[checker], EXPRESSIONS]
+    try:
+        printed, complaint = _run(command, folder, limit, started)
+    except subprocess.TimeoutExpired:
+        raise CannotAskError(f"{checker} gave no answer within {limit:g} seconds") from None
     messages = _READERS[checker](printed)
     types = dict[int, str]()
     errors = dict[int, str]()
@@ -154,7 +172,7 @@ CHECKERS = tuple(_READERS)
 ARGUMENTS: Mapping[str, Sequence[str]] = {
     "mypy": (
         *("--no-error-summary", "--hide-error-context", "--no-color-output", "--no-pretty"),
-        *("--cache-dir", "/dev/null"),
+        *("--cache-dir", ".mypy_cache"),
     ),
     "basedpyright": ("--outputjson", "--pythonpath", sys.executable),
 }

@@ -254,7 +254,7 @@ def _changes_at_origin(
         yield from _changes_of_numpy_number(at, node, literal)
     elif asked is not None and isinstance(node, ast.Call):
         yield from _changes_of_dtype_argument(at, node, asked, literal, dtypes, created, sources)
-    if not isinstance(step, Created):
+    if not isinstance(step, Created) and not at.source.is_unpacked(node):
         inner = [] if cause.first[0] != cause.at else _list_names(at, _list_operands(at))
         names = [*inner, *at.source.arrays_at_hand(node)]
         for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in names), literal]):
@@ -301,6 +301,7 @@ def _changes_at_later_results(
     """Yield casts of later results that a cause made wide, in the order of the run."""
     found = (_StepNode.of(checked, i, sources) for i in sorted({*cause.widening, *cause.later}))
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
+    nodes = {node: at for node, at in nodes.items() if not at.source.is_unpacked(node)}
     for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
         own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # which may be wide
         for name in [name for name in at.source.arrays_at_hand(node) if name not in own]:

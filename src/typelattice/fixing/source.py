@@ -129,6 +129,12 @@ class Source:
                 return node
         return node
 
+    def is_unpacked(self, node: ast.expr) -> bool:
+        """Return True if an expression is assigned to several names: its value may be a tuple."""
+        around = self.parents.get(node)
+        targets = around.targets if isinstance(around, ast.Assign) else []
+        return any(isinstance(target, (ast.Tuple, ast.List)) for target in targets)
+
     def names_before(self, node: ast.expr | ast.stmt) -> set[str]:
         """List the parameters of the function around a node, and the names bound above the node's line."""
         scope = self.scope(node)

@@ -35,6 +35,9 @@ OF_OBJECTS = "object"
 NO_NUMBERS = (EXCEPTION, OF_PYTHON, OF_OBJECTS)
 """The first characters of answers that are no dtype of numbers; a system refuses such calls."""
 
+ARRAY, SCALAR = FORMS = (":array", ":scalar")
+"""The ends of an answer that says what a result is: `float64:scalar`. Recordings do not say it."""
+
 SEPARATOR = "#"
 """The character between the class of an exception and the number of its message: `!TypeError#2`."""
 
@@ -76,6 +79,16 @@ def answer_of(named_answer: str) -> str:
     ('!TypeError', 'int8')
     """
     return named_answer.partition(SEPARATOR)[0]
+
+
+def split_form(answer: str) -> tuple[str, str]:
+    """Split an answer from its end that says whether the result is an array or a scalar.
+
+    >>> split_form("float64:scalar"), split_form("float64"), split_form("py:int")
+    (('float64', ':scalar'), ('float64', ''), ('py:int', ''))
+    """
+    form = next(filter(answer.endswith, FORMS), "")
+    return answer.removesuffix(form), form
 
 
 def split_message(named_answer: str, messages: Mapping[str, str]) -> tuple[str, str]:

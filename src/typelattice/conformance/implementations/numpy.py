@@ -13,6 +13,7 @@ from typelattice.conformance.libraries.numpy import DTYPES, NumPy
 from typelattice.conformance.library import OperandString
 from typelattice.conformance.questions import EXPONENTS
 from typelattice.facts.operations import NAMES, Operation, make_custom_operation
+from typelattice.recorded.answers import ARRAY, SCALAR
 
 LONG_DOUBLES = {
     np.dtype(name).name: name
@@ -53,6 +54,13 @@ def _with(method: Callable[..., object], more: tuple[object, ...]) -> Callable[.
     return lambda *operands: method(*operands, *more)
 
 
+def form_of(result: object) -> str:
+    """Return the end of an answer that says whether a result is an array or a scalar."""
+    if isinstance(result, np.ndarray):
+        return ARRAY
+    return SCALAR if isinstance(result, np.generic) else ""
+
+
 class Eager(NumPy):
     """NumPy with the operands and operations that only NumPy has."""
 
@@ -77,7 +85,7 @@ class Eager(NumPy):
 
     def read(self, result: object) -> str:
         answer = super().read(result)
-        return LONG_DOUBLES.get(answer, answer)
+        return LONG_DOUBLES.get(answer, answer) + form_of(result)
 
     def operations(self) -> Mapping[str, Callable[..., Any]]:
         return {**super().operations(), **self._functions}

@@ -1,4 +1,4 @@
-"""NumPy's type stubs: the dtype that a type says."""
+"""NumPy's type stubs: the answer that a type says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from typelattice.conformance.implementation_differences import VAGUE
 from typelattice.facts.dtypes import DTYPES
-from typelattice.recorded.answers import OF_PYTHON
+from typelattice.recorded.answers import ARRAY, OF_PYTHON, SCALAR
 
 WORDS = {"signedinteger": "int", "unsignedinteger": "uint", "floating": "float", "complexfloating": "complex"}
 BITS = r"\[_(\d+)Bit(?:, _\d+Bit)?\]"
@@ -15,31 +15,60 @@ PLATFORM = re.compile(r"\[_32Bit \| _64Bit(, _32Bit \| _64Bit)?\]")
 LONG_DOUBLE = re.compile(r"\b(complex|)floating\[(_64Bit \| _96Bit \| _128Bit)(, \2)?\]")
 """A float that is as wide as C's long double."""
 PREFIX = re.compile(r"\b(builtins|numpy|_typing|_nbit_base|typing)\.")
-BOOL = re.compile(r"\bbool_?\[(builtins\.)?bool\]|\bbool_\b")
+BOOL = re.compile(r"\b(numpy\.bool|bool_)\b(\[\w+(\.bool)?\])?|\bbool\[(builtins\.)?bool\]")
+"""NumPy's bool, and not Python's."""
+SCALARS = {*WORDS, *DTYPES, "bool_", "longdouble", "clongdouble", "generic", "number", "integer", "inexact"}
+SCALARS -= {"bool"}
 
 
-def dtype_of_type(text: str) -> str:
-    """Read the dtype of a result from its type; a vague one has a `?` before it.
+def answer_of_type(text: str) -> str:
+    """Read the answer that the type of a result says; a vague one has a `?` before it.
 
-    >>> dtype_of_type("ndarray[tuple[Any, ...], dtype[numpy.floating[numpy._typing._nbit_base._32Bit]]]")
-    'float32'
-    >>> dtype_of_type("ndarray[tuple[Any, ...], dtype[floating[Any]]]"), dtype_of_type("int")
-    ('?floating', 'py:int')
-    >>> dtype_of_type("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.bool_[bool]]]")
-    'bool'
+    >>> answer_of_type("ndarray[tuple[Any, ...], dtype[numpy.floating[numpy._typing._nbit_base._32Bit]]]")
+    'float32:array'
+    >>> answer_of_type("ndarray[tuple[Any, ...], dtype[floating[Any]]]"), answer_of_type("int")
+    ('?floating:array', 'py:int')
+    >>> answer_of_type("numpy.float64"), answer_of_type("numpy.float64 | ndarray[Any, dtype[numpy.float64]]")
+    ('float64:scalar', 'float64')
+    >>> answer_of_type("numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.bool_[bool]]]")
+    'bool:array'
     """
-    plain = PREFIX.sub("", BOOL.sub("bool", text))
+    plain = PREFIX.sub("", BOOL.sub("bool_", text))
     plain = PLATFORM.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
     plain = LONG_DOUBLE.sub(lambda found: "clongdouble" if found[1] else "longdouble", plain)
     if plain.startswith("tuple["):  # of several results the first
-        plain = plain[len("tuple[") :]
-        if not plain.startswith("ndarray"):
-            plain = plain.partition(",")[0]
-    parts = [found[1] for found in re.finditer(r"\bdtype\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", plain)][:1]
-    found = {_dtype(part) for part in (parts[0] if parts else plain).split(" | ")}
-    if len(found) == 1:
-        return found.pop()
-    return VAGUE + " or ".join(sorted(each.lstrip(VAGUE) for each in found))
+        plain = _split(plain[len("tuple[") : -1], ", ")[0]
+    types = _split(plain, " | ")
+    found = {_dtype(part) for each in types for part in _split(_of_dtype(each), " | ")}
+    forms = {_form(each) for each in types}
+    answer = found.pop() if len(found) == 1 else VAGUE + " or ".join(sorted(f.lstrip(VAGUE) for f in found))
+    return answer + (forms.pop() if len(forms) == 1 else "")
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Split a type at separators outside brackets."""
+    parts, depth = [""], 0
+    for piece in re.split(rf"({re.escape(separator)}|[\[\]])", text):
+        depth += (piece == "[") - (piece == "]")
+        if piece == separator and not depth:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
+
+
+def _of_dtype(text: str) -> str:
+    """Return what stands in the brackets of `dtype[...]`; the type itself where there are none."""
+    found = re.search(r"\bdtype\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", text)
+    return found[1] if found else text
+
+
+def _form(text: str) -> str:
+    """Return ARRAY or SCALAR where a type is that of either; "" for any other."""
+    word = text.partition("[")[0]
+    if word.endswith(("ndarray", "Array")):
+        return ARRAY
+    return SCALAR if word in SCALARS else ""
 
 
 def _dtype(part: str) -> str:
@@ -47,6 +76,8 @@ def _dtype(part: str) -> str:
     sized = re.fullmatch(BITS, f"[{rest}") if rest else None
     if word in WORDS and sized:
         return f"{WORDS[word]}{int(sized[1]) * (2 if WORDS[word] == 'complex' else 1)}"
+    if word == "bool_":
+        return "bool"
     if word in DTYPES or word in ("longdouble", "clongdouble"):
         return word
     if word in ("int", "float", "complex", "bool"):

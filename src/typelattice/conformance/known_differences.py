@@ -1,0 +1,107 @@
+"""The file of known differences: the calls of each cause, which may only become fewer.
+
+Calls that form a product stand in one line. These are eight calls:
+
+    {"another dtype: arithmetic: a narrower signed": {"+, add": ["int8 uint8, int16 int8"]}}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from typelattice.conformance.comparison import ComparisonError
+from typelattice.conformance.implementation_differences import Cause, Difference
+from typelattice.conformance.questions import Question
+from typelattice.disk.read import FileError, read_bytes
+
+LIMIT_BYTES = 1_000_000  # of a file
+NEXT = ", "
+"""Between the operations of a line, and between the places of its operands."""
+
+Pattern = tuple[frozenset[str], ...]
+"""The operands that may stand at each place of a call."""
+
+Known = Mapping[str, Mapping[str, Sequence[Pattern]]]
+"""Cause → operation → patterns of its calls."""
+
+
+def read_known(path: str | Path) -> Known:
+    """Read a file of known differences. Raises ComparisonError."""
+    try:
+        found = json.loads(read_bytes(Path(path), LIMIT_BYTES))
+    except (ValueError, FileError) as e:
+        raise ComparisonError(f"{path} cannot be read: {e}; write it with --update") from None
+    known: dict[str, dict[str, list[Pattern]]] = {}
+    try:
+        for cause, lines in found.items():
+            for names, patterns in lines.items():
+                for op in names.split(NEXT):
+                    read = known.setdefault(cause, {}).setdefault(op, [])
+                    read += [tuple(map(frozenset, map(str.split, p.split(NEXT)))) for p in patterns]
+    except (AttributeError, TypeError):
+        what = "must be an object of causes and their calls"
+        raise ComparisonError(f"{path} {what}; remove it, and write it with --update") from None
+    return known
+
+
+def not_known(found: Sequence[Cause], known: Known) -> list[Cause]:
+    """Return the causes that have calls which are not known, with these calls alone."""
+    left = [
+        replace(cause, differences=tuple(each for each in cause.differences if not _is_known(each, known)))
+        for cause in found
+    ]
+    return [cause for cause in left if cause.differences]
+
+
+def write_known(found: Iterable[Cause], known: Known | None = None) -> str:
+    """Write the calls of causes, of those that are known; of all if no file was read."""
+    calls: dict[str, set[Question]] = {}
+    for cause in found:
+        for each in cause.differences:
+            if known is None or _is_known(each, known):
+                calls.setdefault(_cause_of(each), set()).add((each.found.op, each.found.operands))
+    lines = {cause: _lines(questions) for cause, questions in calls.items()}
+    return json.dumps(lines, indent=1, sort_keys=True) + "\n"
+
+
+def _is_known(each: Difference, known: Known) -> bool:
+    operands = each.found.operands
+    return any(
+        len(pattern) == len(operands) and all(o in at for o, at in zip(operands, pattern, strict=True))
+        for pattern in known.get(_cause_of(each), {}).get(each.found.op, ())
+    )
+
+
+def _cause_of(each: Difference) -> str:
+    """Name the cause of a call by itself; which classes share it varies with the calls that are asked."""
+    return f"{each.sort}: {each.cause}"
+
+
+def _lines(questions: Iterable[Question]) -> Mapping[str, Sequence[str]]:
+    """Write calls as patterns; operations with the same ones share a line."""
+    operands: dict[str, set[Pattern]] = {}
+    for op, names in questions:
+        operands.setdefault(op, set()).add(tuple(frozenset([name]) for name in names))
+    shared: dict[tuple[str, ...], list[str]] = {}
+    for op, calls in operands.items():
+        shared.setdefault(tuple(sorted(map(_text, _products(calls)))), []).append(op)
+    return {NEXT.join(sorted(ops)): patterns for patterns, ops in shared.items()}
+
+
+def _products(patterns: set[Pattern]) -> set[Pattern]:
+    """Join patterns that differ at one place, place by place from the last."""
+    for at in reversed(range(max(map(len, patterns)))):
+        joined: dict[tuple[Pattern, Pattern], frozenset[str]] = {}
+        shorter = {pattern for pattern in patterns if len(pattern) <= at}
+        for pattern in patterns - shorter:
+            rest = pattern[:at], pattern[at + 1 :]
+            joined[rest] = joined.get(rest, frozenset()) | pattern[at]
+        patterns = shorter | {(*before, names, *after) for (before, after), names in joined.items()}
+    return patterns
+
+
+def _text(pattern: Pattern) -> str:
+    return NEXT.join(" ".join(sorted(names)) for names in pattern)

@@ -17,7 +17,8 @@ from typelattice.recorded.recording_files import recording_names
 PACKAGE = ROOT / "src" / "typelattice"
 ROOMS = ("conformance/libraries", "explanations/libraries", "namespaces/libraries", "operands/adapters")
 HEADING = "A library that we lack"
-NO_LIBRARY = {"__init__", "framework", "language", "sql", "computing", "array_api"}  # of several libraries
+# Modules for several libraries.
+NO_LIBRARY = {"__init__", "framework", "language", "sql", "computing_library", "array_api"}
 
 GADGET = '''"""A made-up library, whose arrays have a dtype and nothing else."""
 

@@ -38,7 +38,7 @@ ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
 
 
 class NameSort(StrEnum):
-    """What a name is in a library's code; names.txt explains each word, and has a row for each name."""
+    """A sort of names in a library's code; names.txt explains each word, and has a row for each name."""
 
     CAST = "cast"
     BYTE_CODE = "code"

@@ -61,7 +61,7 @@ def emit_files(
     what another implementation answers. Raises EmitError, OpError.
 
     >>> from typelattice import system
-    >>> sorted(emit(system("jax"), "c11"))
+    >>> sorted(emit_files(system("jax"), "c11"))
     ['jax_dtypes.h', 'jax_dtypes.indices.json', 'jax_dtypes.reasons.json', 'test_jax_dtypes.c']
     """
     tables = build_tables(system, ops, tiers, indices, casts)

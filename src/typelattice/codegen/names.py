@@ -34,7 +34,7 @@ KEYWORDS["mlir"] = KEYWORDS["cpp17"]
 def camel_case(name: str) -> str:
     """Return a name in the style of Rust's and TypeScript's types.
 
-    >>> camel("float8_e4m3fn"), camel("bool")
+    >>> camel_case("float8_e4m3fn"), camel_case("bool")
     ('Float8E4m3fn', 'Bool')
     """
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name))
@@ -43,7 +43,7 @@ def camel_case(name: str) -> str:
 def snake_case(name: str) -> str:
     """Return a name of letters, digits and underscores that begins with a letter.
 
-    >>> snake("keras-jax@3.12"), snake("3x")
+    >>> snake_case("keras-jax@3.12"), snake_case("3x")
     ('keras_jax_3_12', 's3x')
     """
     found = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()
@@ -55,7 +55,7 @@ def signature_lines(
 ) -> list[str]:
     """Return the head of a function as formatters leave it: a parameter a line if one line is too long.
 
-    >>> signature("fn f(", {"a": "DType", "b": "DType"}, ") {", 20)
+    >>> signature_lines("fn f(", {"a": "DType", "b": "DType"}, ") {", 20)
     ['fn f(', '    a: DType,', '    b: DType,', ') {']
     """
     given = [f"{name}: {kind}" for name, kind in parameters.items()]

@@ -25,7 +25,7 @@ def value_of_term(
     >>> from typelattice import operand, system
     >>> a, b, c = map(operand, ("int8", "uint8", "float16"))
     >>> numpy = system("numpy")
-    >>> print(value(numpy, ((a, b), c)), value(numpy, (a, (b, c))))
+    >>> print(value_of_term(numpy, ((a, b), c)), value_of_term(numpy, (a, (b, c))))
     float32 float16
     """
     if isinstance(term, Operand):

@@ -48,7 +48,7 @@ def find_form(system: str, library: str) -> CodeForm:
 
     A library that has no file here is written plainly, as operand strings and `+`.
 
-    >>> form("jax", "jax 0.10").array, form("mlx", "mlx 0.32").bool_name
+    >>> find_form("jax", "jax 0.10").array, find_form("mlx", "mlx 0.32").bool_name
     ("jnp.ones(1, '{}')", 'bool_')
     """
     known, system = library.split()[0] if library.strip() else system, system.partition(VERSION_SIGN)[0]

@@ -53,7 +53,7 @@ def answer_text(p: Promotion) -> str:
     """Name the result in two words at most.
 
     >>> from typelattice import system
-    >>> answer(system("jax").explain("int8", "float"))
+    >>> answer_text(system("jax").explain("int8", "float"))
     'float64 (weak)'
     """
     if p.number:

@@ -22,7 +22,7 @@ def result_words(o: RecordedAnswer) -> str:
     """Return a library's answer in two words, as `english.answer` has a system's.
 
     >>> from typelattice import system
-    >>> answer_words(find_recorded_answer(system("jax").explain("int8", "float")))
+    >>> result_words(find_recorded_answer(system("jax").explain("int8", "float")))
     'float64 (weak)'
     """
     if o.error:
@@ -46,7 +46,7 @@ def list_evidence(p: Promotion) -> list[str]:
     its source.
 
     >>> from typelattice import system
-    >>> evidence(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
+    >>> list_evidence(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
     'array-api-strict'
     """
     return recorded_words(p, find_recorded_answer(p))

@@ -19,7 +19,7 @@ def list_intervals(p: Promotion) -> list[Span]:
     Empty unless the value of exactly one integer is unknown.
 
     >>> from typelattice import system
-    >>> intervals(system("numpy1").explain("int8", "int"))[2]
+    >>> list_intervals(system("numpy1").explain("int8", "int"))[2]
     (-32768, -129, int16)
     """
     operands = p.promoting_operands

@@ -12,7 +12,7 @@ TABLE = __file__.rpartition(".")[0] + ".txt"
 def find_missing_operations(system: str) -> frozenset[str]:
     """Return the operations that the library of a system does not have, in that release.
 
-    >>> "eigh" in absent("dask"), "eigh" in absent("numpy")
+    >>> "eigh" in find_missing_operations("dask"), "eigh" in find_missing_operations("numpy")
     (True, False)
     """
     return frozenset(row.split(None, 1)[0] for row in _rows() if f" {system} " in row)

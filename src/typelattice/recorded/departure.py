@@ -16,7 +16,7 @@ from typelattice.recorded.recorded_calls import RecordedCall
 class Operations:
     """Operations, named as entries of `ops` in a system's file are: each by itself, its class or its group.
 
-    >>> but_add = Operations(frozenset({"arithmetic"}), but=frozenset({"add"}))
+    >>> but_add = Operations(frozenset({"arithmetic"}), excluded=frozenset({"add"}))
     >>> "multiply" in but_add, "add" in but_add, "+=" in but_add
     (True, False, False)
     """

@@ -101,7 +101,7 @@ def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "s.py"
     path.write_text("import numpy as np\na = np.uint8([200]) + np.uint8(100)\n")
     run = run_script(str(path), [], []).run
-    assert run.values is None and "values" not in {c.name for c in report_of(findings(run)).chapters}
+    assert run.value_losses is None and "values" not in {c.name for c in report_of(findings(run)).chapters}
 
 
 @pytest.mark.live

@@ -160,4 +160,6 @@ def test_what_a_function_joins_in_the_dtype_asked_for_widens_nothing(name: str) 
 @pytest.mark.parametrize("line", ["np.add(x, x, out=wide)", "wide += x", "x = x * wide"])
 def test_a_narrow_float_that_is_written_into_a_wide_array_is_widened(line: str) -> None:
     _, run = followed("x", f"{NARROW_AND_WIDE}{line}\n")
-    assert [run.program.steps[cause.at].text for cause in findings(run).causes] == [line.removeprefix("x = ")]
+    assert [run.program.steps[cause.step].text for cause in findings(run).causes] == [
+        line.removeprefix("x = ")
+    ]

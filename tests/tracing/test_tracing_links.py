@@ -88,7 +88,7 @@ def test_steps_and_what_was_seen_of_them_stay_together_where_a_call_is_no_operat
     arrays = "np.ones(3, np.int8), np.ones(3, np.float32), np.ones(3)"
     many = "[np.ones(3, np.int16) for _ in range(20)]"
     _, run = followed(package, text, f"run({arrays}, {many})")
-    assert len(run.seen) == len(run.program.steps)
+    assert len(run.observations) == len(run.program.steps)
     for step, seen in run:
         if isinstance(step, Input) and seen.count:
             assert step.given == seen.operand

@@ -11,8 +11,8 @@ from typelattice.calls.step import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, Source
-from typelattice.tracing.findings.checked_run import CheckedRun
-from typelattice.tracing.findings.dtype_origin import TAKE_A_DTYPE
+from typelattice.tracing.findings.dtype_origin import DTYPE_POSITIONS
+from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
@@ -32,7 +32,7 @@ class Change:
 
 
 def propose_narrowing_changes(
-    checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]
+    predicted_run: PredictedRun, cause: Cause, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
     """Yield the changes that may remove a cause, the best first, all within the given sources.
 
@@ -40,35 +40,37 @@ def propose_narrowing_changes(
     is at hand. Else the array is cast where it widens another, so that a constant of a module stays wide. At
     last, a later result is cast to the dtype of an array at hand there.
     """
-    origin = _StepNode.of(checked, cause.first[0], sources)
-    widening = _StepNode.of(checked, cause.at, sources)
+    origin = _StepNode.of(predicted_run, cause.origin_steps[0], sources)
+    widening = _StepNode.of(predicted_run, cause.step, sources)
     near = origin is not None and widening is not None and origin.scope is widening.scope
-    near = near and cause.first[0] != cause.at  # else an operand is to be cast, and the result at worst
+    near = (
+        near and cause.origin_steps[0] != cause.step
+    )  # else an operand is to be cast, and the result at worst
     found: list[Change] = []
-    at_origin = [*_changes_at_origin(checked, cause, origin, widening, sources)] if origin else []
+    at_origin = [*_changes_at_origin(predicted_run, cause, origin, widening, sources)] if origin else []
     if origin and not near:
-        found += _like_array_at_hand(checked, origin)
+        found += _like_array_at_hand(predicted_run, origin)
     if near:
         found += at_origin
     if widening:
-        found += _changes_at_widening(checked, cause, widening)
-    found += [*at_origin, *_changes_at_later_results(checked, cause, sources)]
+        found += _changes_at_widening(predicted_run, cause, widening)
+    found += [*at_origin, *_changes_at_later_results(predicted_run, cause, sources)]
     yield from dict.fromkeys(found)
 
 
 def propose_agreeing_changes(
-    checked: CheckedRun, i: int, observed: DType, sources: Mapping[str, Source]
+    predicted_run: PredictedRun, i: int, observed: DType, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
     """Yield changes after which a step gives the observed dtype under other systems too.
 
     They pass `dtype=` to the call, or cast one operand, all operands or the result.
     """
-    at = _StepNode.of(checked, i, sources)
+    at = _StepNode.of(predicted_run, i, sources)
     if at is None:
         return
-    alias, step, node = at.alias(), checked.steps[i], at.node
+    alias, step, node = at.alias(), predicted_run.steps[i], at.node
     literal = f"{alias}.{observed.name}" if alias else f'"{observed.name}"'
-    takes = isinstance(step, Created) or len(checked.inputs[i]) == 1
+    takes = isinstance(step, Created) or len(predicted_run.inputs[i]) == 1
     if isinstance(node, ast.Call) and takes and "dtype" not in [k.arg for k in node.keywords]:
         yield at.change(at.source.with_keyword(node, f"dtype={literal}"))
     if isinstance(step, Created):
@@ -102,9 +104,9 @@ class _StepNode:
     library: str
 
     @classmethod
-    def of(cls, checked: CheckedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
+    def of(cls, predicted_run: PredictedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
         """Find the node of a step; None if it is in no given source, or is an input from elsewhere."""
-        step = checked.steps[i]
+        step = predicted_run.steps[i]
         if step.location is None or step.location.file not in sources:
             return None
         source = sources[step.location.file]
@@ -139,9 +141,9 @@ class _StepNode:
         text = self.source.text(self.node)
         return next((name for name in named if f"{name}." in text), named[0] if named else "")
 
-    def literal(self, checked: CheckedRun, cause: Cause) -> str:
+    def literal(self, predicted_run: PredictedRun, cause: Cause) -> str:
         """Return the narrow dtype as a file names it."""
-        name = narrow_to(cause.wide, cause.narrow).name
+        name = narrow_to(cause.wide_dtype, cause.narrow_dtype).name
         alias = self.alias()
         return f"{alias}.{name}" if alias else f'"{name}"'
 
@@ -186,31 +188,31 @@ def _list_operands(at: _StepNode) -> list[ast.expr]:
 
 
 def _wide_and_narrow(
-    checked: CheckedRun, cause: Cause, at: _StepNode
+    predicted_run: PredictedRun, cause: Cause, at: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
     """Split the operands of the widening step into those to cast and those with the dtype to cast to."""
     expressions = _list_operands(at)
-    step = checked.steps[at.step]
-    taken = step.operands if isinstance(step, Call) else checked.inputs[at.step]
+    step = predicted_run.steps[at.step]
+    taken = step.operands if isinstance(step, Call) else predicted_run.inputs[at.step]
     if len(expressions) != len(taken):
         return expressions, expressions
-    own = checked.widths[at.step]
+    own = predicted_run.widths[at.step]
     pairs = [*zip(expressions, taken, strict=True)]
-    wide = [g for g, p in pairs if checked.widths[p] == own or is_integer(checked.observed(p))]
-    narrow = [g for g, p in pairs if 0 < (checked.widths[p] or 0) < (own or 0)]
+    wide = [g for g, p in pairs if predicted_run.widths[p] == own or is_integer(predicted_run.result_of(p))]
+    narrow = [g for g, p in pairs if 0 < (predicted_run.widths[p] or 0) < (own or 0)]
     return wide or expressions, narrow or expressions
 
 
-def _changes_at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:
+def _changes_at_widening(predicted_run: PredictedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:
     """Yield casts of the operands that widen others, at the widening step."""
-    wide, narrow = _wide_and_narrow(checked, cause, at)
-    step = checked.steps[at.step]
+    wide, narrow = _wide_and_narrow(predicted_run, cause, at)
+    step = predicted_run.steps[at.step]
     dtypes = [f"{name}.dtype" for name in _list_names(at, narrow)]
-    literal = at.literal(checked, cause)
-    takes_list = step.op in LIST_OPERATIONS or len(checked.inputs[at.step]) > len(wide)
+    literal = at.literal(predicted_run, cause)
+    takes_list = step.op in LIST_OPERATIONS or len(predicted_run.inputs[at.step]) > len(wide)
     if isinstance(at.node, ast.Call) and takes_list:
         yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
-    elif isinstance(at.node, ast.Call) and isinstance(step, Call) and cause.first[0] == cause.at:
+    elif isinstance(at.node, ast.Call) and isinstance(step, Call) and cause.origin_steps[0] == cause.step:
         for dtype in [*dtypes, literal]:  # a function that widens by itself, such as `numpy.cov`
             yield at.change(at.source.with_keyword(at.node, f"dtype={dtype}"))
     for dtype in [*dtypes, literal]:
@@ -232,19 +234,19 @@ def _list_casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
 
 
 def _changes_at_origin(
-    checked: CheckedRun,
+    predicted_run: PredictedRun,
     cause: Cause,
     at: _StepNode,
     widening: _StepNode | None,
     sources: Mapping[str, Source],
 ) -> Iterator[Change]:
     """Yield changes at the expression that makes the wide array."""
-    node, step = at.node, checked.steps[at.step]
+    node, step = at.node, predicted_run.steps[at.step]
     if not isinstance(node, ast.expr):
         return
-    literal = at.literal(checked, cause)
+    literal = at.literal(predicted_run, cause)
     created = isinstance(step, Created) or (isinstance(node, ast.Call) and _creates_default_dtype(node, step))
-    dtypes = _dtypes_at_hand(checked, cause, at, widening, created)
+    dtypes = _dtypes_at_hand(predicted_run, cause, at, widening, created)
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
     if isinstance(node, ast.Call) and _creates_default_dtype(node, step):
@@ -255,7 +257,7 @@ def _changes_at_origin(
     elif asked is not None and isinstance(node, ast.Call):
         yield from _changes_of_dtype_argument(at, node, asked, literal, dtypes, created, sources)
     if not isinstance(step, Created):
-        inner = [] if cause.first[0] != cause.at else _list_names(at, _list_operands(at))
+        inner = [] if cause.origin_steps[0] != cause.step else _list_names(at, _list_operands(at))
         names = [*inner, *at.source.arrays_at_hand(node)]
         for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in names), literal]):
             yield at.change(
@@ -264,12 +266,12 @@ def _changes_at_origin(
 
 
 def _dtypes_at_hand(
-    checked: CheckedRun, cause: Cause, at: _StepNode, widening: _StepNode | None, created: bool
+    predicted_run: PredictedRun, cause: Cause, at: _StepNode, widening: _StepNode | None, created: bool
 ) -> list[str]:
     """Return the dtypes of arrays at hand, the narrow operands of the step that widens first."""
     known = at.source.names_before(at.node)
     near = widening is not None and widening.scope is at.scope
-    names = _narrow_names(checked, cause, widening) if near and widening else []
+    names = _narrow_names(predicted_run, cause, widening) if near and widening else []
     found = [name for name in names if name.partition(".")[0] in known]
     return [f"{name}.dtype" for name in (*found, *(at.source.arrays_at_hand(at.node) if created else ()))]
 
@@ -279,12 +281,12 @@ def _creates_default_dtype(node: ast.Call, step: Step) -> bool:
     if isinstance(step, Created):
         return step.dtype is None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return isinstance(step, Input) and name in TAKE_A_DTYPE and _dtype_argument(node) is None
+    return isinstance(step, Input) and name in DTYPE_POSITIONS and _dtype_argument(node) is None
 
 
-def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
+def _like_array_at_hand(predicted_run: PredictedRun, at: _StepNode) -> Iterator[Change]:
     """Yield changes that give a new array the dtype of an array at hand."""
-    node, step = at.node, checked.steps[at.step]
+    node, step = at.node, predicted_run.steps[at.step]
     if not isinstance(node, ast.Call) or not isinstance(step, Created):
         return
     asked = _dtype_argument(node) if step.dtype is not None else None
@@ -296,10 +298,13 @@ def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
 
 
 def _changes_at_later_results(
-    checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]
+    predicted_run: PredictedRun, cause: Cause, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
     """Yield casts of later results that a cause made wide, in the order of the run."""
-    found = (_StepNode.of(checked, i, sources) for i in sorted({*cause.widening, *cause.later}))
+    found = (
+        _StepNode.of(predicted_run, i, sources)
+        for i in sorted({*cause.widening_steps, *cause.later_wide_steps})
+    )
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
     for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
         own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # which may be wide
@@ -308,8 +313,8 @@ def _changes_at_later_results(
             yield at.change(at.source.replace_expression(node, text))
 
 
-def _narrow_names(checked: CheckedRun, cause: Cause, widening: _StepNode) -> list[str]:
-    return _list_names(widening, _wide_and_narrow(checked, cause, widening)[1])
+def _narrow_names(predicted_run: PredictedRun, cause: Cause, widening: _StepNode) -> list[str]:
+    return _list_names(widening, _wide_and_narrow(predicted_run, cause, widening)[1])
 
 
 def _is_dtype(function: ast.expr) -> bool:

@@ -74,15 +74,15 @@ class Narrow(Goal):
 
     def list_forbidden(self, findings: Findings) -> Sequence[tuple[int, Any]]:
         limit = width_of(self.to) or 0
-        return [(c.at, c) for c in findings.causes if (width_of(c.wide) or 0) > limit]
+        return [(c.step, c) for c in findings.causes if (width_of(c.wide_dtype) or 0) > limit]
 
     def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
-        return propose_narrowing_changes(findings.checked, finding, sources)
+        return propose_narrowing_changes(findings.predicted_run, finding, sources)
 
     def measure_lines(self, findings: Findings) -> Lines:
         bytes_: dict[tuple[str, int], int] = {}
-        limit, checked = width_of(self.to) or 0, findings.checked
-        for step, seen, width in zip(checked.steps, checked.run.seen, checked.widths, strict=True):
+        limit, checked = width_of(self.to) or 0, findings.predicted_run
+        for step, seen, width in zip(checked.steps, checked.run.observations, checked.widths, strict=True):
             if step.location is not None and (width or 0) > limit and seen.count:
                 at = step.location.file, step.location.line
                 bytes_[at] = bytes_.get(at, 0) + seen.bytes
@@ -113,12 +113,12 @@ class SameDtypesAs(Goal):
         return [(d.steps[0], d) for of_system in findings.divergences.values() for d in of_system]
 
     def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
-        return propose_agreeing_changes(findings.checked, finding.steps[0], finding.observed, sources)
+        return propose_agreeing_changes(findings.predicted_run, finding.steps[0], finding.observed, sources)
 
     def measure_lines(self, findings: Findings) -> Lines:
         counts: dict[tuple[str, int], int] = {}
         for i, divergence in self.list_forbidden(findings):
-            step = findings.checked.steps[i]
+            step = findings.predicted_run.steps[i]
             at = (step.location.file, step.location.line) if step.location else ("", 0)
             counts[at] = counts.get(at, 0) + len(divergence.steps) + divergence.later
         return counts

@@ -41,7 +41,7 @@ from typelattice.fixing.step_values import compare_step_values
 from typelattice.fixing.workspace import FailedRun, FinishedRun, RunCost, Workspace, open_workspace
 from typelattice.operands.operand import Operand
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.findings.widening_causes import reached_steps
+from typelattice.tracing.findings.widening_causes import find_reached_steps
 from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.why import LINE
 from typelattice.tracing.run_data.float_widths import is_integer, width, width_of
@@ -262,7 +262,7 @@ class _PatchSearch:
         file, line = self.only["file"] or "", int(self.only["line"])
         return [
             (i, finding) for i, finding in forbidden
-            if (at := findings.checked.steps[i].location) is not None and at.line == line
+            if (at := findings.predicted_run.steps[i].location) is not None and at.line == line
             and str(self.original_path(at.file)).endswith(file)
         ]  # fmt: skip
 
@@ -341,12 +341,12 @@ class _PatchSearch:
 
     def source_line(self, findings: Findings, i: int) -> tuple[str, int, str]:
         """Return the file, the line and the code of a step."""
-        step = findings.checked.steps[i]
+        step = findings.predicted_run.steps[i]
         return (step.location.file, step.location.line, step.text) if step.location else ("", 0, step.text)
 
     def read_sources(self, findings: Findings) -> None:
         """Read the files that were followed: those of the program, and of the packages that were named."""
-        for file in findings.checked.run.sources:
+        for file in findings.predicted_run.run.sources:
             if file in self.sources or file in self.unreadable:
                 continue
             if not Path(file).is_absolute() or not Path(file).is_file():
@@ -482,9 +482,9 @@ def _lines_where(ran: FinishedRun, holds: Callable[[Operand | None], bool]) -> s
 def _unreached_names(goal: Goal, ran: FinishedRun) -> set[str]:
     """Name the arrays of a run that no forbidden step reaches, such as its inputs."""
     findings = goal.read_findings(ran.run)
-    steps = range(len(findings.checked.steps))
+    steps = range(len(findings.predicted_run.steps))
     forbidden = (i for i, _ in goal.list_forbidden(findings))
-    reached, holding = reached_steps(findings.checked, forbidden, steps)
+    reached, holding = find_reached_steps(findings.predicted_run, forbidden, steps)
     return {name for name, i in ran.run.results.items() if i not in reached | holding}
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typelattice.calls.step import MAX_STEP_CHARS
 from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
-from typelattice.tracing.findings.dtype_origin import arrays_at_hand
+from typelattice.tracing.findings.dtype_origin import list_arrays_at_hand
 
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Tuple)
 """Expressions after which `.astype(...)` may stand without parentheses; tuples bring their own."""
@@ -155,7 +155,7 @@ class Source:
         ranges = [n for n in ast.walk(scope) if isinstance(n, ast.Call) and self.text(n.func) == "range"]
         counts = {n.id for call in (node, *ranges) for n in ast.walk(call) if isinstance(n, ast.Name)}
         others = sorted((name for name in given if name not in NO_ARRAYS), key=counts.__contains__)
-        found = [*arrays_at_hand(scope, node.lineno), *others]
+        found = [*list_arrays_at_hand(scope, node.lineno), *others]
         return [name for name in dict.fromkeys(found) if name in known][:MAX_NAMES_TRIED]
 
     def aliases(self) -> Iterator[tuple[str, str]]:

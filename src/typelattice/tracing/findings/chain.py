@@ -4,41 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from typelattice.tracing.findings.checked_run import CheckedRun
-from typelattice.tracing.findings.widening_causes import responsible_steps
+from typelattice.tracing.findings.predicted_run import PredictedRun
+from typelattice.tracing.findings.widening_causes import map_responsible_steps
 from typelattice.tracing.run_data.float_widths import width_of
 
 
-def chain(checked: CheckedRun, i: int) -> tuple[int, ...]:
+def chain(predicted_run: PredictedRun, i: int) -> tuple[int, ...]:
     """Follow a step's dtype back to the step that decided it: the step itself first, the decisive one last.
 
     A float wider than the run's narrowest follows the operands that are as wide, up to the step responsible
     for the width. Any other result follows the operands of its dtype.
     """
-    least = width_of(checked.narrowest) if checked.narrowest else None
-    is_wide = (checked.widths[i] or 0) > (least or 0)
-    is_alike = _wide_alike(checked, i) if is_wide else _same_dtype(checked, i)
+    least = width_of(predicted_run.narrowest_float) if predicted_run.narrowest_float else None
+    is_wide = (predicted_run.widths[i] or 0) > (least or 0)
+    is_alike = _wide_alike(predicted_run, i) if is_wide else _same_dtype(predicted_run, i)
     found = [i]
-    while (before := next((p for p in checked.inputs[found[-1]] if is_alike(p)), None)) is not None:
-        if is_wide and checked.is_always_wide(found[-1]):
+    while (before := next((p for p in predicted_run.inputs[found[-1]] if is_alike(p)), None)) is not None:
+        if is_wide and predicted_run.is_always_wide(found[-1]):
             break
         found.append(before)
     return tuple(found)
 
 
-def _wide_alike(checked: CheckedRun, i: int) -> Callable[[int], bool]:
+def _wide_alike(predicted_run: PredictedRun, i: int) -> Callable[[int], bool]:
     """Return a test for the steps that are as wide as a float step for the same reason."""
-    responsible = responsible_steps(checked)
-    first, own = responsible[i], checked.widths[i]
-    return lambda p: checked.widths[p] == own and responsible[p] == first
+    responsible = map_responsible_steps(predicted_run)
+    first, own = responsible[i], predicted_run.widths[i]
+    return lambda p: predicted_run.widths[p] == own and responsible[p] == first
 
 
-def _same_dtype(checked: CheckedRun, i: int) -> Callable[[int], bool]:
-    own = checked.observed(i)
+def _same_dtype(predicted_run: PredictedRun, i: int) -> Callable[[int], bool]:
+    own = predicted_run.result_of(i)
     dtype = own.dtype if own else None
 
     def has_it(p: int) -> bool:
-        observed = checked.observed(p)
+        observed = predicted_run.result_of(p)
         return dtype is not None and observed is not None and observed.dtype is dtype
 
     return has_it

@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.tracing.findings.checked_run import CheckedRun
+from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.run_data.run import agrees, is_operation
 
 COSTS = ("raises", "loses", "wider", "narrower", "differs")
@@ -45,31 +45,31 @@ class Divergence:
     unknown: tuple[int, ...] = ()
 
 
-def divergences(checked: CheckedRun, replayed: Replay) -> tuple[Divergence, ...]:
+def divergences(predicted_run: PredictedRun, replayed: Replay) -> tuple[Divergence, ...]:
     """Return the divergences of a system, sorted by cost, then by how often their steps ran."""
     causes: dict[int, int] = {}  # maps each step that differs to the first step behind it
     later: dict[int, list[int]] = {}
     unknown: dict[int, int] = {}  # maps each step that a replay cannot tell to the first step behind it
     for i, outcome in enumerate(replayed):
-        if _is_as_observed(checked.seen[i], outcome):
-            changed = (unknown, causes) if isinstance(checked.steps[i], Opaque) else (unknown,)
-            behind = [by[p] for by in changed for p in checked.inputs[i] if p in by]
+        if _is_as_observed(predicted_run.results[i], outcome):
+            changed = (unknown, causes) if isinstance(predicted_run.steps[i], Opaque) else (unknown,)
+            behind = [by[p] for by in changed for p in predicted_run.inputs[i] if p in by]
             unknown.update([(i, behind[0])] if behind else [])
             continue
-        by = next((causes[p] for p in checked.inputs[i] if p in causes), i)
-        if _refuses_lists(checked.steps[i], outcome):
+        by = next((causes[p] for p in predicted_run.inputs[i] if p in causes), i)
+        if _refuses_lists(predicted_run.steps[i], outcome):
             by = i  # regardless of the array of the list, which is not made then
-            for p in _made_of_lists(checked, i):
+            for p in _made_of_lists(predicted_run, i):
                 if causes.get(p) == p:
                     del later[p]
-        if by == i and not is_operation(checked.steps[i]):
+        if by == i and not is_operation(predicted_run.steps[i]):
             continue
         causes[i] = by
         later.setdefault(by, []).append(i)
     groups: dict[object, list[int]] = {}
     for by in later:
-        groups.setdefault(_divergence_key(checked, by, replayed[by]), []).append(by)
-    found = [_make_divergence(checked, group, later, replayed, unknown) for group in groups.values()]
+        groups.setdefault(_divergence_key(predicted_run, by, replayed[by]), []).append(by)
+    found = [_make_divergence(predicted_run, group, later, replayed, unknown) for group in groups.values()]
     return tuple(sorted(found, key=lambda p: (COSTS.index(p.cost), -p.runs, p.steps)))
 
 
@@ -80,15 +80,15 @@ def _refuses_lists(step: Step, outcome: Outcome) -> bool:
     return has_list and p is not None and isinstance(p.steps[-1], ForeignCounted)
 
 
-def _made_of_lists(checked: CheckedRun, i: int) -> Iterator[int]:
+def _made_of_lists(predicted_run: PredictedRun, i: int) -> Iterator[int]:
     """Yield the steps that were built from the lists of a step, and only for it."""
-    step = checked.steps[i]
+    step = predicted_run.steps[i]
     left = [*step.lists] if isinstance(step, Call) else []
     while left:
         p = left.pop()
-        if not checked.run.seen[p].count:
+        if not predicted_run.run.observations[p].count:
             yield p
-            left += checked.inputs[p]
+            left += predicted_run.inputs[p]
 
 
 def _is_as_observed(seen: Outcome, outcome: Outcome) -> bool:
@@ -96,33 +96,33 @@ def _is_as_observed(seen: Outcome, outcome: Outcome) -> bool:
     return seen.operand is None or agrees(outcome, seen.operand)
 
 
-def _divergence_key(checked: CheckedRun, i: int, outcome: Outcome) -> object:
+def _divergence_key(predicted_run: PredictedRun, i: int, outcome: Outcome) -> object:
     """Return the key by which steps count as one divergence: the source, the operands and both results."""
-    step = checked.steps[i]
-    operands = tuple(str(checked.seen[p]) for p in checked.inputs[i])
-    return step.location, step.text, step.op, operands, str(checked.seen[i]), str(outcome)
+    step = predicted_run.steps[i]
+    operands = tuple(str(predicted_run.results[p]) for p in predicted_run.inputs[i])
+    return step.location, step.text, step.op, operands, str(predicted_run.results[i]), str(outcome)
 
 
 def _make_divergence(
-    checked: CheckedRun,
+    predicted_run: PredictedRun,
     group: list[int],
     later: Mapping[int, list[int]],
     replayed: Replay,
     unknown: Mapping[int, int],
 ) -> Divergence:
     first = group[0]
-    outcome, seen = replayed[first], checked.observed(first)
+    outcome, seen = replayed[first], predicted_run.result_of(first)
     assert seen is not None and seen.dtype is not None
     following = [i for by in group for i in later[by] if i != by]
     after = tuple(i for i, by in unknown.items() if by in group)
-    takers = tuple(i for i in after if isinstance(checked.steps[i], Opaque))
-    lost = _find_lossy_casts(outcome.promotion, checked.replayed[first].promotion) or _find_dropped_part(
-        seen.dtype, outcome
-    )
+    takers = tuple(i for i in after if isinstance(predicted_run.steps[i], Opaque))
+    lost = _find_lossy_casts(
+        outcome.promotion, predicted_run.predictions[first].promotion
+    ) or _find_dropped_part(seen.dtype, outcome)
     return Divergence(
         replayed.name, tuple(group), seen.dtype, outcome, _classify_cost(seen.dtype, outcome, lost), lost,
         len(following), sum(replayed[i].operand is None for i in following),
-        sum(checked.run.seen[i].count for i in (*group, *following)), takers, after,
+        sum(predicted_run.run.observations[i].count for i in (*group, *following)), takers, after,
     )  # fmt: skip
 
 

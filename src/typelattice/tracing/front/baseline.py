@@ -47,7 +47,7 @@ class Finding:
 
 def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
     """Return the findings of a run, each with the first line at which it was found."""
-    checked = found.checked
+    checked = found.predicted_run
     told: dict[Finding, int] = {}
 
     def add(i: int, what: str) -> None:
@@ -56,7 +56,7 @@ def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
             told.setdefault(Finding(_file(step.location, root), step.text, what), step.location.line)
 
     for cause in found.causes:
-        add(cause.at, f"{cause.narrow} becomes {cause.wide}")
+        add(cause.step, f"{cause.narrow_dtype} becomes {cause.wide_dtype}")
     for system, divergences in found.divergences.items():
         for each in divergences:
             add(each.steps[0], f"{system} gives {each.outcome}, not {each.observed}")

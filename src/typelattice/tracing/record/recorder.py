@@ -45,7 +45,7 @@ from typelattice.tracing.run_data.array_links import (
     steps_of,
     without_steps,
 )
-from typelattice.tracing.run_data.run import NotFollowed, Observation, Run, TakenArray
+from typelattice.tracing.run_data.run import CompiledCallArgument, NotFollowed, Observation, Run
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.steps import build_step as making
 from typelattice.tracing.steps.arguments import UnknownCallError
@@ -380,9 +380,9 @@ class Recorder:
                 dict(self.results),
                 tuple(self.values.found.values()) if self.values else None,
                 tuple(self.children.commands),
-                made_weak=tuple(self.weak_arguments.found.values()),
-                taken=tuple(
-                    TakenArray(int(number), excerpt.location, excerpt.text)
+                weakness_changes=tuple(self.weak_arguments.found.values()),
+                compiled_call_arguments=tuple(
+                    CompiledCallArgument(int(number), excerpt.location, excerpt.text)
                     for number, at in [*self.taken]
                     for excerpt in [self.excerpt(at, "")]
                 ),

@@ -57,7 +57,7 @@ class AnnotatedFile:
 
 def annotated_files(found: Findings) -> list[AnnotatedFile]:
     """Return the source files of a run, by name."""
-    checked = found.checked
+    checked = found.predicted_run
     files: dict[str, dict[int, Line]] = {}
 
     def line_at(at: SourceLocation) -> Line:
@@ -71,13 +71,22 @@ def annotated_files(found: Findings) -> list[AnnotatedFile]:
         if (is_operation(step) or isinstance(step, Opaque)) and (there := line(i)):
             there.steps.append(i)
     for cause in found.causes:
-        if there := line(cause.at):
+        if there := line(cause.step):
             there.causes.append(cause)
-        before = {*cause.first, *cause.later} - {*cause.widening, *cause.follows}
-        for i in (*cause.widening, *sorted(before), *cause.follows):
+        before = {*cause.origin_steps, *cause.later_wide_steps} - {
+            *cause.widening_steps,
+            *cause.following_steps,
+        }
+        for i in (*cause.widening_steps, *sorted(before), *cause.following_steps):
             there = line(i)
             if there and not any(cause in known for known in _collect_causes(there)):
-                into = there.widens if i in cause.widening else there.makes if i in before else there.follows
+                into = (
+                    there.widens
+                    if i in cause.widening_steps
+                    else there.makes
+                    if i in before
+                    else there.follows
+                )
                 into.append(cause)
         for cast in propose_casts(checked, cause):
             line_at(cast.location).casts.append((cast, cause))
@@ -96,7 +105,7 @@ def _collect_causes(line: Line) -> tuple[list[Cause], ...]:
 
 
 def _annotate_file(found: Findings, name: str, lines: Mapping[int, Line]) -> AnnotatedFile:
-    run = found.checked.run
+    run = found.predicted_run.run
     steps = [i for line in lines.values() for i in line.steps]
     opaque = [i for i in steps if isinstance(run.program.steps[i], Opaque)]
     causes = [cause for line in lines.values() for cause in line.causes]
@@ -105,9 +114,9 @@ def _annotate_file(found: Findings, name: str, lines: Mapping[int, Line]) -> Ann
         name,
         run.sources.get(name, "").splitlines(),
         lines,
-        sum(run.seen[i].count for i in steps) - sum(run.seen[i].count for i in opaque),
-        sum(run.seen[i].count for i in opaque),
+        sum(run.observations[i].count for i in steps) - sum(run.observations[i].count for i in opaque),
+        sum(run.observations[i].count for i in opaque),
         len(causes),
-        sum(cause.bytes for cause in causes),
+        sum(cause.extra_bytes for cause in causes),
         {system: divergences.count(system) for system in found.divergences},
     )

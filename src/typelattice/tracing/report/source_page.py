@@ -87,7 +87,7 @@ def _write_row(
     cells = element("span", link, **{"class": "number"}) + element("span", markup, **{"class": "code"})
     if line is None:
         return element("div", cells, id=at, **{"class": "line"})
-    took = sum(found.checked.run.seen[i].bytes for i in line.steps)
+    took = sum(found.predicted_run.run.observations[i].bytes for i in line.steps)
     cells += element("span", text(", ".join(_list_dtypes(found, line))), **{"class": "dtypes"})
     cells += element("span", text(size(took) if took else ""), **{"class": "bytes"})
     about = element("div", "\n".join(_write_about(found, line, names, following)), **{"class": "about"})
@@ -104,7 +104,7 @@ def _show_changed(line: Line, code: str) -> str:
         changed = cast.apply(changed)
     if changed == code:
         return ""
-    saved = sum({cause.at: cause.bytes for _, cause in line.casts}.values())
+    saved = sum({cause.step: cause.extra_bytes for _, cause in line.casts}.values())
     cells = (
         element("span", text("+"), **{"class": "number"})
         + element("span", highlight([changed])[0], **{"class": "code"})
@@ -128,13 +128,13 @@ def _list_marks(found: Findings, line: Line) -> Iterator[str]:
         yield "wrong"
     if _is_finding(line):
         yield "flagged"
-    if line.steps and all(isinstance(found.checked.steps[i], Opaque) for i in line.steps):
+    if line.steps and all(isinstance(found.predicted_run.steps[i], Opaque) for i in line.steps):
         yield "opaque"
 
 
 def _list_dtypes(found: Findings, line: Line) -> dict[str, None]:
     """Return the dtypes that the steps of a line came to, each once, in their order."""
-    operands = (found.checked.observed(i) for i in line.steps)
+    operands = (found.predicted_run.result_of(i) for i in line.steps)
     dtypes: Iterator[DType] = (o.dtype for o in operands if o and o.dtype and o.tier != "scalar")
     return dict.fromkeys(map(str, dtypes))
 
@@ -144,7 +144,7 @@ def _write_about(
 ) -> Iterator[str]:
     """All that is known of a line."""
     for cause in line.causes:
-        told = definitions(cause_sections(found.checked, cause), names)
+        told = definitions(cause_sections(found.predicted_run, cause), names)
         yield element("p", text("a float was widened here"), **{"class": "cause"}) + told
     for cause in line.widens:
         told = "a float was widened here, as at " + _write_link(found, cause, names)
@@ -158,12 +158,12 @@ def _write_about(
         told = text(f"to change: {cast.before} becomes {cast.after}, for ") + _write_link(found, cause, names)
         yield element("p", told, **{"class": "change"})
     for divergence in line.divergences:
-        lines = "<br>".join(map(text, divergence_lines(found.checked, divergence)))
+        lines = "<br>".join(map(text, divergence_lines(found.predicted_run, divergence)))
         system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
         yield element("p", system + lines)
     for i in line.wrong:
-        ruled = found.checked.replayed[i].marked
-        said = f"it gave {found.checked.observed(i)}, by our rules {ruled}: please report this"
+        ruled = found.predicted_run.predictions[i].marked
+        said = f"it gave {found.predicted_run.result_of(i)}, by our rules {ruled}: please report this"
         yield element("p", text(said), **{"class": "wrong"})
     if line.steps:
         yield element("div", _write_table(found, line), **{"class": "wide-table"})
@@ -196,7 +196,7 @@ def _link_place(line: str, pages: Mapping[str, str]) -> str:
 
 
 def _write_link(found: Findings, cause: Cause, names: Mapping[str, str]) -> str:
-    step = found.checked.steps[cause.at]
+    step = found.predicted_run.steps[cause.step]
     told = text(f"{place(step.location)}: {step.text}")
     if step.location is None or step.location.file not in names:
         return told
@@ -205,12 +205,12 @@ def _write_link(found: Findings, cause: Cause, names: Mapping[str, str]) -> str:
 
 def _write_table(found: Findings, line: Line) -> str:
     """Write the steps of a line: their operations, their results, and those under the systems asked."""
-    checked = found.checked
+    checked = found.predicted_run
     heads = ["operation", "of", "gave", "times", "bytes", *found.replays]
     rows = []
-    ranked = sorted(line.steps, key=lambda i: -checked.run.seen[i].count)
+    ranked = sorted(line.steps, key=lambda i: -checked.run.observations[i].count)
     for i in sorted(ranked[:STEPS]):
-        step, seen = checked.steps[i], checked.run.seen[i]
+        step, seen = checked.steps[i], checked.run.observations[i]
         op = f"{name_in_source(step)}{' (opaque)' * isinstance(step, Opaque)}"
         cells = [
             text(op),
@@ -220,7 +220,7 @@ def _write_table(found: Findings, line: Line) -> str:
             text(size(seen.bytes)),
         ]
         for replayed in found.replays.values():
-            differs = "" if str(replayed[i]) == str(checked.seen[i]) else "differs"
+            differs = "" if str(replayed[i]) == str(checked.results[i]) else "differs"
             cells.append(element("span", text(replayed[i].marked), **{"class": differs}))
         rows.append(element("tr", "".join(element("td", cell) for cell in cells), title=step.text))
     head = element("thead", element("tr", "".join(element("th", text(h), scope="col") for h in heads)))

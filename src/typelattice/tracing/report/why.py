@@ -11,8 +11,8 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text, nearest
 from typelattice.rendering.paragraphs import Layout
 from typelattice.tracing.findings.chain import chain
-from typelattice.tracing.findings.checked_run import CheckedRun, check_run
-from typelattice.tracing.findings.widening_causes import causes
+from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
+from typelattice.tracing.findings.widening_causes import find_causes
 from typelattice.tracing.report.sentences import cause_sections, describe_step
 from typelattice.tracing.report.words import place
 from typelattice.tracing.run_data.run import Run
@@ -67,13 +67,13 @@ def explain_result(run: Run, name: str) -> Why:
     Raises ResultError if the run has no such result.
     """
     i = _step_of(run, name)
-    checked = check_run(run)
+    checked = predict_run(run)
     links = chain(checked, i)
     steps = tuple(
         ChainLink(place(checked.steps[j].location), checked.steps[j].text, describe_step(checked, j))
         for j in links
     )
-    own = checked.observed(i)
+    own = checked.result_of(i)
     return Why(name, own.dtype if own else None, steps, _describe_remedy(checked, links))
 
 
@@ -109,9 +109,9 @@ def _describe_unknown(name: str, results: Mapping[str, int]) -> str:
     return f"{what}; there are {listed}{', ...' if len(results) > MOST_NAMED else ''}, or name a line"
 
 
-def _describe_remedy(checked: CheckedRun, links: tuple[int, ...]) -> tuple[str, ...]:
+def _describe_remedy(predicted_run: PredictedRun, links: tuple[int, ...]) -> tuple[str, ...]:
     """Return the remedy of the cause that made the results of a chain wide; nothing if there is none."""
-    for cause in causes(checked):
-        if not {*cause.first}.isdisjoint(links):
-            return tuple(dict(cause_sections(checked, cause))["remedy"])
+    for cause in find_causes(predicted_run):
+        if not {*cause.origin_steps}.isdisjoint(links):
+            return tuple(dict(cause_sections(predicted_run, cause))["remedy"])
     return ()

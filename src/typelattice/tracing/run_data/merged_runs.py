@@ -8,7 +8,7 @@ from typing import Any
 
 from typelattice.calls.step import Argument, DTypeOf, Ref, Step
 from typelattice.programs.program import Program
-from typelattice.tracing.run_data.run import LossLocation, Observation, Run, TakenArray
+from typelattice.tracing.run_data.run import CompiledCallArgument, LossLocation, Observation, Run
 
 
 def merged(runs: Sequence[Run]) -> Run:
@@ -17,48 +17,50 @@ def merged(runs: Sequence[Run]) -> Run:
     if len(runs) == 1:
         return first
     steps = _Steps()
-    results = steps.add(first, range(len(first.seen)))
-    left_alone, summaries = dict.fromkeys(first.left_alone), dict.fromkeys(first.summaries)
+    results = steps.add(first, range(len(first.observations)))
+    not_followed, summaries = dict.fromkeys(first.not_followed), dict.fromkeys(first.summaries)
     sources, systems, values = dict(first.sources), dict(first.systems), _Values(first)
-    made_weak, taken = dict.fromkeys(first.made_weak), dict.fromkeys(_renumbered(first, results))
+    weakness_changes, compiled_call_arguments = dict.fromkeys(first.weakness_changes), dict.fromkeys(_renumbered(first, results))
     for each in runs[1:]:
         others = [name for name, system in each.systems.items() if systems.get(name, system) != system]
         if others:
             summaries[f"a child process had another mode of {others[0]}: its run is left out"] = None
             continue
-        taken |= dict.fromkeys(_renumbered(each, steps.add(each, needed(each))))
-        left_alone |= dict.fromkeys(each.left_alone)
+        compiled_call_arguments |= dict.fromkeys(_renumbered(each, steps.add(each, needed(each))))
+        not_followed |= dict.fromkeys(each.not_followed)
         summaries |= dict.fromkeys(each.summaries)
         sources, systems = {**each.sources, **sources}, {**each.systems, **systems}
         values.add(each)
-        made_weak |= dict.fromkeys(each.made_weak)
+        weakness_changes |= dict.fromkeys(each.weakness_changes)
     last = (len(steps.steps) - 1,) if steps.steps else ()
     return Run(
         Program(tuple(steps.steps), last, first.program.source),
         tuple(steps.seen),
         dict(sorted(systems.items())),
-        tuple(left_alone),
+        tuple(not_followed),
         tuple(summaries),
         sources,
-        max(0, sum(run.children for run in runs) - (len(runs) - 1)),
+        max(0, sum(run.unfollowed_processes for run in runs) - (len(runs) - 1)),
         {name: results[i] for name, i in first.results.items()},
         values.found(),
         tuple(dict.fromkeys(name for run in runs for name in run.commands)),
-        sum(run.followed for run in runs) + len(runs) - 1,
-        tuple(made_weak),
-        tuple(taken),
+        sum(run.followed_processes for run in runs) + len(runs) - 1,
+        tuple(weakness_changes),
+        tuple(compiled_call_arguments),
     )
 
 
-def _renumbered(run: Run, new: Mapping[int, int]) -> tuple[TakenArray, ...]:
+def _renumbered(run: Run, new: Mapping[int, int]) -> tuple[CompiledCallArgument, ...]:
     """Return the calls of a run that take arrays, by the new numbers of its steps."""
-    return tuple(replace(each, step=new[each.step]) for each in run.taken if each.step in new)
+    return tuple(
+        replace(each, step=new[each.step]) for each in run.compiled_call_arguments if each.step in new
+    )
 
 
 def needed(run: Run) -> list[int]:
     """List the steps that ran, and those that they are made of."""
-    wanted = {i for i, seen in enumerate(run.seen) if seen.count}
-    for i in range(len(run.seen) - 1, -1, -1):
+    wanted = {i for i, seen in enumerate(run.observations) if seen.count}
+    for i in range(len(run.observations) - 1, -1, -1):
         if i in wanted:
             wanted.update(run.program.steps[i].inputs)
     return sorted(wanted)
@@ -67,9 +69,11 @@ def needed(run: Run) -> list[int]:
 def without_unused(run: Run) -> Run:
     """Leave out the steps that did not run in a process, such as those of its parent before a fork."""
     steps = _Steps()
-    taken = _renumbered(run, steps.add(run, needed(run)))
+    arguments = _renumbered(run, steps.add(run, needed(run)))
     program = Program(tuple(steps.steps), (), run.program.source)
-    return replace(run, program=program, seen=tuple(steps.seen), results={}, taken=taken)
+    return replace(
+        run, program=program, observations=tuple(steps.seen), results={}, compiled_call_arguments=arguments
+    )
 
 
 class _Steps:
@@ -88,7 +92,7 @@ class _Steps:
             return type(x)(new[x.step]) if isinstance(x, (Ref, DTypeOf)) else x
 
         for i in wanted:
-            step, seen = run.program.steps[i].map_refs(new.__getitem__, argument), run.seen[i]
+            step, seen = run.program.steps[i].map_refs(new.__getitem__, argument), run.observations[i]
             # Values are compared by their texts, as 1 == 1.0 == True. A shape is that of the last result.
             key = repr(replace(step, shape=None)), repr(seen.operand)
             number = self.known.setdefault(key, len(self.steps))
@@ -106,13 +110,13 @@ class _Values:
     """The losses of values of several runs, by their places."""
 
     def __init__(self, run: Run) -> None:
-        self.checked = run.values is not None
+        self.checked = run.value_losses is not None
         self.losses: dict[tuple[object, str, str], LossLocation] = {}
         self.add(run)
 
     def add(self, run: Run) -> None:
         """Add those of a run."""
-        for each in run.values or ():
+        for each in run.value_losses or ():
             key = each.location, each.text, each.loss.rule
             known = self.losses.get(key)
             self.losses[key] = replace(known, runs=known.runs + each.runs) if known else each

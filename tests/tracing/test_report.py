@@ -24,7 +24,7 @@ from typelattice.tracing.report.markup import text
 from typelattice.tracing.report.model import RULES, report_of
 from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report
-from typelattice.tracing.run_data.merged_runs import merged, without_unused
+from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
 from typelattice.tracing.run_data.run import NotFollowed, Observation, Run
 from typelattice.tracing.steps.called_name import name_in_source
 
@@ -202,7 +202,7 @@ def test_where_a_system_parts_is_named_with_what_it_costs(tmp_path: Path) -> Non
     found = found_in(run, "torch")
     told = {found.predicted_run.steps[p.steps[0]].text: p for p in found.divergences["torch"]}
     assert {text: p.cost for text, p in told.items()} == {"n + u": "raises", "n / 2": "loses"}
-    assert (told["n + u"].later, told["n + u"].unreached) == (1, 1)
+    assert (told["n + u"].later_count, told["n + u"].unreached_count) == (1, 1)
     said = "\n".join(report(run, ["torch"]))
     assert "under torch 2 places would differ: 1 raises, 1 loses" in said
     assert said.index("n + u") < said.index("n / 2", said.index("under torch"))
@@ -238,7 +238,7 @@ def test_a_system_that_gives_an_integer_for_a_float_loses_what_it_does_not_hold(
     run = run_of(tmp_path, source, n="int32[4]")
     (divergence,) = found_in(run, "torch").divergences["torch"]
     assert divergence.cost == "loses"
-    assert [(a.name, b.name) for a, b in divergence.lost] == [("float64", "int32")]
+    assert [(a.name, b.name) for a, b in divergence.lossy_casts] == [("float64", "int32")]
 
 
 def test_a_step_that_came_out_otherwise_than_our_rules_say_is_told_once(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_what_needs_a_refused_step_is_no_refusal_of_its_own(tmp_path: Path) -> N
     run = replace(run, program=replace(run.program, steps=steps))
     (divergence,) = found_in(run, "torch").divergences["torch"]
     assert run.program.steps[divergence.steps[0]].text == "n + u"
-    assert (divergence.later, divergence.unreached) == (2, 2)
+    assert (divergence.later_count, divergence.unreached_count) == (2, 2)
 
 
 def test_what_follows_an_opaque_call_of_an_array_that_differs_is_said_to_be_unknown(tmp_path: Path) -> None:
@@ -318,8 +318,8 @@ def test_what_follows_an_opaque_call_of_an_array_that_differs_is_said_to_be_unkn
     steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
     run = replace(run, program=replace(run.program, steps=steps))
     (divergence,) = found_in(run, "torch").divergences["torch"]
-    assert [run.program.steps[i].text for i in divergence.takers] == ["blur(scaled)"]
-    assert [run.program.steps[i].text for i in divergence.unknown] == ["blur(scaled)", "blurred * 2.0"]
+    assert [run.program.steps[i].text for i in divergence.opaque_consumers] == ["blur(scaled)"]
+    assert [run.program.steps[i].text for i in divergence.unknown_steps] == ["blur(scaled)", "blurred * 2.0"]
     told = " ".join("\n".join(report(run, ["torch"])).split())
     assert "what these calls give, nor 1 step after it; only a new run does: code.py:4: blur" in told
 
@@ -512,7 +512,7 @@ def test_a_replay_does_not_tell_what_calls_without_a_rule_would_give() -> None:
 def test_a_compiled_function_that_takes_a_narrowed_array_is_named() -> None:
     given = "import numpy as np\nimport operator\nkept = [None]\nx = np.ones(3, np.float32).astype(float)\n"
     _, run = followed("operator.setitem(kept, 0, x)", given)
-    for each in (run, merged([run, run]), without_unused(run)):
+    for each in (run, merge_runs([run, run]), without_unused(run)):
         told = " ".join("\n".join(report(each, ())).split())
         assert "a compiled function takes the array, and may refuse another dtype" in told
         assert told.count("operator.setitem(kept, 0, x)") == 1

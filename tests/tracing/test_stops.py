@@ -11,7 +11,7 @@ from followed import followed_module
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.findings.suggested_casts import CastPlan, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.run import Run
@@ -212,12 +212,12 @@ def test_an_argument_that_is_written_into_is_as_narrow_as_it_came() -> None:
     recorder = Recorder()
     body = ["k = np.linspace(0, 1, 4)", "y = x * k", "x *= k"]
     code = "\n    ".join(["import numpy as np\ndef f(x):", *body])
-    compiled = Compiler(recorder).code("code", "code.py", code.encode())
+    compiled = ModuleCompiler(recorder).compile_module("code", "code.py", code.encode())
     assert compiled is not None
     scope: dict[str, Any] = {"__name__": "code"}
     exec(compiled, scope)
     scope["f"](np.ones(4, np.float32))
-    found = findings(recorder.run())
+    found = findings(recorder.build_run())
     (cause,) = found.causes
     stopped = plan_casts(found.predicted_run, cause)
     assert stopped is not None

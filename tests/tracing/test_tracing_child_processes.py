@@ -15,7 +15,7 @@ import traced_workers
 from samples import one_in
 
 import typelattice as tl
-from typelattice.tracing.run_data.merged_runs import merged, without_unused
+from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
 
 CODE = """
 import concurrent.futures, multiprocessing, os, sys, signal
@@ -147,13 +147,13 @@ def test_a_run_merged_with_itself_has_the_same_steps_and_twice_the_counts() -> N
     import numpy as np
 
     run = tl.trace(scaled, np.ones(2, np.float32)).run
-    both = merged([run, run])
+    both = merge_runs([run, run])
     assert both.program.steps == run.program.steps and both.followed_processes == 1
     assert [(s.operand, s.count, s.bytes) for s in both.observations] == [
         (s.operand, 2 * s.count, 2 * s.bytes) for s in run.observations
     ]
     assert {"1", "1.0"} <= {step.text for step in both.program.steps}
-    assert not both.mismatches and merged([run]) is run
+    assert not both.mismatches and merge_runs([run]) is run
 
 
 def test_steps_that_did_not_run_are_left_out_of_what_a_child_process_leaves() -> None:

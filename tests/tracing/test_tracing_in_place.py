@@ -129,7 +129,7 @@ def test_what_is_computed_in_a_wider_float_than_it_is_written_in_widens_nothing(
     found = findings(run)
     assert not found.causes and not run.mismatches
     (place,) = found.cast_back
-    assert (run.program.steps[place.step].text, str(place.computed), str(place.kept)) == (
+    assert (run.program.steps[place.step].text, str(place.compute_dtype), str(place.written_dtype)) == (
         line, "float64", "float32",
     )  # fmt: skip
     told = " ".join("\n".join(report(run, ())).split())

@@ -8,7 +8,7 @@ import pytest
 from traced_modules import followed, texts
 
 from typelattice.calls.step import Input
-from typelattice.tracing.run_data.array_links import MOST_AT_ONE, Links, StepNumber
+from typelattice.tracing.run_data.array_links import MAX_STEPS_PER_OPERATION, Links, StepNumber
 from typelattice.tracing.run_data.run import Run
 
 
@@ -34,7 +34,7 @@ def test_what_is_repeated_is_counted(package: Path) -> None:
 def test_a_chain_without_end_is_summarised_and_the_run_says_so(package: Path) -> None:
     run = looped(package, "x = x + 1")
     added = [seen.count for step, seen in run if step.op == "add"]
-    assert sum(added) == 1000 and len(added) <= MOST_AT_ONE + 1
+    assert sum(added) == 1000 and len(added) <= MAX_STEPS_PER_OPERATION + 1
     assert run.summaries and "are counted with an earlier run of the same line" in run.summaries[0]
 
 
@@ -101,9 +101,9 @@ def test_links_are_let_go_where_too_many_arrays_live(monkeypatch: pytest.MonkeyP
     arrays = [np.ones(1) for _ in range(12)]
     for x in arrays:
         links.add(x, StepNumber(0), True)
-    links.tidy()
-    assert len(links.live) == 7 and links.let_go == 5
-    assert id(arrays[-1]) in links.live
+    links.forget_deleted()
+    assert len(links.by_weak_reference) == 7 and links.forgotten == 5
+    assert id(arrays[-1]) in links.by_weak_reference
 
 
 def test_an_array_that_is_given_other_contents_is_the_step_of_those(package: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from traced_modules import texts, write
 
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.tracing import Tracing
 from typelattice.tracing.run_data.written_operation import WrittenOperation
@@ -82,8 +82,8 @@ def test_a_module_that_cannot_be_rewritten_runs_as_it_is_and_is_named(package: P
 def test_functions_that_numba_compiles_are_left_alone_and_named() -> None:
     recorder = Recorder()
     text = b"from numba import njit as fast\n@fast\ndef f(x): return x + 1\ndef g(x): return x + 1\n"
-    Compiler(recorder).compile_source("f.py", text)
-    _, _, rows, alone = Compiler(recorder).compile_source("f.py", text)
+    ModuleCompiler(recorder).compile_source("f.py", text)
+    _, _, rows, alone = ModuleCompiler(recorder).compile_source("f.py", text)
     found = [WrittenOperation(*marshal.loads(row)) for row in rows]
     assert alone == [("f", "numba compiles it")] and [each.line for each in found] == [4]
 
@@ -102,15 +102,15 @@ def test_compiled_code_is_kept_only_where_it_was_asked_for_and_follows_the_sourc
     data = b"import numpy as np\nx = np.ones(2) + 1\n"
     for text in (data, data, data.replace(b"+", b"*")):
         recorder = Recorder()
-        code = Compiler(recorder, cache).code("m", "m.py", text)
+        code = ModuleCompiler(recorder, cache).compile_module("m", "m.py", text)
         assert code is not None
         exec(code, {})
         wanted = "add" if b"+" in text else "multiply"
-        assert wanted in {step.op for step in recorder.run().program.steps}
+        assert wanted in {step.op for step in recorder.build_run().program.steps}
     assert len(list(cache.iterdir())) == 2
     for kept in cache.iterdir():
         kept.write_bytes(kept.read_bytes()[:-3])
-    assert Compiler(Recorder(), cache).code("m", "m.py", data) is not None
+    assert ModuleCompiler(Recorder(), cache).compile_module("m", "m.py", data) is not None
     write(package, "traced_plain", "import numpy as np\nx = np.ones(2) + 1\n")
     with Tracing(("traced_plain",)):
         import traced_plain  # noqa: F401

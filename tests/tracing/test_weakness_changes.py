@@ -10,7 +10,7 @@ import numpy as np
 import typelattice as tl
 from typelattice.calls.step import SourceLocation
 from typelattice.tracing.report.text_report import report
-from typelattice.tracing.run_data.merged_runs import merged
+from typelattice.tracing.run_data.merged_runs import merge_runs
 from typelattice.tracing.run_data.run import Run, WeaknessChange
 
 STEP = WeaknessChange(
@@ -48,4 +48,4 @@ def test_a_comment_excuses_it() -> None:
 
 def test_processes_report_one_argument_once() -> None:
     other = replace(STEP, argument="y")
-    assert merged([run_with(STEP), run_with(STEP, other)]).weakness_changes == (STEP, other)
+    assert merge_runs([run_with(STEP), run_with(STEP, other)]).weakness_changes == (STEP, other)

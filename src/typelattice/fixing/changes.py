@@ -15,7 +15,7 @@ from typelattice.tracing.findings.dtype_origin import DTYPE_POSITIONS
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text, has_rules
-from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
+from typelattice.tracing.run_data.float_widths import is_integer, with_width_of
 
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
 LIST_OPERATIONS = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
@@ -143,7 +143,7 @@ class _StepNode:
 
     def literal(self, predicted_run: PredictedRun, cause: Cause) -> str:
         """Return the narrow dtype as a file names it."""
-        name = narrow_to(cause.wide_dtype, cause.narrow_dtype).name
+        name = with_width_of(cause.wide_dtype, cause.narrow_dtype).name
         alias = self.alias()
         return f"{alias}.{name}" if alias else f'"{name}"'
 

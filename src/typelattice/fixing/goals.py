@@ -15,7 +15,7 @@ from typelattice.fixing.kept_values import KeptValue
 from typelattice.fixing.source import FixError, Source
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.words import count_text, size
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import Run
 
 Lines = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
@@ -66,22 +66,22 @@ class Narrow(Goal):
     nothing: str = "nothing to do: no float is widened"
 
     def __post_init__(self) -> None:
-        if width_of(self.to) is None:
+        if dtype_width(self.to) is None:
             raise FixError(f"{self.to} is no float; give the widest float that is to remain, such as float32")
 
     def read_findings(self, run: Run) -> Findings:
         return findings(run)
 
     def list_forbidden(self, findings: Findings) -> Sequence[tuple[int, Any]]:
-        limit = width_of(self.to) or 0
-        return [(c.step, c) for c in findings.causes if (width_of(c.wide_dtype) or 0) > limit]
+        limit = dtype_width(self.to) or 0
+        return [(c.step, c) for c in findings.causes if (dtype_width(c.wide_dtype) or 0) > limit]
 
     def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
         return propose_narrowing_changes(findings.predicted_run, finding, sources)
 
     def measure_lines(self, findings: Findings) -> Lines:
         bytes_: dict[tuple[str, int], int] = {}
-        limit, checked = width_of(self.to) or 0, findings.predicted_run
+        limit, checked = dtype_width(self.to) or 0, findings.predicted_run
         for step, seen, width in zip(checked.steps, checked.run.observations, checked.widths, strict=True):
             if step.location is not None and (width or 0) > limit and seen.count:
                 at = step.location.file, step.location.line

@@ -44,7 +44,7 @@ from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import find_reached_steps
 from typelattice.tracing.front.script import check_package
 from typelattice.tracing.report.why import LINE
-from typelattice.tracing.run_data.float_widths import is_integer, width, width_of
+from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, operand_width
 
 MAX_CHANGES_PER_CAUSE = 24
 WIDE_INPUT_TOLERANCE = 1e-12  # relative error that a change may add for wide input
@@ -461,8 +461,8 @@ class _PatchSearch:
 
 def _narrow_lines(ran: FinishedRun, to: DType) -> set[tuple[str, int]]:
     """List the files and lines at which a run has floats as narrow as a dtype."""
-    limit = width_of(to) or 0
-    return _lines_where(ran, lambda o: 0 < (width(o) or 0) <= limit)
+    limit = dtype_width(to) or 0
+    return _lines_where(ran, lambda o: 0 < (operand_width(o) or 0) <= limit)
 
 
 def _integer_lines(ran: FinishedRun) -> set[tuple[str, int]]:

@@ -22,7 +22,7 @@ class StepValues(ValueChecks):
         self.kept: dict[tuple[str, int, str], KeptValue] = {}
 
     def check(
-        self, at: ValueWitness, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
+        self, witness: ValueWitness, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
     ) -> None:
         """Keep the first numbers of a result. One that holds no data is left out."""
         try:
@@ -31,7 +31,7 @@ class StepValues(ValueChecks):
             return
         found = values_of({"result": first})
         if found and name != "put":  # whose elements are not written yet
-            self.kept[at.module.file, at.written.line, name] = found["result"]
+            self.kept[witness.module.file, witness.operation.line, name] = found["result"]
 
 
 def compare_step_values(before: Steps, after: Steps, to: DType) -> list[tuple[str, int, str, Difference]]:

@@ -14,7 +14,7 @@ from typing import Any
 from typelattice.calls.step import Cast, Input
 from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clip_text
-from typelattice.tracing.findings.chain import chain
+from typelattice.tracing.findings.chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes
 from typelattice.tracing.front.function import trace
@@ -67,7 +67,7 @@ def _decisive_line(run: Run, wide: Sequence[str], root: str) -> WideLine | None:
         i = run.results[name]
         if (checked.widths[i] or 0) <= NARROW_BITS:
             continue
-        links = chain(checked, i)
+        links = find_dtype_chain(checked, i)
         if _follows_other(checked, links[-1]):
             earlier = [cause for cause in earliest if cause.step < links[-1]]
             links = (*links, *(step for cause in earlier[:1] for step in (cause.step, *cause.origin_steps)))

@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import map_responsible_steps
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.run_data.float_widths import dtype_width
 
 
-def chain(predicted_run: PredictedRun, i: int) -> tuple[int, ...]:
+def find_dtype_chain(predicted_run: PredictedRun, i: int) -> tuple[int, ...]:
     """Follow a step's dtype back to the step that decided it: the step itself first, the decisive one last.
 
     A float wider than the run's narrowest follows the operands that are as wide, up to the step responsible
     for the width. Any other result follows the operands of its dtype.
     """
-    least = width_of(predicted_run.narrowest_float) if predicted_run.narrowest_float else None
+    least = dtype_width(predicted_run.narrowest_float) if predicted_run.narrowest_float else None
     is_wide = (predicted_run.widths[i] or 0) > (least or 0)
-    is_alike = _wide_alike(predicted_run, i) if is_wide else _same_dtype(predicted_run, i)
+    is_alike = _same_width_test(predicted_run, i) if is_wide else _same_dtype_test(predicted_run, i)
     found = [i]
     while (before := next((p for p in predicted_run.inputs[found[-1]] if is_alike(p)), None)) is not None:
         if is_wide and predicted_run.is_always_wide(found[-1]):
@@ -26,14 +26,14 @@ def chain(predicted_run: PredictedRun, i: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _wide_alike(predicted_run: PredictedRun, i: int) -> Callable[[int], bool]:
+def _same_width_test(predicted_run: PredictedRun, i: int) -> Callable[[int], bool]:
     """Return a test for the steps that are as wide as a float step for the same reason."""
     responsible = map_responsible_steps(predicted_run)
     first, own = responsible[i], predicted_run.widths[i]
     return lambda p: predicted_run.widths[p] == own and responsible[p] == first
 
 
-def _same_dtype(predicted_run: PredictedRun, i: int) -> Callable[[int], bool]:
+def _same_dtype_test(predicted_run: PredictedRun, i: int) -> Callable[[int], bool]:
     own = predicted_run.result_of(i)
     dtype = own.dtype if own else None
 

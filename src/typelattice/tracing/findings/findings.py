@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from typelattice.calls.step import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
-from typelattice.tracing.findings.cast_back import CastBack, cast_back
-from typelattice.tracing.findings.divergences import Divergence, divergences
+from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
+from typelattice.tracing.findings.divergences import Divergence, find_divergences
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import Cause, find_causes
 from typelattice.tracing.run_data.run import Run, WeaknessChange
@@ -44,9 +44,9 @@ def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
     replays = {replay.name: replay for replay in (run.program.under(system) for system in systems)}
     excuses = _Excuses(run)
     found_causes = tuple(c for c in find_causes(predicted_run) if not excuses(c.step, c.origin_steps[0]))
-    back = tuple(c for c in cast_back(predicted_run) if not excuses(c.step))
+    back = tuple(c for c in find_casts_back(predicted_run) if not excuses(c.step))
     diverging = {
-        name: tuple(d for d in divergences(predicted_run, replayed) if not excuses(d.steps[0]))
+        name: tuple(d for d in find_divergences(predicted_run, replayed) if not excuses(d.steps[0]))
         for name, replayed in replays.items()
     }
     weak = tuple(

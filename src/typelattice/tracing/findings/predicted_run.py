@@ -12,7 +12,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.outcome import NOT_REACHED, Outcome
 from typelattice.programs.replay.replay import FindEvaluator, Systems, evaluators_of, replay_singly
-from typelattice.tracing.run_data.float_widths import as_narrow, is_integer, width
+from typelattice.tracing.run_data.float_widths import is_integer, narrow_operand, operand_width
 from typelattice.tracing.run_data.run import Run, agrees, is_operation, is_undecided, known_reason
 from typelattice.tracing.steps.called_name import WRITING
 
@@ -71,13 +71,15 @@ class PredictedRun:
         operands = {p: self.result_of(p) for p in self.inputs[i]}
         if least is None or not isinstance(step, (Call, Cast)) or any(map(is_integer, operands.values())):
             return NOT_REACHED
-        narrow = {p: Outcome(as_narrow(o, least) if self.widths[p] else o) for p, o in operands.items()}
+        narrow = {p: Outcome(narrow_operand(o, least) if self.widths[p] else o) for p, o in operands.items()}
         return self.find_evaluator(step).outcome(step, narrow)
 
     def is_always_wide(self, i: int) -> bool:
         """Return True if a step gives as wide a float from narrower ones, as NumPy's `interp` does."""
         own_width = self.widths[i]
-        return own_width is not None and width(self.predict_with_narrow_floats(i).operand) == own_width
+        return (
+            own_width is not None and operand_width(self.predict_with_narrow_floats(i).operand) == own_width
+        )
 
     @property
     def mismatches(self) -> tuple[int, ...]:
@@ -124,7 +126,7 @@ def predict_run(run: Run) -> PredictedRun:
     steps_by_source: dict[object, list[int]] = {}
     for i, step in enumerate(steps):
         steps_by_source.setdefault(source_of(step), []).append(i)
-    widths = [width(outcome.operand) for outcome in results]
+    widths = [operand_width(outcome.operand) for outcome in results]
     for i, p in pair_writes_with_computations(run):
         if (widths[i] or 0) < (widths[p] or 0):
             widths[p] = widths[i]

@@ -12,7 +12,13 @@ from typelattice.programs.replay.replay_with_changes import replay_with_changes
 from typelattice.tracing.findings.dtype_origin import is_cast_at_consumer
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
 from typelattice.tracing.findings.widening_causes import Cause, narrow_operands
-from typelattice.tracing.run_data.float_widths import as_narrow, is_integer, narrow_to, width, width_of
+from typelattice.tracing.run_data.float_widths import (
+    dtype_width,
+    is_integer,
+    narrow_operand,
+    operand_width,
+    with_width_of,
+)
 
 MAX_CAST_ROUNDS = 8  # in each, casts are added for operands that are still wide
 
@@ -96,7 +102,7 @@ def _plan_widening(predicted_run: PredictedRun, cause: Cause) -> CastPlan:
     """Plan to cast the narrower floats to the wide dtype, since that was asked for."""
     narrow = [p for i in cause.widening_steps for p in narrow_operands(predicted_run, i)]
     producers = {producer for p in narrow for producer in predicted_run.steps_of_same_source(p)}
-    target = narrow_to(cause.narrow_dtype, cause.wide_dtype)
+    target = with_width_of(cause.narrow_dtype, cause.wide_dtype)
     return CastPlan(
         tuple(map(PlannedCast, sorted(producers))),
         target,
@@ -131,8 +137,8 @@ def _cast_wide_operands(
     operands = {
         p: changes[p].operand if p in changes else predicted_run.result_of(p) for p in predicted_run.inputs[i]
     }
-    result_width = width(changes[i].operand if i in changes else predicted_run.result_of(i))
-    wide = [p for p, o in operands.items() if result_width is not None and width(o) == result_width]
+    result_width = operand_width(changes[i].operand if i in changes else predicted_run.result_of(i))
+    wide = [p for p, o in operands.items() if result_width is not None and operand_width(o) == result_width]
     if not wide and changes and isinstance(predicted_run.steps[i], Call):
         return _cast_integers(predicted_run, i)
     return [
@@ -146,7 +152,7 @@ def _cast_wide_operands(
 def _try_casts(predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast]) -> CastPlan:
     """Replay the run with some casts, and add casts as long as other operands widen what follows."""
     concerned = sorted({*cause.widening_steps, *cause.later_wide_steps})
-    limit = width_of(cause.narrow_dtype) or 0
+    limit = dtype_width(cause.narrow_dtype) or 0
     changes = _replay_with_casts(predicted_run, cause, casts)
     for _ in range(MAX_CAST_ROUNDS):
         met = {*changes}
@@ -174,14 +180,14 @@ def _measure_casts(
     predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast], changes: Mapping[int, Outcome]
 ) -> CastPlan:
     """Measure which steps some casts keep narrow: none if the replay with them refuses a step."""
-    limit = width_of(cause.narrow_dtype) or 0
+    limit = dtype_width(cause.narrow_dtype) or 0
     refused = any(outcome.operand is None for outcome in changes.values())
     concerned = () if refused else sorted({*cause.widening_steps, *cause.later_wide_steps})
     unknown = _find_unknown_steps(predicted_run, concerned, changes)
     narrow_steps = tuple(i for i in concerned if _is_narrow(changes.get(i), limit))
     return CastPlan(
         tuple(sorted(casts, key=lambda c: (c.producer, c.consumer or 0))),
-        narrow_to(cause.wide_dtype, cause.narrow_dtype),
+        with_width_of(cause.wide_dtype, cause.narrow_dtype),
         sum(predicted_run.run.observations[i].bytes for i in {c.producer for c in casts}),
         narrow_steps,
         tuple(i for i, takes_changed_array in unknown.items() if takes_changed_array),
@@ -218,7 +224,7 @@ def _drop_needless_casts(predicted_run: PredictedRun, cause: Cause, plan: CastPl
 
 def _is_narrow(outcome: Outcome | None, limit: int) -> bool:
     """Return True if a step that was wide now has at most `limit` bits."""
-    return outcome is not None and (width(outcome.operand) or limit + 1) <= limit
+    return outcome is not None and (operand_width(outcome.operand) or limit + 1) <= limit
 
 
 def _replay_with_casts(
@@ -229,7 +235,7 @@ def _replay_with_casts(
     by_consumer: dict[int, dict[int, Outcome]] = {}
     for c in casts:
         target = at_producer if c.consumer is None else by_consumer.setdefault(c.consumer, {})
-        target[c.producer] = Outcome(as_narrow(predicted_run.result_of(c.producer), cause.narrow_dtype))
+        target[c.producer] = Outcome(narrow_operand(predicted_run.result_of(c.producer), cause.narrow_dtype))
     evaluate = predicted_run.find_evaluator
     return replay_with_changes(
         predicted_run.steps,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typelattice.calls.step import Index, Input, Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.steps.called_name import WRITING
 
 
@@ -137,7 +137,7 @@ def _cause_key(predicted_run: PredictedRun, first: int, widened: int) -> object:
 def _widest_narrow_dtype(predicted_run: PredictedRun, widened: int) -> DType:
     """Return the widest dtype among the narrow float operands of a step that widened."""
     operands = [predicted_run.result_of(p) for p in narrow_operands(predicted_run, widened)]
-    return max((o.dtype for o in operands if o and o.dtype), key=lambda d: width_of(d) or 0)
+    return max((o.dtype for o in operands if o and o.dtype), key=lambda d: dtype_width(d) or 0)
 
 
 def _make_cause(
@@ -158,7 +158,7 @@ def _make_cause(
     wide_steps = {*widened, *later_wide_steps}
     result_names = tuple(name for name, i in predicted_run.run.results.items() if i in wide_steps)
     default = predicted_run.default_float(widened[0])
-    is_default_dtype = default is None or (width_of(wide_result.dtype) or 0) >= (width_of(default) or 0)
+    is_default_dtype = default is None or (dtype_width(wide_result.dtype) or 0) >= (dtype_width(default) or 0)
     return Cause(
         tuple(group), narrow_dtype, wide_result.dtype, tuple(widened), tuple(later_wide_steps),
         following_steps,
@@ -213,7 +213,7 @@ def list_written_arrays(predicted_run: PredictedRun, i: int) -> Iterator[int]:
 
 def _extra_bytes(predicted_run: PredictedRun, i: int, narrow_dtype: DType) -> int:
     """Return the bytes that the result of a step takes beyond those of the narrower width."""
-    step_width, narrow_width = predicted_run.widths[i], width_of(narrow_dtype)
+    step_width, narrow_width = predicted_run.widths[i], dtype_width(narrow_dtype)
     return (
         predicted_run.run.observations[i].bytes * (step_width - narrow_width) // step_width
         if step_width and narrow_width and narrow_width < step_width

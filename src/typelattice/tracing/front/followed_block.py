@@ -36,12 +36,12 @@ class FollowedBlock:
             file = getattr(module, "__file__", None)
             if self._tracing.finder.covers(name) and isinstance(file, str):
                 files[file] = name
-                self._tracing.recorder.left_alone.pop(name, None)
+                self._tracing.recorder.not_followed.pop(name, None)
         self._stack.enter_context(followed_files(files, self._tracing.recorder))
         return self
 
     def __exit__(
-        self, cls: type[BaseException] | None, e: BaseException | None, where: TracebackType | None
+        self, cls: type[BaseException] | None, e: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._stack.close()
         assert self._frame is not None

@@ -20,7 +20,7 @@ from typelattice.tracing.front.followed import (
 from typelattice.tracing.front.followed_block import FollowedBlock
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.uncompiled import Switches
+from typelattice.tracing.record.uncompiled import CompilerSwitches
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.report.why import Why, explain_result
@@ -90,21 +90,21 @@ def trace_call(
     if inspect.iscoroutinefunction(inner):
         what = f"{inner.__qualname__} is a coroutine, which runs after it was called"
         raise TraceError(f"{what}; give a function that runs it with asyncio.run")
-    recorder, switches = Recorder(values), Switches()
+    recorder, switches = Recorder(values), CompilerSwitches()
     module = inner.__module__
     child_runs = ChildRuns(recorder, ChildSettings(() if module == "__main__" else (module,)))
     cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)
     following = follow_function(inner, recorder), followed_files(cells, recorder)
-    with following[0], following[1], switches, recorder.children, child_runs:
+    with following[0], following[1], switches, recorder.child_process_counter, child_runs:
         assert function is not None  # else it had no inner function
         result = function(*args, **named)
-        compiler = recorder.compiles[type(function)]
+        compiler = recorder.compiler_of[type(function)]
         if compiler is not None:
             at = witness(inner, recorder, named)
-            recorder.compiled_calls.call(at, compiler, function, (*args, *named.values(), result))
+            recorder.compiled_calls.add_call(at, compiler, function, (*args, *named.values(), result))
     recorder.name_results({RESULT: result})
-    recorder.following = False
-    return Traced(result, child_runs.with_children(recorder.run()), tuple(systems))
+    recorder.is_following = False
+    return Traced(result, child_runs.with_children(recorder.build_run()), tuple(systems))
 
 
 def why(traced: Traced | FollowedBlock, result: str = RESULT) -> Why:

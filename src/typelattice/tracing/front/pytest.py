@@ -116,7 +116,7 @@ def _budget(mark: pytest.Mark, least: int) -> Budget:
     """
     from typelattice.facts.dtypes import DTypeError, dtype
     from typelattice.tracing.front.width_budget import Budget
-    from typelattice.tracing.run_data.float_widths import width_of
+    from typelattice.tracing.run_data.float_widths import dtype_width
 
     options = dict(mark.kwargs)
     floor, results = options.pop("floor", least), options.pop("results", False)
@@ -129,7 +129,7 @@ def _budget(mark: pytest.Mark, least: int) -> Budget:
     if right and len(given) == 1 and {*options} <= {"dtype"}:
         try:
             found = dtype(given[0])
-            if width_of(found) is not None:
+            if dtype_width(found) is not None:
                 return Budget(found, floor, results)
         except DTypeError as e:
             why = str(e)
@@ -272,7 +272,7 @@ class Plugin(Baselined):
         width = (
             session.config.get_terminal_writer().fullwidth if not hasattr(self.config, "workeroutput") else 80
         )
-        unseen = self.tracing.finder.unseen
+        unseen = self.tracing.finder.packages_without_modules
         found = outcome(run, unseen, options.dtype_system, self.known, self.config.rootpath, width)
         if self.html and not hasattr(self.config, "workeroutput"):
             from typelattice.tracing.report.html import write

@@ -10,7 +10,7 @@ from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import map_responsible_steps
 from typelattice.tracing.report.sentences import describe_step
 from typelattice.tracing.report.words import count_text, place
-from typelattice.tracing.run_data.float_widths import width, width_of
+from typelattice.tracing.run_data.float_widths import dtype_width, operand_width
 from typelattice.tracing.run_data.run import Run
 
 NOTHING = (
@@ -45,13 +45,13 @@ def budget_message(run: Run, before: Run | None, budget: Budget) -> str:
     ]
     if not since:
         return NOTHING.format(budget.dtype)
-    limit = width_of(budget.dtype) or 0
+    limit = dtype_width(budget.dtype) or 0
     taken = {p for i in since for p in run.program.steps[i].inputs} if budget.results else set()
     over = [
         i
         for i in since
         if i not in taken
-        and (width(run.observations[i].operand) or 0) > limit
+        and (operand_width(run.observations[i].operand) or 0) > limit
         and run.observations[i].bytes >= budget.floor * run.observations[i].count
     ]
     those = _excesses(predict_run(run), over) if over else []

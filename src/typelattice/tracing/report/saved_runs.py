@@ -18,7 +18,7 @@ from typelattice.operands.operand import WORDS
 from typelattice.rendering.grid import printable
 from typelattice.tracing.report.plain_data import VERSION
 from typelattice.tracing.report.words import file_text
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.run_data.float_widths import dtype_width
 
 MAX_DOCUMENT_BYTES = 1 << 30  # bytes of a document
 LISTS = ("steps", "mismatches", "departures", "findings", "summarised")
@@ -165,7 +165,7 @@ def _count_bits(text: str | None) -> int:
     if text is None or text in WORDS or text.endswith("*"):
         return 0
     with suppress(DTypeError):
-        return width_of(dtype(text)) or 0
+        return dtype_width(dtype(text)) or 0
     return 0
 
 

@@ -18,7 +18,7 @@ from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
 from typelattice.tracing.findings.suggested_casts import CastPlan, PlannedCast, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.words import count_text, place, size
-from typelattice.tracing.run_data.float_widths import narrow_to
+from typelattice.tracing.run_data.float_widths import with_width_of
 from typelattice.tracing.steps.called_name import name_in_source
 
 ASKED = ", as the code asks"
@@ -69,7 +69,7 @@ def cause_sections(predicted_run: PredictedRun, cause: Cause) -> Iterator[tuple[
     if cause.extra_bytes:
         yield (
             "costs",
-            [f"{size(cause.extra_bytes)} more than in {narrow_to(cause.wide_dtype, cause.narrow_dtype)}"],
+            [f"{size(cause.extra_bytes)} more than in {with_width_of(cause.wide_dtype, cause.narrow_dtype)}"],
         )
     decided = (
         predicted_run.predict_with_narrow_floats(cause.step)
@@ -209,7 +209,7 @@ def _describe_kept(predicted_run: PredictedRun, cause: Cause, found: CastPlan) -
     """Say how many steps stay narrow in a replay with some casts."""
     if not found.narrow_steps:
         return "nothing is widened"
-    wide = narrow_to(cause.wide_dtype, cause.narrow_dtype)
+    wide = with_width_of(cause.wide_dtype, cause.narrow_dtype)
     verb, verbs = ("stays", "stay") if wide is cause.narrow_dtype else ("becomes", "become")
     of = {*cause.widening_steps, *cause.later_wide_steps} - {*found.unknown_steps}
     left = _collect_sources(predicted_run, of - {*found.narrow_steps})
@@ -271,7 +271,7 @@ def cast_back_heading(places: int) -> str:
 
 def cast_back_words(each: CastBack) -> str:
     """Describe a place that computes in a wider float than it writes."""
-    return f"computes in {each.computed}, writes {each.kept}"
+    return f"computes in {each.compute_dtype}, writes {each.written_dtype}"
 
 
 def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Iterator[str]:
@@ -284,10 +284,12 @@ def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Ite
         yield f"{said} is refused{mark}: {divergence.outcome.reason}; the run gave {divergence.observed}"
     else:
         yield f"{said} gives {divergence.outcome.marked}; the run gave {divergence.observed}"
-    for source, target in divergence.lost:
+    for source, target in divergence.lossy_casts:
         yield f"{source} to {target}: {'; '.join(loss_words(loss(source, target), source, target))}"
-    if divergence.later:
-        unreached = f", {divergence.unreached:,} of them not reached" if divergence.unreached else ""
-        comes = "comes" if divergence.later == 1 else "come"
-        yield f"{count_text(divergence.later, 'later step')} {comes} out otherwise by it{unreached}"
+    if divergence.later_count:
+        unreached = (
+            f", {divergence.unreached_count:,} of them not reached" if divergence.unreached_count else ""
+        )
+        comes = "comes" if divergence.later_count == 1 else "come"
+        yield f"{count_text(divergence.later_count, 'later step')} {comes} out otherwise by it{unreached}"
     yield from _describe_unknown(predicted_run, divergence)

@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text, nearest
 from typelattice.rendering.paragraphs import Layout
-from typelattice.tracing.findings.chain import chain
+from typelattice.tracing.findings.chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes
 from typelattice.tracing.report.sentences import cause_sections, describe_step
@@ -68,7 +68,7 @@ def explain_result(run: Run, name: str) -> Why:
     """
     i = _step_of(run, name)
     checked = predict_run(run)
-    links = chain(checked, i)
+    links = find_dtype_chain(checked, i)
     steps = tuple(
         ChainLink(place(checked.steps[j].location), checked.steps[j].text, describe_step(checked, j))
         for j in links

@@ -21,7 +21,7 @@ from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.findings.suggested_casts import plan_casts
 from typelattice.tracing.report.html import write
 from typelattice.tracing.report.markup import text
-from typelattice.tracing.report.model import RULES, report_of
+from typelattice.tracing.report.model import RULES, make_report
 from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
@@ -538,7 +538,7 @@ def test_a_report_of_everything_shows_every_place_and_names_all_that_was_not_fol
 
 def test_annotations_name_rule_file_and_line(tmp_path: Path) -> None:
     run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
-    made = report_of(found_in(run, "torch"))
+    made = make_report(found_in(run, "torch"))
     lines = [*github(made)]
     assert lines[0].startswith("::warning file=code.py,line=5,title=TL001::mean * x: float32 becomes float64")
     assert any(line.startswith("::error file=code.py,line=6,title=TL101::") for line in lines)

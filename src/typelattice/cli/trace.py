@@ -160,7 +160,7 @@ def _report(
     """Print the report of a run in the format asked for, in lines; `note` is the last, if any."""
     from typelattice.rendering.json import document
     from typelattice.tracing.findings.findings import findings
-    from typelattice.tracing.report.model import report_of
+    from typelattice.tracing.report.model import make_report
     from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
     from typelattice.tracing.report.text_report import report
     from typelattice.tracing.report.why import explain_result
@@ -173,7 +173,7 @@ def _report(
             what = f"the program ended with status {status}: an operation that raised is not part of the run"
             lines += ["", *wrap(f"{what}, under any system", width)]
         return [*lines, note] if note else lines
-    made = report_of(findings(run, systems), args.everything)
+    made = make_report(findings(run, systems), args.everything)
     if args.format == "github":
         return [*github(made)]
     if args.format == "sarif":

@@ -73,7 +73,7 @@ def trace(
 def trace_call(
     function: Callable[..., Any] | None,
     args: Sequence[Any],
-    named: Mapping[str, Any],
+    keywords: Mapping[str, Any],
     systems: Sequence[AnySystem] = (),
     values: bool | ValueChecks = False,
 ) -> Traced:
@@ -97,11 +97,11 @@ def trace_call(
     following = follow_function(inner, recorder), followed_files(cells, recorder)
     with following[0], following[1], switches, recorder.child_process_counter, child_runs:
         assert function is not None  # else it had no inner function
-        result = function(*args, **named)
+        result = function(*args, **keywords)
         compiler = recorder.compiler_of[type(function)]
         if compiler is not None:
-            at = witness(inner, recorder, named)
-            recorder.compiled_calls.add_call(at, compiler, function, (*args, *named.values(), result))
+            at = witness(inner, recorder, keywords)
+            recorder.compiled_calls.add_call(at, compiler, function, (*args, *keywords.values(), result))
     recorder.name_results({RESULT: result})
     recorder.is_following = False
     return Traced(result, child_runs.with_children(recorder.build_run()), tuple(systems))
@@ -125,8 +125,8 @@ def why(traced: Traced | FollowedBlock, result: str = RESULT) -> Why:
     return explain_result(traced.run, result)
 
 
-def witness(function: FunctionType, recorder: Recorder, named: Iterable[str]) -> LazyWitness:
+def witness(function: FunctionType, recorder: Recorder, packages: Iterable[str]) -> LazyWitness:
     """Build the witness for the call of the function itself, which passes arguments of some names."""
     line = function.__code__.co_firstlineno
-    row = marshal.dumps((line, 0, line, 0, "", tuple(named), (), ()))
+    row = marshal.dumps((line, 0, line, 0, "", tuple(packages), (), ()))
     return LazyWitness(Module(recorder, function.__code__.co_filename, [row]), 0)

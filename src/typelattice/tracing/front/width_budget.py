@@ -9,7 +9,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import map_responsible_steps
 from typelattice.tracing.report.sentences import describe_step
-from typelattice.tracing.report.words import count_text, place
+from typelattice.tracing.report.words import count_text, location_text
 from typelattice.tracing.run_data.float_widths import dtype_width, operand_width
 from typelattice.tracing.run_data.run import Run
 
@@ -31,12 +31,12 @@ class Budget:
     results: bool = False
 
 
-def budget_message(run: Run, before: Run | None, budget: Budget) -> str:
+def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
     """Say where a test took wider floats than its budget, in lines; return "" where it did not.
 
-    `before` is the run before the test; what ran since is the test's.
+    `earlier_run` is the run before the test; what ran since is the test's.
     """
-    counts = [seen.count for seen in before.observations] if before else []
+    counts = [seen.count for seen in earlier_run.observations] if earlier_run else []
     counts += [0] * (len(run.observations) - len(counts))
     since = [
         i
@@ -73,11 +73,11 @@ def _excesses(predicted_run: PredictedRun, over: list[int]) -> list[list[str]]:
 
 
 def _lines(predicted_run: PredictedRun, cause: int, over: list[int]) -> Iterator[str]:
-    yield f"  {place(predicted_run.steps[cause].location)}: {predicted_run.steps[cause].text}"
+    yield f"  {location_text(predicted_run.steps[cause].location)}: {predicted_run.steps[cause].text}"
     yield f"    {describe_step(predicted_run, cause)}"
     others = [i for i in over if i != cause]
     if others:
-        location = place(predicted_run.steps[others[0]].location)
+        location = location_text(predicted_run.steps[others[0]].location)
         yield f"    then {location}: {describe_step(predicted_run, others[0])}"
     if others[1:]:
         yield f"    and {count_text(len(others) - 1, 'more step')} in this test"

@@ -18,14 +18,14 @@ from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
-    cast_back_words,
     cause_message,
     cause_sections,
+    describe_cast_back,
+    describe_mismatch,
+    describe_operands,
     divergence_lines,
-    operands_words,
-    otherwise_words,
 )
-from typelattice.tracing.report.words import count_text, place, size
+from typelattice.tracing.report.words import count_text, location_text, size_text
 from typelattice.tracing.run_data.run import (
     LOST_DIGITS,
     LOST_FRACTION,
@@ -61,8 +61,8 @@ RULES = {
 """The stable ids of what a report finds, each with its meaning; the last five are COSTS in their order."""
 
 DIVERGENCE_RULES = dict(zip(COSTS, [rule for rule in RULES if rule.startswith("TL1")], strict=True))
-WRONG = ("TL004", "TL005")
-NAMED = 2
+MISTAKE_RULES = ("TL004", "TL005")
+MAX_NAMED_MODULES = 2
 """Modules and functions that were not followed which a report names; more are counted by their reasons."""
 
 
@@ -85,13 +85,13 @@ class Entry:
 class Chapter:
     """Entries of one sort under a heading, with notes below the heading.
 
-    `rest` describes the entries that are not shown, from a number on.
+    `describe_rest` describes the entries that are not shown, from a number on.
     """
 
     name: str
     heading: str
     entries: tuple[Entry, ...]
-    rest: Callable[[int], str] = field(repr=False)
+    describe_rest: Callable[[int], str] = field(repr=False)
     brief: bool = False
     notes: tuple[str, ...] = ()
 
@@ -111,21 +111,21 @@ class Report:
             yield from chapter.entries
 
 
-def report_of(found: Findings, everything: bool = False) -> Report:
+def make_report(findings: Findings, everything: bool = False) -> Report:
     """Build the report of findings; with `everything` the summary names all that was not followed."""
-    run = found.predicted_run.run
+    run = findings.predicted_run.run
     empty = not run.operations and not run.opaque
-    chapters = () if empty else tuple(_make_chapters(found))
-    return Report(tuple(summary(found, everything)), chapters, empty)
+    chapters = () if empty else tuple(_make_chapters(findings))
+    return Report(tuple(summarise(findings, everything)), chapters, empty)
 
 
-def summary(found: Findings, everything: bool = False) -> Iterator[str]:
+def summarise(findings: Findings, everything: bool = False) -> Iterator[str]:
     """Say what ran, what has no rule, and what was not followed, in sentences."""
-    run = found.predicted_run.run
+    run = findings.predicted_run.run
     under = " and ".join(dict.fromkeys(run.systems.values()))
     ran = [
         s.location.file
-        for s in found.predicted_run.steps
+        for s in findings.predicted_run.steps
         if s.location and (is_operation(s) or isinstance(s, Opaque))
     ]
     files = count_text(len({*ran}), "file")
@@ -140,59 +140,59 @@ def summary(found: Findings, everything: bool = False) -> Iterator[str]:
         results = count_text(run.opaque, "array comes", "arrays come")
         share = f"{run.opaque_share:.1%} of those that are computed with"
         yield f"{results} from calls of which no rule is known ({share}): taken as seen"
-    left = [*_not_followed(found, everything)]
+    left = [*_describe_not_followed(findings, everything)]
     if left:
         yield f"not followed: {'; '.join(left)}"
-    if found.excused:
-        yield f"{count_text(found.excused, 'finding')} not shown: a comment says that it is meant"
+    if findings.excused:
+        yield f"{count_text(findings.excused, 'finding')} not shown: a comment says that it is meant"
     yield from run.summaries
 
 
-def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
+def _describe_not_followed(findings: Findings, everything: bool) -> Iterator[str]:
     """Name the modules and functions that were not followed, or count them by their reasons."""
-    run = found.predicted_run.run
+    run = findings.predicted_run.run
     left = sorted(run.not_followed, key=lambda each: each.reason)
     for reason, those in groupby(left, key=lambda each: each.reason):
         names = [each.name for each in those]
-        if everything or len(names) <= NAMED:
+        if everything or len(names) <= MAX_NAMED_MODULES:
             yield f"{', '.join(names)}: {reason}"
         else:
             yield f"{count_text(len(names), 'function or module', 'functions or modules')}: {reason}"
     if run.unfollowed_processes:
-        shown = run.commands if everything else run.commands[:NAMED]
+        shown = run.commands if everything else run.commands[:MAX_NAMED_MODULES]
         more = f" and {len(run.commands) - len(shown)} more" if len(run.commands) > len(shown) else ""
         which = f": {', '.join(shown)}{more}" if shown else ""
         children = count_text(run.unfollowed_processes, "child process", "child processes")
         yield f"{children} that the program started, and that left no run{which}"
 
 
-def _make_chapters(found: Findings) -> Iterator[Chapter]:
-    yield _make_causes_chapter(found)
-    if found.predicted_run.run.value_losses is not None:
-        yield _make_values_chapter(found.predicted_run.run.value_losses)
-    if found.cast_back:
+def _make_chapters(findings: Findings) -> Iterator[Chapter]:
+    yield _make_causes_chapter(findings)
+    if findings.predicted_run.run.value_losses is not None:
+        yield _make_values_chapter(findings.predicted_run.run.value_losses)
+    if findings.cast_back:
         entries = tuple(
-            _make_entry(found.predicted_run, "TL003", each.step, cast_back_words(each))
-            for each in found.cast_back
+            _make_entry(findings.predicted_run, "TL003", each.step, describe_cast_back(each))
+            for each in findings.cast_back
         )
         yield Chapter(
-            "cast-back", cast_back_heading(len(entries)), entries, _places_after(entries), brief=True
+            "cast-back", cast_back_heading(len(entries)), entries, rest_describer(entries), brief=True
         )
-    if found.weakness_changes:
-        yield _made_weak(found.weakness_changes)
-    for system, divergences in found.divergences.items():
-        yield _make_divergences_chapter(found.predicted_run, system, divergences, found.replays[system])
-    departures = found.predicted_run.departures
+    if findings.weakness_changes:
+        yield _make_weakness_chapter(findings.weakness_changes)
+    for system, divergences in findings.divergences.items():
+        yield _make_divergences_chapter(findings.predicted_run, system, divergences, findings.replays[system])
+    departures = findings.predicted_run.departures
     if departures:
         many = count_text(len(departures), "step")
         heading = f"{many} came out as the library is known to, and not as its rule says"
         yield Chapter(
             "departures",
             heading,
-            *_make_other_entries(found.predicted_run, "TL004", [*departures], departures),
+            *_make_other_entries(findings.predicted_run, "TL004", [*departures], departures),
             True,
         )
-    wrong = found.predicted_run.mismatches
+    wrong = findings.predicted_run.mismatches
     many = count_text(len(wrong), "mismatch", "mismatches")
     other = " other" if departures else ""
     heading = (
@@ -200,54 +200,58 @@ def _make_chapters(found: Findings) -> Iterator[Chapter]:
         if wrong
         else f"every{other} operation came out as its library's system says"
     )
-    yield Chapter("mismatches", heading, *_make_other_entries(found.predicted_run, "TL005", wrong, {}), True)
+    yield Chapter(
+        "mismatches", heading, *_make_other_entries(findings.predicted_run, "TL005", wrong, {}), True
+    )
 
 
-def _make_values_chapter(lost: Sequence[LossLocation]) -> Chapter:
+def _make_values_chapter(losses: Sequence[LossLocation]) -> Chapter:
     """Make the chapter of values that were lost, those that wrapped first."""
     entries = tuple(
         Entry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
-        for each in sorted(lost, key=_loss_order)
+        for each in sorted(losses, key=_loss_order)
     )
     heading = f"values were lost at {count_text(len(entries), 'place')}" if entries else "no value was lost"
-    return Chapter("values", heading, entries, _places_after(entries), brief=True)
+    return Chapter("values", heading, entries, rest_describer(entries), brief=True)
 
 
-def _loss_order(each: LossLocation) -> tuple[str, str, int, str]:
-    return each.loss.rule, each.location.file, each.location.line, each.text
+def _loss_order(place: LossLocation) -> tuple[str, str, int, str]:
+    return place.loss.rule, place.location.file, place.location.line, place.text
 
 
-def _describe_loss(each: LossLocation) -> str:
-    loss, times = each.loss, f", in {each.runs:,} runs" if each.runs > 1 else ""
+def _describe_loss(place: LossLocation) -> str:
+    loss, times = place.loss, f", in {place.runs:,} runs" if place.runs > 1 else ""
     return f"{loss.lost_count:,} of {count_text(loss.size, 'number')} {loss.description}{times}"
 
 
-def _made_weak(found: Sequence[WeaknessChange]) -> Chapter:
+def _make_weakness_chapter(changes: Sequence[WeaknessChange]) -> Chapter:
     """Make the chapter of arguments for which functions are compiled anew."""
-    entries = tuple(Entry("TL006", -1, each.location, each.text, _weak_words(each)) for each in found)
-    heading = f"functions are compiled anew for {count_text(len(entries), 'weak argument')}"
-    return Chapter("weak-arguments", heading, entries, _places_after(entries), brief=True)
-
-
-def _weak_words(each: WeaknessChange) -> str:
-    calls = (
-        f"in one call at {place(each.weak_call)}, and a strong one in another"
-        if each.weak_call == each.strong_call
-        else f"at {place(each.weak_call)}, and a strong one at {place(each.strong_call)}"
+    entries = tuple(
+        Entry("TL006", -1, each.location, each.text, _describe_weakness(each)) for each in changes
     )
-    return f"`{each.argument}` of {each.function} is a weak {each.dtype} {calls}; give it a dtype here"
+    heading = f"functions are compiled anew for {count_text(len(entries), 'weak argument')}"
+    return Chapter("weak-arguments", heading, entries, rest_describer(entries), brief=True)
 
 
-def _make_causes_chapter(found: Findings) -> Chapter:
-    causes = found.causes
+def _describe_weakness(change: WeaknessChange) -> str:
+    calls = (
+        f"in one call at {location_text(change.weak_call)}, and a strong one in another"
+        if change.weak_call == change.strong_call
+        else f"at {location_text(change.weak_call)}, and a strong one at {location_text(change.strong_call)}"
+    )
+    return f"`{change.argument}` of {change.function} is a weak {change.dtype} {calls}; give it a dtype here"
+
+
+def _make_causes_chapter(findings: Findings) -> Chapter:
+    causes = findings.causes
     more = sum(
         c.extra_bytes for c in causes
     )  # 0 where the wide dtype is meant, or arrays do not tell their sizes
-    took = f", which took {size(more)} more" if more else ""
+    took = f", which took {size_text(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
-    entries = tuple(_make_cause_entry(found.predicted_run, cause) for cause in causes)
+    entries = tuple(_make_cause_entry(findings.predicted_run, cause) for cause in causes)
     return Chapter(
-        "causes", heading if causes else "no float was widened by another", entries, _places_after(entries)
+        "causes", heading if causes else "no float was widened by another", entries, rest_describer(entries)
     )
 
 
@@ -276,7 +280,7 @@ def _make_divergences_chapter(
     heading = f"under {system} {count_text(len(costs), 'place')} would differ: {by_cost(costs)}"
     entries = tuple(_make_divergence_entry(predicted_run, each) for each in divergences)
     same = f"under {system} every step comes out alike"
-    notes = (*_describe_mode(system), *_never_asked(predicted_run, system, replayed))
+    notes = (*_describe_mode(system), *_describe_never_asked(predicted_run, system, replayed))
     return Chapter(f"under-{system}", heading if costs else same, entries, rest, notes=notes)
 
 
@@ -288,7 +292,7 @@ def _describe_mode(system: str) -> Iterator[str]:
         yield f"{system}: {title}"
 
 
-def _never_asked(predicted_run: PredictedRun, system: str, replayed: Replay) -> Iterator[str]:
+def _describe_never_asked(predicted_run: PredictedRun, system: str, replayed: Replay) -> Iterator[str]:
     """Say how many operations were predicted by rule alone for a system, and how they are marked."""
     known: dict[int, bool] = {}  # steps of equal operands share one outcome
     unasked = operations = 0
@@ -301,12 +305,14 @@ def _never_asked(predicted_run: PredictedRun, system: str, replayed: Replay) -> 
         yield f"{system} was never asked {of}: its rule answers there, marked {UNASKED}"
 
 
-def _make_divergence_entry(predicted_run: PredictedRun, each: Divergence) -> Entry:
+def _make_divergence_entry(predicted_run: PredictedRun, divergence: Divergence) -> Entry:
     def sections() -> Iterator[tuple[str, Sequence[str]]]:
-        yield each.cost, [*divergence_lines(predicted_run, each)]
+        yield divergence.cost, [*divergence_lines(predicted_run, divergence)]
 
-    message = f"under {each.system}: {next(divergence_lines(predicted_run, each))}"
-    return _make_entry(predicted_run, DIVERGENCE_RULES[each.cost], each.steps[0], message, sections)
+    message = f"under {divergence.system}: {next(divergence_lines(predicted_run, divergence))}"
+    return _make_entry(
+        predicted_run, DIVERGENCE_RULES[divergence.cost], divergence.steps[0], message, sections
+    )
 
 
 def _make_other_entries(
@@ -316,8 +322,8 @@ def _make_other_entries(
     entries = tuple(
         _make_entry(
             predicted_run, rule, i,
-            f"{name_in_source(predicted_run.steps[i])} of {operands_words(predicted_run, i)} "
-            f"{otherwise_words(predicted_run, i, reasons)}",
+            f"{name_in_source(predicted_run.steps[i])} of {describe_operands(predicted_run, i)} "
+            f"{describe_mismatch(predicted_run, i, reasons)}",
         )
         for i in steps
     )  # fmt: skip
@@ -335,5 +341,5 @@ def _make_entry(
     return Entry(rule, i, step.location, step.text, message, sections)
 
 
-def _places_after(entries: Sequence[Entry]) -> Callable[[int], str]:
+def rest_describer(entries: Sequence[Entry]) -> Callable[[int], str]:
     return lambda shown: f"{count_text(len(entries) - shown, 'place')} more"

@@ -9,7 +9,7 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.report.model import report_of
+from typelattice.tracing.report.model import make_report
 from typelattice.tracing.report.sarif_and_github import entry_data
 from typelattice.tracing.run_data.run import Run
 
@@ -41,7 +41,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         }
         for i, (step, seen) in enumerate(run)
     ]
-    report = report_of(findings(run, systems), everything=True)
+    report = make_report(findings(run, systems), everything=True)
     return {
         "typelattice": "run",
         "version": VERSION,

@@ -24,12 +24,12 @@ class ProposedCast:
     """An expression at a source location, and the text that casts it."""
 
     location: SourceLocation
-    before: str
-    after: str
+    old_code: str
+    new_code: str
 
     def apply(self, line: str) -> str:
         """Change a source line; return it as it is if the expression does not stand there exactly once."""
-        return line.replace(self.before, self.after) if line.count(self.before) == 1 else line
+        return line.replace(self.old_code, self.new_code) if line.count(self.old_code) == 1 else line
 
 
 def propose_casts(predicted_run: PredictedRun, cause: Cause) -> Iterator[ProposedCast]:

@@ -17,11 +17,11 @@ from typelattice.tracing.findings.dtype_origin import find_dtype_origin
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
 from typelattice.tracing.findings.suggested_casts import CastPlan, PlannedCast, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.report.words import count_text, place, size
+from typelattice.tracing.report.words import count_text, location_text, size_text
 from typelattice.tracing.run_data.float_widths import with_width_of
 from typelattice.tracing.steps.called_name import name_in_source
 
-ASKED = ", as the code asks"
+AS_REQUESTED = ", as the code asks"
 MAX_OTHER_PLACES = 3
 """Other places at which a cause widened floats that are shown; of the rest it is said how many there are."""
 
@@ -44,7 +44,7 @@ def cause_sections(predicted_run: PredictedRun, cause: Cause) -> Iterator[tuple[
         yield "wide", [_line_of(predicted_run, first), describe_step(predicted_run, first)]
     origins = find_dtype_origin(predicted_run.steps[first], predicted_run.run.sources)
     if origins:
-        lines = [f"{place(each.location)}: {each.text}" for each in origins[:MAX_OTHER_PLACES]]
+        lines = [f"{location_text(each.location)}: {each.text}" for each in origins[:MAX_OTHER_PLACES]]
         more = (
             [f"and {count_text(len(origins) - MAX_OTHER_PLACES, 'place')} more"]
             if len(origins) > MAX_OTHER_PLACES
@@ -65,12 +65,10 @@ def cause_sections(predicted_run: PredictedRun, cause: Cause) -> Iterator[tuple[
         yield "also at", [*also[:MAX_OTHER_PLACES], *more]
     yield "follows", [_describe_following(predicted_run, cause)]
     if cause.result_names:
-        yield "results", [_result_words(cause.result_names)]
+        yield "results", [_describe_results(cause.result_names)]
     if cause.extra_bytes:
-        yield (
-            "costs",
-            [f"{size(cause.extra_bytes)} more than in {with_width_of(cause.wide_dtype, cause.narrow_dtype)}"],
-        )
+        narrow = with_width_of(cause.wide_dtype, cause.narrow_dtype)
+        yield "costs", [f"{size_text(cause.extra_bytes)} more than in {narrow}"]
     decided = (
         predicted_run.predict_with_narrow_floats(cause.step)
         if predicted_run.is_always_wide(cause.step)
@@ -91,7 +89,7 @@ def _describe_following(predicted_run: PredictedRun, cause: Cause) -> str:
     )
 
 
-def _result_words(names: Sequence[str]) -> str:
+def _describe_results(names: Sequence[str]) -> str:
     """Name the results that a cause made wide."""
     shown = ", ".join(names[:MAX_OTHER_PLACES])
     return f"{shown} and {len(names) - MAX_OTHER_PLACES:,} more" if len(names) > MAX_OTHER_PLACES else shown
@@ -104,7 +102,7 @@ def _collect_sources(predicted_run: PredictedRun, steps: Iterable[int]) -> set[o
 def _line_of(predicted_run: PredictedRun, i: int) -> str:
     """Return the source location and the text of a step."""
     step = predicted_run.steps[i]
-    return f"{place(step.location)}: {step.text}" if step.location else step.text
+    return f"{location_text(step.location)}: {step.text}" if step.location else step.text
 
 
 def _list_lines_of(predicted_run: PredictedRun, steps: Iterable[int]) -> list[str]:
@@ -117,14 +115,14 @@ def describe_step(predicted_run: PredictedRun, i: int) -> str:
     step, given = predicted_run.steps[i], predicted_run.result_of(i)
     match step:
         case Cast():
-            return f"casts {operands_words(predicted_run, i)} to {given} explicitly"
+            return f"casts {describe_operands(predicted_run, i)} to {given} explicitly"
         case Created():
-            return f"makes {given}{'' if step.dtype is None else ASKED}"
-        case Opaque() if _with_a_list(predicted_run, i):
-            of = f"{operands_words(predicted_run, i)} and a list or the like"
+            return f"makes {given}{'' if step.dtype is None else AS_REQUESTED}"
+        case Opaque() if _has_list_operand(predicted_run, i):
+            of = f"{describe_operands(predicted_run, i)} and a list or the like"
             return f"{name_in_source(step)} of {of} gives {given}"
         case Opaque() if predicted_run.inputs[i]:
-            return f"makes {given} of {operands_words(predicted_run, i)}; no rule of it is known"
+            return f"makes {given} of {describe_operands(predicted_run, i)}; no rule of it is known"
         case Opaque():
             return f"makes {given}; no rule of it is known"
         case Input():
@@ -134,11 +132,11 @@ def describe_step(predicted_run: PredictedRun, i: int) -> str:
         return f"writes {value} into {into}"
     why = ", as it does of narrower floats" if predicted_run.is_always_wide(i) else ""
     if step.asked_dtype is not None:
-        why = ASKED
-    return f"{name_in_source(step)} of {operands_words(predicted_run, i)} gives {given}{why}"
+        why = AS_REQUESTED
+    return f"{name_in_source(step)} of {describe_operands(predicted_run, i)} gives {given}{why}"
 
 
-def otherwise_words(predicted_run: PredictedRun, i: int, reasons: Mapping[int, str]) -> str:
+def describe_mismatch(predicted_run: PredictedRun, i: int, reasons: Mapping[int, str]) -> str:
     """Describe a result that contradicts its library's own system, with the reason if it is known."""
     gave, said = predicted_run.result_of(i), predicted_run.predictions[i]
     if i in reasons:
@@ -146,7 +144,7 @@ def otherwise_words(predicted_run: PredictedRun, i: int, reasons: Mapping[int, s
     return f"gave {gave}, by our rules {said.marked}"
 
 
-def operands_words(predicted_run: PredictedRun, i: int) -> str:
+def describe_operands(predicted_run: PredictedRun, i: int) -> str:
     """Describe the observed operands of a step, each once."""
     step = predicted_run.steps[i]
     those = step.operands if isinstance(step, Call) else predicted_run.inputs[i]
@@ -154,7 +152,7 @@ def operands_words(predicted_run: PredictedRun, i: int) -> str:
     return " and ".join(dict.fromkeys(told)) if len(told) < 4 else ", ".join(dict.fromkeys(told))
 
 
-def _with_a_list(predicted_run: PredictedRun, i: int) -> bool:
+def _has_list_operand(predicted_run: PredictedRun, i: int) -> bool:
     """Return True if an opaque step has a known operation of two operands, one of which is no array."""
     step = predicted_run.steps[i]
     known = OPERATIONS.get(step.name) if isinstance(step, Opaque) else None
@@ -175,13 +173,13 @@ def _describe_remedy(predicted_run: PredictedRun, cause: Cause) -> list[str]:
     """Describe the casts that stop a cause, and how much they stop."""
     found = plan_casts(predicted_run, cause)
     step = predicted_run.steps[cause.step]
-    if found is None and _with_a_list(predicted_run, cause.step):
+    if found is None and _has_list_operand(predicted_run, cause.step):
         return [f"make an array of {cause.narrow_dtype} of that first (not tried: it was not followed)"]
     if found is None and isinstance(step, Opaque):
         return [f"not known: typelattice has no rule of {name_in_source(step)}, and cannot replay it"]
     if found is None:
         return [f"no cast was found that keeps it {cause.narrow_dtype}"]
-    what = size(found.bytes) if found.bytes else "this"  # a list's array has no size
+    what = size_text(found.bytes) if found.bytes else "this"  # a list's array has no size
     casts = list(dict.fromkeys(_cast_line(predicted_run, c) for c in found.casts))
     return [
         f"cast {what} to {found.target}, and {_describe_kept(predicted_run, cause, found)}:",
@@ -196,7 +194,7 @@ def _describe_remedy(predicted_run: PredictedRun, cause: Cause) -> list[str]:
 def _describe_compiled_calls(predicted_run: PredictedRun, narrowed: Set[int]) -> list[str]:
     """Name the calls of compiled functions that take an array which the casts make narrow."""
     calls = [
-        f"{place(t.location)}: {t.text}"
+        f"{location_text(t.location)}: {t.text}"
         for t in predicted_run.run.compiled_call_arguments
         if t.step in narrowed
     ]
@@ -205,30 +203,30 @@ def _describe_compiled_calls(predicted_run: PredictedRun, narrowed: Set[int]) ->
     return ["a compiled function takes the array, and may refuse another dtype:", *dict.fromkeys(calls)]
 
 
-def _describe_kept(predicted_run: PredictedRun, cause: Cause, found: CastPlan) -> str:
+def _describe_kept(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) -> str:
     """Say how many steps stay narrow in a replay with some casts."""
-    if not found.narrow_steps:
+    if not plan.narrow_steps:
         return "nothing is widened"
     wide = with_width_of(cause.wide_dtype, cause.narrow_dtype)
     verb, verbs = ("stays", "stay") if wide is cause.narrow_dtype else ("becomes", "become")
-    of = {*cause.widening_steps, *cause.later_wide_steps} - {*found.unknown_steps}
-    left = _collect_sources(predicted_run, of - {*found.narrow_steps})
+    of = {*cause.widening_steps, *cause.later_wide_steps} - {*plan.unknown_steps}
+    left = _collect_sources(predicted_run, of - {*plan.narrow_steps})
     texts = len(_collect_sources(predicted_run, of))
     if left:
         return f"{texts - len(left):,} of {count_text(texts, 'step')} {verbs} {wide}"
-    if found.unknown_steps:
+    if plan.unknown_steps:
         return f"{count_text(texts, 'step')} {verb if texts == 1 else verbs} {wide}"
     return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
-def _describe_unknown(predicted_run: PredictedRun, found: CastPlan | Divergence) -> Iterator[str]:
+def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | Divergence) -> Iterator[str]:
     """Name the calls without a rule that take a changed array, and count the steps that follow them."""
-    if not found.unknown_steps:
+    if not finding.unknown_steps:
         return
-    takers = _list_lines_of(predicted_run, found.opaque_consumers)
+    takers = _list_lines_of(predicted_run, finding.opaque_consumers)
     after = len(
-        _collect_sources(predicted_run, found.unknown_steps)
-        - _collect_sources(predicted_run, found.opaque_consumers)
+        _collect_sources(predicted_run, finding.unknown_steps)
+        - _collect_sources(predicted_run, finding.opaque_consumers)
     )
     then = f", nor {count_text(after, 'step')} after it" if after else ""
     yield f"a replay does not tell what these calls give{then}; only a new run does:"
@@ -242,20 +240,20 @@ def _cast_line(predicted_run: PredictedRun, c: PlannedCast) -> str:
     if c.consumer is None:
         return _line_of(predicted_run, c.producer)
     at = predicted_run.steps[c.consumer]
-    return f"{place(at.location)}: {operand_text(predicted_run, c.producer, at)} in {at.text}"
+    return f"{location_text(at.location)}: {operand_text(predicted_run, c.producer, at)} in {at.text}"
 
 
-def operand_text(predicted_run: PredictedRun, i: int, at: Step) -> str:
-    """Return the source text of step `i`, as it is written in step `at` that uses it.
+def operand_text(predicted_run: PredictedRun, i: int, using_step: Step) -> str:
+    """Return the source text of step `i`, as it is written in the step that uses it.
 
     In a binary operation `x * y` that is `x` or `y`. In any other step it is the text of step `i` itself.
     """
     try:
-        written = parse(at.text, mode="eval").body
+        written = parse(using_step.text, mode="eval").body
     except SyntaxError:  # it is a statement, or cut short
         written = None
-    if isinstance(written, BinOp) and len(at.inputs) == 2:
-        return unparse((written.left, written.right)[at.inputs.index(i)])
+    if isinstance(written, BinOp) and len(using_step.inputs) == 2:
+        return unparse((written.left, written.right)[using_step.inputs.index(i)])
     return predicted_run.steps[i].text
 
 
@@ -269,15 +267,15 @@ def cast_back_heading(places: int) -> str:
     return f"{count_text(places, 'place')} {does}: that widens nothing, but takes time"
 
 
-def cast_back_words(each: CastBack) -> str:
+def describe_cast_back(cast_back: CastBack) -> str:
     """Describe a place that computes in a wider float than it writes."""
-    return f"computes in {each.compute_dtype}, writes {each.written_dtype}"
+    return f"computes in {cast_back.compute_dtype}, writes {cast_back.written_dtype}"
 
 
 def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Iterator[str]:
     """Describe a divergence: both results, the lost values, and the later steps that differ by it."""
     i = divergence.steps[0]
-    of = operands_words(predicted_run, i)
+    of = describe_operands(predicted_run, i)
     said = f"{name_in_source(predicted_run.steps[i])}{f' of {of}' if of else ''}"
     if divergence.outcome.operand is None:
         mark = UNASKED if divergence.outcome.never_asked else ""

@@ -14,11 +14,11 @@ from typelattice.tracing.findings.chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes
 from typelattice.tracing.report.sentences import cause_sections, describe_step
-from typelattice.tracing.report.words import place
+from typelattice.tracing.report.words import location_text
 from typelattice.tracing.run_data.run import Run
 
-LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d{1,9})")
-MOST_NAMED = 8  # results that an error lists
+LINE_PATTERN = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d{1,9})")
+MAX_NAMED_RESULTS = 8  # results that an error lists
 
 
 class ResultError(TypelatticeError, LookupError):
@@ -66,30 +66,30 @@ def explain_result(run: Run, name: str) -> Why:
 
     Raises ResultError if the run has no such result.
     """
-    i = _step_of(run, name)
+    i = _find_step(run, name)
     checked = predict_run(run)
     links = find_dtype_chain(checked, i)
     steps = tuple(
-        ChainLink(place(checked.steps[j].location), checked.steps[j].text, describe_step(checked, j))
+        ChainLink(location_text(checked.steps[j].location), checked.steps[j].text, describe_step(checked, j))
         for j in links
     )
     own = checked.result_of(i)
     return Why(name, own.dtype if own else None, steps, _describe_remedy(checked, links))
 
 
-def _step_of(run: Run, name: str) -> int:
+def _find_step(run: Run, name: str) -> int:
     found = run.results.get(name)
     if found is not None:
         return found
-    if asked := LINE.fullmatch(name):
-        last = _last_at(run, asked["file"], int(asked["line"]))
+    if asked := LINE_PATTERN.fullmatch(name):
+        last = _find_last_step(run, asked["file"], int(asked["line"]))
         if last is not None:
             return last
         raise ResultError(f"no array was computed at line {clip_text(name, 80)}; see the lines of the report")
     raise ResultError(_describe_unknown(name, run.results))
 
 
-def _last_at(run: Run, file: str | None, line: int) -> int | None:
+def _find_last_step(run: Run, file: str | None, line: int) -> int | None:
     """Find the last step at a line of a file, which may be named by its end alone."""
     found = None
     for i, (step, seen) in enumerate(run):
@@ -105,8 +105,8 @@ def _describe_unknown(name: str, results: Mapping[str, int]) -> str:
         return f"{what}{close}"
     if not results:
         return f"{what}: none is bound to a name in the end; name a line, such as 12 or file.py:12"
-    listed = ", ".join([*results][:MOST_NAMED])
-    return f"{what}; there are {listed}{', ...' if len(results) > MOST_NAMED else ''}, or name a line"
+    listed = ", ".join([*results][:MAX_NAMED_RESULTS])
+    return f"{what}; there are {listed}{', ...' if len(results) > MAX_NAMED_RESULTS else ''}, or name a line"
 
 
 def _describe_remedy(predicted_run: PredictedRun, links: tuple[int, ...]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Link, Vertex
-from typelattice.rendering.layered import Placed, Rect, lay_out
+from typelattice.rendering.layered import PlacedDiagram, Rect, lay_out
 
 GRAPHS = json.loads((Path(__file__).parents[1] / "seeds/jep9407_graphs.json").read_text())["graphs"]
 Pair = tuple[float, float]
@@ -30,18 +30,18 @@ def overlap(a: Rect, b: Rect) -> bool:
     return abs(a.x - b.x) < (a.width + b.width) / 2 - 0.1 and abs(a.y - b.y) < (a.height + b.height) / 2 - 0.1
 
 
-def check(drawn: Placed) -> None:
+def check(drawn: PlacedDiagram) -> None:
     """What holds of every drawing."""
-    units = [b.at for b in drawn.boxes]
+    units = [b.rect for b in drawn.boxes]
     members = {v for b in drawn.boxes for v in b.members}
-    units += [n.at for n in drawn.nodes if n.vertex.id not in members]
+    units += [n.rect for n in drawn.nodes if n.vertex.id not in members]
     assert not [(a, b) for a, b in combinations(units, 2) if overlap(a, b)], "two nodes overlap"
     for at in units:
         assert at.left >= -0.1 and at.right <= drawn.width + 0.1
         assert at.y - at.height / 2 >= -0.1 and at.y + at.height / 2 <= drawn.height + 0.1
-    at = {n.vertex.id: n.at for n in drawn.nodes}
+    at = {n.vertex.id: n.rect for n in drawn.nodes}
     for box in drawn.boxes:
-        at |= dict.fromkeys(box.members, box.at)
+        at |= dict.fromkeys(box.members, box.rect)
     for edge in drawn.edges:
         ends = at[edge.sources[0]], at[edge.targets[0]]
         assert edge.points[0][1] == ends[0].y and edge.points[-1][1] == ends[1].y
@@ -85,13 +85,13 @@ def test_every_arrow_is_drawn_once(given: tuple[list[tuple[int, int]], list[floa
 @pytest.mark.parametrize("name", one_in(3, tl.systems(), 2))
 @pytest.mark.parametrize("small", [False, True])
 def test_every_system_is_drawn_clean(name: str, small: bool) -> None:
-    drawn = tl.draw(name, small=small).placed
+    drawn = tl.draw(name, small=small).placed_diagram
     check(drawn)
     levels = [y for _, y in drawn.rows]
     assert levels == sorted(levels)
     across: dict[float, list[tuple[float, float]]] = {}
     for n in drawn.nodes:
-        across.setdefault(n.at.left, []).append((n.vertex.row, n.at.y))
+        across.setdefault(n.rect.left, []).append((n.vertex.row, n.rect.y))
     for column in across.values():
         ordered = sorted(column, key=lambda place: place[1])
         assert [row for row, _ in ordered] == sorted(row for row, _ in column), "a kind leaves its row"
@@ -135,8 +135,8 @@ def test_no_more_arrows_cross_than_where_the_documents_placed_the_nodes_by_hand(
 
 
 def test_a_lattice_of_jax_has_no_crossing_and_numpys_has_those_of_two_covers() -> None:
-    assert tl.draw("jax").placed.crossings == 0
-    assert tl.draw("numpy").placed.crossings == 2
+    assert tl.draw("jax").placed_diagram.crossings == 0
+    assert tl.draw("numpy").placed_diagram.crossings == 2
 
 
 def test_a_long_arrow_takes_a_level_of_its_own_and_keeps_it() -> None:
@@ -144,7 +144,7 @@ def test_a_long_arrow_takes_a_level_of_its_own_and_keeps_it() -> None:
     drawn = lay_out(diagram(edges, [0.0] * 5))
     (long,) = [e for e in drawn.edges if (e.sources, e.targets) == (("0",), ("4",))]
     bends = {y for _, y in long.points[2:-2]}
-    assert len(bends) == 1 and bends.isdisjoint({n.at.y for n in drawn.nodes})
+    assert len(bends) == 1 and bends.isdisjoint({n.rect.y for n in drawn.nodes})
 
 
 def test_what_leads_in_a_circle_is_drawn_with_an_arrow_that_goes_back() -> None:
@@ -155,7 +155,7 @@ def test_what_leads_in_a_circle_is_drawn_with_an_arrow_that_goes_back() -> None:
 
 
 def test_vertices_with_the_same_arrows_share_a_box_from_three_on() -> None:
-    boxes = tl.draw("torch").placed.boxes
+    boxes = tl.draw("torch").placed_diagram.boxes
     assert [b.members for b in boxes] == [("uint16", "uint32", "uint64")]
     assert not lay_out(diagram([(0, 1), (0, 2)], [0.0] * 3)).boxes
 

@@ -72,7 +72,7 @@ def test_indices_that_are_no_integers_under_another_system_are_refused_there() -
     assert str(program.under("numpy").result) == "float32"
     program = tl.program("take(x, i / 2)", x="float32", i="int64")
     (*_, outcome) = program.under("numpy")
-    assert outcome.refused
+    assert outcome.is_refused
     assert outcome.reason == "take takes integers for indices, not float64; cast them first, e.g. to int64"
 
 

@@ -161,7 +161,7 @@ def test_a_list_that_no_operation_takes_is_not_said_to_come_out_narrower() -> No
 def test_a_list_that_the_program_makes_an_array_of_is_an_array_under_every_system() -> None:
     for code in ("np.asarray([1.0, 2.0, 3.0]) + x", "np.array([x, [1, 2, 3]]) + x"):
         _, run = followed(code, ARRAYS)
-        assert not any(outcome.refused for outcome in run.under("jax")), code
+        assert not any(outcome.is_refused for outcome in run.under("jax")), code
 
 
 def test_a_list_is_assigned_where_the_library_takes_it_there() -> None:

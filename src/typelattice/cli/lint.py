@@ -46,7 +46,7 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _data(path: str, system: str, found: Linted) -> dict[str, object]:
+def _data(path: str, system: str, linted: Linted) -> dict[str, object]:
     differences = [
         {
             "line": d.stated.line,
@@ -56,10 +56,10 @@ def _data(path: str, system: str, found: Linted) -> dict[str, object]:
             "observed": d.observed,
             "rule": d.rule,
         }
-        for d in found.differences
+        for d in linted.differences
     ]
-    unread = [{"line": line, "text": text} for line, text in found.unread]
-    counted = {"file": path, "system": system, "compared": found.compared}
+    unread = [{"line": line, "text": text} for line, text in linted.unread]
+    counted = {"file": path, "system": system, "compared": linted.compared}
     return {**counted, "differences": differences, "unread": unread}
 
 

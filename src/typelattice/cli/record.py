@@ -56,9 +56,9 @@ def run(args: Namespace) -> Paragraphs:
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
 
 
-def _save(found: Recording, output: Path, base: str | None) -> None:
+def _save(recording: Recording, output: Path, base: str | None) -> None:
     """Write a recording. Raises FileError, or RecordingError if it could only be written elsewhere."""
-    kept = rest_on_base(found, base) if base else found
+    kept = rest_on_base(recording, base) if base else recording
     try:
         save_recording(kept, output)
     except FileError as e:

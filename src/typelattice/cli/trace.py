@@ -26,7 +26,7 @@ from typelattice.cli.interrupts import raise_on_interrupt
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
 from typelattice.facts.gc_pause import gc_paused
-from typelattice.rendering.terminal import OutputError, layout, show
+from typelattice.rendering.terminal import OutputError, layout, print_output
 
 if TYPE_CHECKING:
     from typelattice.programs.program import AnySystem
@@ -129,11 +129,11 @@ def run(args: Namespace) -> Paragraphs:
             write_text(report_file, "\n".join(lines) + "\n")
             return
         try:
-            show(lines, errors)
+            print_output(lines, errors)
         except OutputError as e:  # the script may have closed it
-            if not e.unread:
+            if not e.is_unread:
                 with suppress(OutputError):
-                    show(lines, output)
+                    print_output(lines, output)
 
     with raise_on_interrupt():
         ended = run_script(

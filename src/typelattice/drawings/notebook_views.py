@@ -36,7 +36,7 @@ def html(x: object) -> str | None:
     if isinstance(x, Criteria):
         return _words(str(x))
     if isinstance(x, Promotion):  # its words stand below as text, in place of the notes
-        placed = draw(x).placed
+        placed = draw(x).placed_diagram
         bare = replace(placed, diagram=replace(placed.diagram, notes=()))
         return f"<div>{Drawing(repr(x), bare)._repr_html_()}{_words(explanation(x))}</div>"
     try:
@@ -73,8 +73,8 @@ def _drawings(x: object) -> Iterator[Drawing]:
             yield draw(x.system)
 
 
-def _draw_change(before: System, after: System) -> Drawing:
-    return Drawing(after.name, laid_out(comparison_diagram(before, after)))
+def _draw_change(old_system: System, new_system: System) -> Drawing:
+    return Drawing(new_system.name, laid_out(comparison_diagram(old_system, new_system)))
 
 
 def _words(text: str) -> str:

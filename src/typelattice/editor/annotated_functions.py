@@ -12,7 +12,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.files.text import systems
 from typelattice.programs.make_program import program
-from typelattice.programs.source.name_meanings import library_called
+from typelattice.programs.source.name_meanings import library_of_name
 from typelattice.programs.source.quiet_parser import parse
 
 DEFAULT_SYSTEM = "numpy"  # the system of a file that imports no library
@@ -43,7 +43,7 @@ def _system(tree: ast.Module) -> str:
         named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         named += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
         for module in named:
-            library = library_called(module.partition(".")[0])
+            library = library_of_name(module.partition(".")[0])
             if library in libraries:
                 return library
     return DEFAULT_SYSTEM

@@ -8,7 +8,7 @@ from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.dot import dot
 from typelattice.rendering.drawing_svg import path, svg
 from typelattice.rendering.json import document
-from typelattice.rendering.layered import Placed, Rect
+from typelattice.rendering.layered import PlacedDiagram, Rect
 from typelattice.rendering.link_routes import route_links
 from typelattice.rendering.mermaid import mermaid
 from typelattice.rendering.text_drawing import sketch
@@ -26,24 +26,24 @@ class Drawing:
     """
 
     name: str
-    placed: Placed
+    placed_diagram: PlacedDiagram
 
     @property
     def svg(self) -> str:
         """The drawing as an SVG file by itself."""
-        return svg(self.placed)
+        return svg(self.placed_diagram)
 
     def to(self, format: str) -> str:
         """Return the drawing as text in a format: text, svg, dot, mermaid or json. Raises DrawingError."""
         match format:
             case "text":
-                return sketch(self.placed)
+                return sketch(self.placed_diagram)
             case "svg":
                 return self.svg
             case "dot":
-                return dot(self.placed.diagram)
+                return dot(self.placed_diagram.diagram)
             case "mermaid":
-                return mermaid(self.placed.diagram)
+                return mermaid(self.placed_diagram.diagram)
             case "json":
                 return document("drawing", self.data())
             case "png":
@@ -62,7 +62,7 @@ class Drawing:
 
     def data(self) -> dict[str, object]:
         """Return the drawing as JSON data: lengths in pixels, `x` and `y` of the middles, y downwards."""
-        p = self.placed
+        p = self.placed_diagram
         return {
             "title": p.diagram.title,
             "width": p.width,
@@ -72,12 +72,12 @@ class Drawing:
             "nodes": [
                 {
                     "id": n.vertex.id, "label": n.vertex.label, "kind": n.vertex.kind,
-                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect_data(n.at),
+                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect_data(n.rect),
                 }
                 for n in p.nodes
             ],
             "boxes": [
-                {"id": f"box {i}", "members": list(b.members), "kind": b.kind, **_rect_data(b.at)}
+                {"id": f"box {i}", "members": list(b.members), "kind": b.kind, **_rect_data(b.rect)}
                 for i, b in enumerate(p.boxes)
             ],
             "edges": [
@@ -98,7 +98,7 @@ class Drawing:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        p = self.placed
+        p = self.placed_diagram
         counts = f"{len(p.nodes)} nodes, {len(p.diagram.arrows)} arrows, {p.crossings} crossings"
         return f"<drawing of {self.name}: {counts}>"
 
@@ -109,8 +109,8 @@ class Drawing:
         return self.svg
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto">{svg(self.placed, within=True)}</div>'
+        return f'<div style="overflow-x:auto">{svg(self.placed_diagram, is_embedded=True)}</div>'
 
 
-def _rect_data(at: Rect) -> dict[str, float]:
-    return {"x": at.x, "y": at.y, "width": at.width, "height": at.height}
+def _rect_data(rect: Rect) -> dict[str, float]:
+    return {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height}

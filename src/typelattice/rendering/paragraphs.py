@@ -30,7 +30,7 @@ class Layout:
         """Return a line folded to the width that a margin leaves."""
         return "\n".join(" " * margin + row for row in _fold_line(line, self.width - margin))
 
-    def beside(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
+    def join_columns(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
         """Write a heading in a column of `stub` characters, with lines beside it; a longer one stands above.
 
         >>> print(Layout().beside("casts", ["int8 to int16: loses nothing", "uint8 to int16: loses nothing"]))

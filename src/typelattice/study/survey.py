@@ -1,4 +1,5 @@
 """A grid of systems, laws and criteria: the laws that each keeps, and the criteria that it breaks."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ NOT_ASKED = "-"
 HEADS = dict(zip(LAWS, ("idem", "comm", "assoc", "bounds", "free", "mono", "dist", "id", "top"), strict=True))
 
 
-def survey(
+def laws_overview(
     systems: Iterable[str | Path | System] | None = None,
     tier: TierChoice = "array",
     dtypes: Iterable[object] | None = None,
@@ -39,10 +40,10 @@ def survey(
     chosen = None if dtypes is None else list(dtypes)
     heads = [
         Cell("n", (), "operands"), *(Cell(HEADS[law], (), f"{law}: {about}") for law, about in LAWS.items()),
-        Cell("pairs", (), "pairs of operands"), *(Cell(c.head, (), c.about) for c in CRITERIA.values()),
+        Cell("pairs", (), "pairs of operands"), *(Cell(c.head, (), c.description) for c in CRITERIA.values()),
     ]  # fmt: skip
     renamed = "; ".join(f"{HEADS[law]} {law}" for law in LAWS if HEADS[law] != law)
-    criteria_heads = "; ".join(f"{c.head} {c.about}" for c in CRITERIA.values())
+    criteria_heads = "; ".join(f"{c.head} {c.description}" for c in CRITERIA.values())
     notes = (
         f"✓ the law holds, ✗ it does not, ? not known: `typelattice laws SYSTEM` says more. "
         f"n operands; {renamed}",
@@ -64,6 +65,8 @@ def _row(s: System, tier: TierChoice, dtypes: Sequence[object] | None, length: i
     yield Cell(str(len(judged.operands)))
     for verdict in judged.values():
         yield Cell(verdict.mark, () if verdict else ("differs",), str(verdict))
-    yield Cell(str(priced.asked))
+    yield Cell(str(priced.pair_count))
     for name, pairs in priced.items():
-        yield Cell(str(len(pairs)), (), list_pairs(pairs) if pairs else f"no pair: {CRITERIA[name].about}")
+        yield Cell(
+            str(len(pairs)), (), list_pairs(pairs) if pairs else f"no pair: {CRITERIA[name].description}"
+        )

@@ -21,7 +21,7 @@ class ExplicitCast:
 
     source: DType
     target: DType
-    says: CastRule
+    cast_rule: CastRule
     rule: Rule
 
 
@@ -44,22 +44,22 @@ class Outcome:
         return self.operand.dtype if self.operand else None
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Return True if this step itself is refused."""
         return self.reason is not None
 
     @property
-    def observed(self) -> Observed | None:
+    def recorded_answer(self) -> Observed | None:
         """The recorded answer of the library; None if it was never asked, or if no rule decides the step."""
         from typelattice.recorded.observed import observed  # takes long to load, and few programs ask
 
         p = self.promotion
-        return observed(p) if p and self.refused == (p.dtype is None) else None
+        return observed(p) if p and self.is_refused == (p.dtype is None) else None
 
     @property
     def recorded_departure(self) -> Observed | None:
         """The recorded answer of the library if it contradicts the rule; later steps follow the rule."""
-        return seen if (seen := self.observed) and seen.departs else None
+        return seen if (seen := self.recorded_answer) and seen.departs else None
 
     @property
     def never_asked(self) -> bool:
@@ -72,10 +72,10 @@ class Outcome:
         from typelattice.recorded.unasked import is_unasked
 
         p = self.promotion
-        return p is not None and self.refused == (p.dtype is None) and is_unasked(p)
+        return p is not None and self.is_refused == (p.dtype is None) and is_unasked(p)
 
     @property
-    def marked(self) -> str:
+    def text_with_mark(self) -> str:
         """The outcome as pages show it: with `?` behind it if the library was never asked.
 
         >>> from typelattice import program
@@ -88,7 +88,7 @@ class Outcome:
 
     def __str__(self) -> str:
         if self.operand is None:
-            return "refused" if self.refused else "not reached"
+            return "refused" if self.is_refused else "not reached"
         if self.operand.tier == "scalar":
             return f"Python {self.operand.kind.word}"
         return f"{self.operand.dtype}{'*' if self.operand.weak else ''}"

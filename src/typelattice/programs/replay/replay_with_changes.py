@@ -11,45 +11,47 @@ from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import FindEvaluator
 
 
-def replay_with_changes(
+def replay_with_replaced_outcomes(
     steps: Sequence[Step],
     find_evaluator: FindEvaluator,
     outcomes: Sequence[Outcome],
-    instead: Mapping[int, Outcome],
-    made_into: Sequence[Sequence[int]],
-    taken: Mapping[int, Mapping[int, Outcome]],
+    replaced: Mapping[int, Outcome],
+    consumers: Sequence[Sequence[int]],
+    replaced_operands: Mapping[int, Mapping[int, Outcome]],
 ) -> dict[int, Outcome]:
     """Return the outcomes that change if some steps had other outcomes: of these steps and of later ones.
 
-    `outcomes` has the outcomes as they are, `instead` the other ones, `made_into` the later steps that use
-    each step. `taken` has, for a step, other outcomes of its operands that count for that step alone.
-    Raises as `replay` does.
+    `outcomes` has the outcomes as they are, `replaced` the other ones, `consumers` the later steps that use
+    each step. `replaced_operands` has, for a step, other outcomes of its operands that count for that step
+    alone. Raises as `replay` does.
     """
-    now = _Changed(outcomes, instead)
-    waiting = [*taken, *(later for i in instead for later in made_into[i])]
+    now = _PatchedOutcomes(outcomes, replaced)
+    waiting = [*replaced_operands, *(later for i in replaced for later in consumers[i])]
     heapify(waiting)
     last = -1
     while waiting:
         i = heappop(waiting)
-        if i == last or i in instead:
+        if i == last or i in replaced:
             continue
         last = i
-        outcome = find_evaluator(steps[i]).outcome(steps[i], _Changed(now, taken[i]) if i in taken else now)
+        outcome = find_evaluator(steps[i]).outcome(
+            steps[i], _PatchedOutcomes(now, replaced_operands[i]) if i in replaced_operands else now
+        )
         if outcome.operand != outcomes[i].operand:
             now.changes[i] = outcome
-            for later in made_into[i]:
+            for later in consumers[i]:
                 heappush(waiting, later)
     return now.changes
 
 
-class _Changed(Sequence[Outcome]):
+class _PatchedOutcomes(Sequence[Outcome]):
     """Outcomes, some of which are replaced."""
 
-    def __init__(self, found: Sequence[Outcome], instead: Mapping[int, Outcome]) -> None:
-        self.found, self.changes = found, dict(instead)
+    def __init__(self, outcomes: Sequence[Outcome], replaced: Mapping[int, Outcome]) -> None:
+        self.outcomes, self.changes = outcomes, dict(replaced)
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.outcomes)
 
     def __getitem__(self, i: Any) -> Any:
-        return self.changes[i] if i in self.changes else self.found[i]
+        return self.changes[i] if i in self.changes else self.outcomes[i]

@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.outcome import NOT_REACHED, Outcome
-from typelattice.programs.replay.replay import FindEvaluator, Systems, evaluators_of, replay_singly
+from typelattice.programs.replay.replay import FindEvaluator, Systems, evaluator_finder, predict_each_step
 from typelattice.tracing.run_data.float_widths import is_integer, narrow_operand, operand_width
 from typelattice.tracing.run_data.run import Run, agrees, is_operation, is_undecided, known_reason
 from typelattice.tracing.steps.called_name import WRITING
@@ -110,7 +110,7 @@ def predict_run(run: Run) -> PredictedRun:
     steps = run.program.steps
     by_owner = {owner: find_system(name) for owner, name in run.systems.items()}
     systems: System | Systems = by_owner if len(by_owner) != 1 else next(iter(by_owner.values()))
-    find_evaluator = evaluators_of(systems, steps)
+    find_evaluator = evaluator_finder(systems, steps)
     inputs = [step.inputs for step in steps]
     consumers: list[list[int]] = [[] for _ in steps]
     for i, step_inputs in enumerate(inputs):
@@ -120,7 +120,9 @@ def predict_run(run: Run) -> PredictedRun:
         Outcome(observation.operand) if observation.count else None for observation in run.observations
     ]
     predictions = (
-        replay_singly(steps, find_evaluator, observed) if by_owner else [o or Outcome(None) for o in observed]
+        predict_each_step(steps, find_evaluator, observed)
+        if by_owner
+        else [o or Outcome(None) for o in observed]
     )
     results = [one or other for one, other in zip(observed, predictions, strict=True)]
     steps_by_source: dict[object, list[int]] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typelattice.calls.step import Call, Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.programs.replay.replay_with_changes import replay_with_changes
+from typelattice.programs.replay.replay_with_changes import replay_with_replaced_outcomes
 from typelattice.tracing.findings.dtype_origin import is_cast_at_consumer
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
 from typelattice.tracing.findings.widening_causes import Cause, narrow_operands
@@ -237,7 +237,7 @@ def _replay_with_casts(
         target = at_producer if c.consumer is None else by_consumer.setdefault(c.consumer, {})
         target[c.producer] = Outcome(narrow_operand(predicted_run.result_of(c.producer), cause.narrow_dtype))
     evaluate = predicted_run.find_evaluator
-    return replay_with_changes(
+    return replay_with_replaced_outcomes(
         predicted_run.steps,
         evaluate,
         predicted_run.results,

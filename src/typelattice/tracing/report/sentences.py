@@ -140,8 +140,8 @@ def describe_mismatch(predicted_run: PredictedRun, i: int, reasons: Mapping[int,
     """Describe a result that contradicts its library's own system, with the reason if it is known."""
     gave, said = predicted_run.result_of(i), predicted_run.predictions[i]
     if i in reasons:
-        return f"gave {gave}, by the rule {said.marked}: {reasons[i]}"
-    return f"gave {gave}, by our rules {said.marked}"
+        return f"gave {gave}, by the rule {said.text_with_mark}: {reasons[i]}"
+    return f"gave {gave}, by our rules {said.text_with_mark}"
 
 
 def describe_operands(predicted_run: PredictedRun, i: int) -> str:
@@ -281,7 +281,7 @@ def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Ite
         mark = UNASKED if divergence.outcome.never_asked else ""
         yield f"{said} is refused{mark}: {divergence.outcome.reason}; the run gave {divergence.observed}"
     else:
-        yield f"{said} gives {divergence.outcome.marked}; the run gave {divergence.observed}"
+        yield f"{said} gives {divergence.outcome.text_with_mark}; the run gave {divergence.observed}"
     for source, target in divergence.lossy_casts:
         yield f"{source} to {target}: {'; '.join(loss_words(loss(source, target), source, target))}"
     if divergence.later_count:

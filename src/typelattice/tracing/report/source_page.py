@@ -164,7 +164,7 @@ def _write_about(
         system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
         yield element("p", system + lines)
     for i in line.wrong:
-        ruled = findings.predicted_run.predictions[i].marked
+        ruled = findings.predicted_run.predictions[i].text_with_mark
         said = f"it gave {findings.predicted_run.result_of(i)}, by our rules {ruled}: please report this"
         yield element("p", text(said), **{"class": "wrong"})
     if line.steps:
@@ -223,7 +223,7 @@ def _write_table(findings: Findings, line: AnnotatedLine) -> str:
         ]
         for replayed in findings.replays.values():
             differs = "" if str(replayed[i]) == str(checked.results[i]) else "differs"
-            cells.append(element("span", text(replayed[i].marked), **{"class": differs}))
+            cells.append(element("span", text(replayed[i].text_with_mark), **{"class": differs}))
         rows.append(element("tr", "".join(element("td", cell) for cell in cells), title=step.text))
     head = element("thead", element("tr", "".join(element("th", text(h), scope="col") for h in heads)))
     more = len(line.steps) - MAX_TABLE_STEPS

@@ -62,9 +62,9 @@ def _write_chapter(chapter: Chapter, page: Layout, entry_limit: int) -> Iterator
             yield page.fold_line(f"{head}: {entry.message}", margin=4)
             continue
         yield ""
-        yield page.beside(f"{number:>{stub - 2}}", [head], stub)
+        yield page.join_columns(f"{number:>{stub - 2}}", [head], stub)
         for heading, lines in entry.sections():
-            yield page.beside(f"{' ' * stub}{heading}", lines, stub + 10)
+            yield page.join_columns(f"{' ' * stub}{heading}", lines, stub + 10)
     if len(chapter.entries) > entry_limit:
         if not chapter.brief:
             yield ""

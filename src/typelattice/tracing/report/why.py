@@ -52,9 +52,9 @@ class Why:
         yield page.bold(f"{self.name} is {self.dtype}")
         for number, link in enumerate(self.steps):
             heading = "because" if number == 0 else "from"
-            yield page.beside(heading, [f"{link.place}: {link.text}", link.deed], 10)
+            yield page.join_columns(heading, [f"{link.place}: {link.text}", link.deed], 10)
         if self.remedy:
-            yield page.beside("remedy", self.remedy, 10)
+            yield page.join_columns("remedy", self.remedy, 10)
 
     def __str__(self) -> str:
         """Return the answer as text."""

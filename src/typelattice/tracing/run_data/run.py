@@ -192,7 +192,7 @@ def is_undecided(step: Step, outcome: Outcome) -> bool:
     The array API standard has no dtype for an array that is made without one. NumPy 1 depends on the values
     of scalars, and the values of computed scalars are not known.
     """
-    if isinstance(step, Created) and step.dtype is None and outcome.refused:
+    if isinstance(step, Created) and step.dtype is None and outcome.is_refused:
         return True
     p = outcome.promotion
     if p is None or p.system.combine != "value":
@@ -210,7 +210,7 @@ def known_reason(outcome: Outcome, observed: Operand) -> str | None:
 
     A recorded departure has to give this dtype. A call that the library answers in several ways may give any.
     """
-    known = outcome.observed
+    known = outcome.recorded_answer
     if known is None:
         return None
     if not known.departs:

@@ -10,7 +10,7 @@ from typelattice.facts.releases import releases
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.programs.replay.replay import evaluators_of
+from typelattice.programs.replay.replay import evaluator_finder
 from typelattice.tracing.libraries import casting, own_system
 from typelattice.tracing.run_data.array_links import StepTally
 from typelattice.tracing.steps.arguments import UnknownCallError
@@ -39,7 +39,7 @@ def check_casts_of_library(
     under = casting(library) or (unrecorded_release(last.module) if isinstance(last, Call) else "")
     if not under:
         return
-    find_evaluator = evaluators_of(find_system(own_system(library, ())), steps)
+    find_evaluator = evaluator_finder(find_system(own_system(library, ())), steps)
     found: dict[int, Outcome] = {}
     for i in new_steps:
         for part in steps[i].inputs:

@@ -11,9 +11,9 @@ from generated import write_pages
 import typelattice as tl
 from typelattice.explanations.library_code import plain
 from typelattice.rendering import Grid
-from typelattice.study.criteria import CRITERIA
+from typelattice.study.jep9407_criteria import CRITERIA
 from typelattice.study.laws import LAWS
-from typelattice.study.survey import HEADS, laws_overview
+from typelattice.study.laws_overview import HEADS, laws_overview
 
 PAGE = Path(__file__).parents[1] / "docs" / "laws.md"
 DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407

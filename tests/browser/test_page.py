@@ -15,7 +15,7 @@ from samples import one_in
 from visiting import NARROW, WIDE, Visitor, page_of, wait_until_drawn
 
 import typelattice as tl
-from typelattice.explorer.answer_pages import describe_scope
+from typelattice.explorer.answer_addresses import describe_scope
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page_html as written
 

@@ -14,13 +14,13 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-import typelattice.explorer.built_document as kept_document
+import typelattice.explorer.cached_document as kept_document
 from typelattice.cli.main import main
 from typelattice.engine.answer import Rule
 from typelattice.explanations.recorded_answer import evidence
 from typelattice.explanations.sections import answer, sections
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS
-from typelattice.explorer.built_document import built_document
+from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import Document, document
 from typelattice.explorer.page import page_html
 from typelattice.files.reader import parse

@@ -9,8 +9,8 @@ from jep9407 import DOCUMENT
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.dtypes import Kind
-from typelattice.study.criteria import CRITERIA, Criteria, width
-from typelattice.study.survey import laws_overview
+from typelattice.study.jep9407_criteria import CRITERIA, Criteria, width
+from typelattice.study.laws_overview import laws_overview
 
 OPTIONS = [f"jep9407-{n}" for n in range(4)]
 INTS = (Kind.UNSIGNED, Kind.SIGNED)

@@ -21,7 +21,7 @@ from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.findings.suggested_casts import plan_casts
 from typelattice.tracing.report.html import write
 from typelattice.tracing.report.markup import text
-from typelattice.tracing.report.model import RULES, make_report
+from typelattice.tracing.report.report_entries import RULES, make_report
 from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused

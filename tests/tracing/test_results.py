@@ -10,7 +10,7 @@ from test_tracing_scripts import ran
 
 import typelattice as tl
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.report.why import explain_result
+from typelattice.tracing.report.explain_result import explain_result
 
 SCRIPT = """
 import numpy as np

@@ -9,7 +9,7 @@ import pytest
 
 from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.front.script import run_script
-from typelattice.tracing.report.model import make_report
+from typelattice.tracing.report.report_entries import make_report
 
 LOSSES = {
     "a = np.uint8([200, 10]) * 2": "1 of 2 numbers wrapped, such as 400, which is 144 in uint8",

@@ -19,7 +19,7 @@ import typelattice as tl
 from typelattice.engine.answer import Promotion
 from typelattice.explanations.recorded_answer import UNKNOWN_REASON, answer_words
 from typelattice.explanations.sections import answer, cast_words
-from typelattice.explorer.answer_pages import (
+from typelattice.explorer.answer_addresses import (
     DEFAULT_OPERATION,
     FOLDER,
     NUMBERS,

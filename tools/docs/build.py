@@ -32,8 +32,8 @@ import reference
 import survey
 import theme_pages
 
-from typelattice.explorer.answer_pages import describe_scope
-from typelattice.explorer.built_document import built_document
+from typelattice.explorer.answer_addresses import describe_scope
+from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import Document
 from typelattice.explorer.page import page_html as explorer
 

@@ -8,7 +8,7 @@ from typelattice.engine.system import System
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 from typelattice.study.check import Check, check
-from typelattice.study.escapes import Closedness, find_escapes
+from typelattice.study.closedness import Closedness, find_escapes
 
 REPAIR_SECONDS = 10  # that the search for repairs may take
 

@@ -79,7 +79,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _link(answers: Answers) -> str:
-    from typelattice.explorer.answer_pages import answer_link  # few questions ask for a link
+    from typelattice.explorer.answer_addresses import answer_link  # few questions ask for a link
 
     return answer_link(next(iter(answers)))
 

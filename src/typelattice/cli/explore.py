@@ -11,7 +11,7 @@ from typelattice.cli import interrupts
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_writable, write_text
-from typelattice.explorer.built_document import built_document
+from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import COMMON_OPERATIONS, document
 from typelattice.explorer.page import page_html
 from typelattice.explorer.server import serve

@@ -19,8 +19,8 @@ from typelattice.cli.table import draw_table
 from typelattice.rendering import FORMATS
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, show_progress_of
+from typelattice.study.laws_overview import laws_overview
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
-from typelattice.study.survey import laws_overview
 
 STUB = 16  # columns of the headings
 

@@ -21,8 +21,8 @@ def run(args: Namespace) -> Paragraphs:
     """Print the upcasts that only one of two runs has, and end with 1 if the second has new ones."""
     from typelattice.rendering.grid import printable
     from typelattice.rendering.json import document
+    from typelattice.tracing.report.formatting import count_text, size_text
     from typelattice.tracing.report.saved_runs import combine_documents, compare_documents, read_run
-    from typelattice.tracing.report.words import count_text, size_text
 
     if args.what == "combine":
         if args.output is None:

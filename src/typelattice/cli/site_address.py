@@ -50,7 +50,7 @@ def _stated() -> str:
 
 def program_link(source: str, bound: Mapping[str, str], systems: Sequence[str]) -> str:
     """Return the page that computes a program given in its address. Raises UsageError for a long one."""
-    from typelattice.explorer.answer_pages import live_link  # few questions ask for a link
+    from typelattice.explorer.answer_addresses import live_link  # few questions ask for a link
 
     if len(source) > MAX_PROGRAM_CHARS or source.count("\n") >= MAX_LINES:
         what = f"at most {MAX_LINES} lines and {MAX_PROGRAM_CHARS:,} characters fit into an address"

@@ -160,10 +160,10 @@ def _report(
     """Print the report of a run in the format asked for, in lines; `note` is the last, if any."""
     from typelattice.rendering.json import document
     from typelattice.tracing.findings.findings import findings
-    from typelattice.tracing.report.model import make_report
+    from typelattice.tracing.report.explain_result import explain_result
+    from typelattice.tracing.report.report_entries import make_report
     from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
     from typelattice.tracing.report.text_report import report
-    from typelattice.tracing.report.why import explain_result
 
     if args.why:
         return [line for name in args.why for line in explain_result(run, name).lines(width)]

@@ -10,7 +10,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node, Weak
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.order import Order
-from typelattice.study.criteria import WIDE_BITS, width
+from typelattice.study.jep9407_criteria import WIDE_BITS, width
 
 FLOAT = Kind.FLOAT.category
 

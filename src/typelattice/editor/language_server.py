@@ -16,7 +16,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from typelattice.editor.annotated_functions import list_steps_of_annotations
-from typelattice.editor.child_runs import patch_file, trace_file
+from typelattice.editor.command_runs import patch_file, trace_file
 from typelattice.editor.known_steps import (
     KnownStep,
     find_step,

@@ -12,7 +12,7 @@ from typelattice.engine.system import System
 from typelattice.explanations.operation_description import describe_operation
 from typelattice.explanations.recorded_answer import answer_words, recorded_words
 from typelattice.explanations.sections import answer, sections
-from typelattice.explorer.rules_of_answers import rules_key
+from typelattice.explorer.rules_key import rules_key
 from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import TIERS, Operand, Tier, operand_of

@@ -26,7 +26,7 @@ from typelattice.facts.system_headings import heading_of, headings
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.text import FormatError, read_text, systems
-from typelattice.study.criteria import CRITERIA, criteria
+from typelattice.study.jep9407_criteria import CRITERIA, criteria
 from typelattice.study.laws import LAWS, laws
 
 COMMON_OPERATIONS = (

@@ -14,7 +14,7 @@ from typelattice.fixing.comparison import find_other_dtype
 from typelattice.fixing.kept_values import KeptValue
 from typelattice.fixing.source import FixError, Source
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.report.words import count_text, size_text
+from typelattice.tracing.report.formatting import count_text, size_text
 from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import Run
 

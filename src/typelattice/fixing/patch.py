@@ -13,7 +13,7 @@ from typelattice.disk.write import check_writable, write_bytes
 from typelattice.fixing.comparison import ValueDifference
 from typelattice.fixing.source import FixError
 from typelattice.fixing.workspace import RunCost
-from typelattice.tracing.report.words import count_text, package_path, size_text
+from typelattice.tracing.report.formatting import count_text, package_path, size_text
 
 MAX_SOURCE_BYTES = 1 << 24
 MAX_PRINTED_STEPS = 12  # the steps with the largest errors

@@ -16,7 +16,6 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.suggestions import clip_text
 from typelattice.fixing.changes import Change
-from typelattice.fixing.child import has_wide_form
 from typelattice.fixing.comparison import (
     ValueDifference,
     compare_prints,
@@ -35,15 +34,16 @@ from typelattice.fixing.patch import (
     Unfixed,
     path_text,
 )
-from typelattice.fixing.program import ProgramToRun
+from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.step_values import compare_step_values
+from typelattice.fixing.traced_run import has_wide_form
 from typelattice.fixing.workspace import FailedRun, FinishedRun, RunCost, Workspace, open_workspace
 from typelattice.operands.operand import Operand
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import find_reached_steps
 from typelattice.tracing.front.script import check_package
-from typelattice.tracing.report.why import LINE_PATTERN
+from typelattice.tracing.report.explain_result import LINE_PATTERN
 from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, operand_width
 
 MAX_CHANGES_PER_CAUSE = 24

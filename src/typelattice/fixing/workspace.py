@@ -16,11 +16,11 @@ from signal import SIGKILL
 from tempfile import TemporaryDirectory
 
 from typelattice.facts.libraries import libraries
-from typelattice.fixing.child import TracedRun
 from typelattice.fixing.kept_values import KeptValue, file_state, is_left_out, list_file_states
-from typelattice.fixing.program import ProgramToRun
+from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import FixError
 from typelattice.fixing.step_values import Steps
+from typelattice.fixing.traced_run import TracedRun
 from typelattice.tracing.libraries import may_be_forked
 from typelattice.tracing.run_data.run import Run
 
@@ -28,7 +28,7 @@ MAX_FILES = 20_000
 MAX_BYTES = 500_000_000
 RUN_SECONDS = 600.0
 RUN_MAIN = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
-SERVE = "from typelattice.fixing.child import serve; serve()"
+SERVE = "from typelattice.fixing.traced_run import serve; serve()"
 PRELOADED = (
     ("typelattice.tracing.rewrite.syntax_tree",),
     ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.front.pytest_run"),
@@ -126,7 +126,7 @@ class Workspace:
         todo.write_bytes(pickle.dumps(replace(self.program, replaced_contents=self.outside_contents)))
         out.unlink(missing_ok=True)
         with suppress(subprocess.TimeoutExpired):
-            if self.run_in_process(files, "plain_run") == 0 and out.is_file():
+            if self.run_in_process(files, "measured_run") == 0 and out.is_file():
                 seconds, peak = out.read_text(encoding="ascii").split()
                 self.restore_files()
                 return RunCost(float(seconds), int(peak))
@@ -180,7 +180,7 @@ class Workspace:
         self.close()
         self.asserts, self.forked = asserts, ()
 
-    def run_in_process(self, files: Sequence[Path], module: str = "child") -> int:
+    def run_in_process(self, files: Sequence[Path], module: str = "traced_run") -> int:
         """Run the program in a new process, by a module of this package; return its exit status."""
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:

@@ -21,11 +21,11 @@ from typelattice.programs.json.read import read_json
 from typelattice.programs.json.write import write_program
 from typelattice.programs.program_text import text
 from typelattice.programs.replay.divergences import Divergences, find_divergences
-from typelattice.programs.replay.explicit import check_no_implicit_cast, write_out_casts
 from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import replay
 from typelattice.programs.replay.run_on_arrays import run
+from typelattice.programs.replay.write_out_casts import check_no_implicit_cast, write_out_casts
 
 if TYPE_CHECKING:
     from typelattice.recorded.observed import Observed

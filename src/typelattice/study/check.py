@@ -10,7 +10,7 @@ from typelattice.engine.system import System
 from typelattice.explanations.sections import Section
 from typelattice.facts.dtypes import DType, Kind, Node, Weak, place
 from typelattice.files.reader import system as find_system
-from typelattice.study.criteria import MAX_SHOWN_PAIRS, Criteria, criteria
+from typelattice.study.jep9407_criteria import MAX_SHOWN_PAIRS, Criteria, criteria
 from typelattice.study.laws import Laws, laws
 from typelattice.study.study_scope import PYTHON_SCALARS
 

@@ -14,7 +14,7 @@ from typing import Any
 from typelattice.calls.step import Cast, Input
 from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clip_text
-from typelattice.tracing.findings.chain import find_dtype_chain
+from typelattice.tracing.findings.dtype_chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes
 from typelattice.tracing.front.function import trace

@@ -7,7 +7,7 @@ from typing import Any
 
 from typelattice.calls.call_signatures import FUNCTIONS
 from typelattice.tracing.compiled.compilers import CompilerAdapter
-from typelattice.tracing.compiled.reading import GraphSteps, StepsOfCall, VariableStep
+from typelattice.tracing.compiled.graph_to_steps import GraphSteps, StepsOfCall, VariableStep
 from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
 from typelattice.tracing.steps.equivalent_operations import operation_of

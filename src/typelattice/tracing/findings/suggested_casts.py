@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typelattice.calls.step import Call, Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.programs.replay.replay_with_changes import replay_with_replaced_outcomes
+from typelattice.programs.replay.replay_with_replaced_outcomes import replay_with_replaced_outcomes
 from typelattice.tracing.findings.dtype_origin import is_cast_at_consumer
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
 from typelattice.tracing.findings.widening_causes import Cause, narrow_operands

@@ -15,7 +15,7 @@ from typelattice.disk.write import write_text
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import short
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.report.words import package_path
+from typelattice.tracing.report.formatting import package_path
 
 MAX_BASELINE_BYTES = 1 << 24  # bytes of a baseline that are read
 KEYS = ("file", "code", "what")

@@ -14,7 +14,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.tracing.front.script import run_script
 from typelattice.tracing.record.child_runs import ChildSettings
-from typelattice.tracing.report.words import package_path
+from typelattice.tracing.report.formatting import package_path
 
 
 def run_child(settings: bytes, kind: str, target: str, argv: Sequence[str], words: Sequence[str]) -> NoReturn:

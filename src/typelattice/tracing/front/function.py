@@ -19,11 +19,11 @@ from typelattice.tracing.front.followed import (
 )  # fmt: skip
 from typelattice.tracing.front.followed_block import FollowedBlock
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
+from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.uncompiled import CompilerSwitches
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.record.witness import LazyWitness, Module
-from typelattice.tracing.report.why import Why, explain_result
+from typelattice.tracing.report.explain_result import Why, explain_result
 
 RESULT = "result"
 """The name of what a traced function gave. A part of it is `result[0]`, or `result['name']`."""

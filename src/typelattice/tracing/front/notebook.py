@@ -10,9 +10,9 @@ from zlib import crc32
 
 from typelattice.files.reader import system as find_system
 from typelattice.tracing.front.followed import Traced, TraceError, files_of_namespace, followed_files
+from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.uncompiled import CompilerSwitches
 
 CELL = "<dtypes {:08x}>"
 

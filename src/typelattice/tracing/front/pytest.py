@@ -197,8 +197,12 @@ class Baselined:
     def judge(self, session: pytest.Session, session_findings: SessionFindings) -> None:
         """Fail the session for new findings and stale entries, or write the baseline."""
         from typelattice.tracing.front import baseline
-        from typelattice.tracing.front.pytest_session import describe_unseen_packages, verdict, verdict_lines
-        from typelattice.tracing.report.words import count_text
+        from typelattice.tracing.front.pytest_session import (
+            describe_unseen_packages,
+            verdict,
+            verdict_lines,
+        )
+        from typelattice.tracing.report.formatting import count_text
 
         self.lines += session_findings.report
         if session_findings.packages_without_modules:
@@ -238,7 +242,7 @@ class Plugin(Baselined):
     """Traces the tests of this process."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from typelattice.tracing.record.tracing import Tracing
+        from typelattice.tracing.record.package_tracing import Tracing
 
         super().__init__(config)
         html = config.known_args_namespace.dtype_html

@@ -19,8 +19,8 @@ from typelattice.tracing.front.baseline import (
     list_run_codes,
     source_file,
 )
+from typelattice.tracing.report.formatting import count_text
 from typelattice.tracing.report.text_report import report
-from typelattice.tracing.report.words import count_text
 from typelattice.tracing.run_data.run import Run
 
 CUT = "..."  # how the code of a step ends that was too long; Python may take the dots for an Ellipsis

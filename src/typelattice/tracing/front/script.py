@@ -24,7 +24,7 @@ from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clip_text, short
-from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.record.package_tracing import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import map_responsible_steps
+from typelattice.tracing.report.formatting import count_text, location_text
 from typelattice.tracing.report.sentences import describe_step
-from typelattice.tracing.report.words import count_text, location_text
 from typelattice.tracing.run_data.float_widths import dtype_width, operand_width
 from typelattice.tracing.run_data.run import Run
 

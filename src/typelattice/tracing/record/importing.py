@@ -21,8 +21,8 @@ from zlib import crc32
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.gc_pause import gc_paused
 from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
+from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.uncompiled import CompilerSwitches
 from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
 from typelattice.tracing.run_data.source_text import Source

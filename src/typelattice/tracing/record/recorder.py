@@ -23,7 +23,7 @@ from typelattice.tracing.compiled.compilers import (
 from typelattice.tracing.compiled.weakness_changes import WeakArguments
 from typelattice.tracing.libraries import has_rules, own_system
 from typelattice.tracing.record.array_reader import ArrayReader
-from typelattice.tracing.record.child_processes import ChildProcessCounter
+from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.omissions import omissions
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
@@ -49,7 +49,7 @@ from typelattice.tracing.run_data.run import CompiledCallArgument, NotFollowed, 
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.steps import build_step
 from typelattice.tracing.steps.arguments import UnknownCallError
-from typelattice.tracing.steps.calls import CallReader
+from typelattice.tracing.steps.called_functions import CallReader
 from typelattice.tracing.steps.library_casts import LibraryCastError, check_casts_of_library
 
 MAX_NAMED_RESULTS = 1000  # that are named

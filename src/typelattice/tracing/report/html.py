@@ -15,10 +15,16 @@ from typelattice.disk.write import explain_failure, write_text
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.report.annotated_files import AnnotatedFile, annotate_files
+from typelattice.tracing.report.formatting import file_text, location_text, size_text
 from typelattice.tracing.report.markup import element, page, text
-from typelattice.tracing.report.model import DIVERGENCE_RULES, MISTAKE_RULES, Chapter, Entry, make_report
+from typelattice.tracing.report.report_entries import (
+    DIVERGENCE_RULES,
+    MISTAKE_RULES,
+    Chapter,
+    Entry,
+    make_report,
+)
 from typelattice.tracing.report.source_page import definitions, source_page
-from typelattice.tracing.report.words import file_text, location_text, size_text
 from typelattice.tracing.run_data.run import Run
 
 TITLE = "Where dtypes come from"

@@ -9,7 +9,7 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.report.model import make_report
+from typelattice.tracing.report.report_entries import make_report
 from typelattice.tracing.report.sarif_and_github import entry_data
 from typelattice.tracing.run_data.run import Run
 

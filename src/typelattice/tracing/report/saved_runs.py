@@ -16,8 +16,8 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import WORDS
 from typelattice.rendering.grid import printable
+from typelattice.tracing.report.formatting import file_text
 from typelattice.tracing.report.plain_data import VERSION
-from typelattice.tracing.report.words import file_text
 from typelattice.tracing.run_data.float_widths import dtype_width
 
 MAX_DOCUMENT_BYTES = 1 << 30  # bytes of a document

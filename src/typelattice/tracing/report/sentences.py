@@ -17,7 +17,7 @@ from typelattice.tracing.findings.dtype_origin import find_dtype_origin
 from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
 from typelattice.tracing.findings.suggested_casts import CastPlan, PlannedCast, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.report.words import count_text, location_text, size_text
+from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.run_data.float_widths import with_width_of
 from typelattice.tracing.steps.called_name import name_in_source
 

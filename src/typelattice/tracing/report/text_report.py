@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typelattice.programs.program import AnySystem
 from typelattice.rendering.paragraphs import Layout
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.report.model import Chapter, make_report
-from typelattice.tracing.report.words import location_text
+from typelattice.tracing.report.formatting import location_text
+from typelattice.tracing.report.report_entries import Chapter, make_report
 from typelattice.tracing.run_data.run import Run
 
 MAX_SHOWN_ENTRIES = 10

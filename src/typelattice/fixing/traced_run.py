@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from typelattice.fixing.kept_values import KeptValue, list_bound_values, list_file_states, list_saved_values
-from typelattice.fixing.program import ProgramToRun, load_function, read_program
+from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 from typelattice.fixing.step_values import Steps, StepValues
 from typelattice.operands.adapters import native
 from typelattice.tracing.front.function import trace_call

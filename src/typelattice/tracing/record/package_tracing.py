@@ -17,7 +17,7 @@ from typelattice.tracing.run_data.run import Run
 class Tracing:
     """A context that traces the modules of some packages, if they are imported within it.
 
-    Modules imported before are not traced. The run's `left_alone` names them, and the packages of which no
+    Modules imported before are not traced. The run's `not_followed` names them, and the packages of which no
     module was imported. Child processes of multiprocessing or a fork are traced too, and their runs merged
     into this one.
 

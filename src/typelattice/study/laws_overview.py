@@ -10,7 +10,7 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.files.text import systems as all_systems
 from typelattice.rendering import Cell, Grid
-from typelattice.study.criteria import CRITERIA, criteria, list_pairs
+from typelattice.study.jep9407_criteria import CRITERIA, criteria, list_pairs
 from typelattice.study.laws import LAWS, laws
 from typelattice.study.study_scope import TierChoice
 
@@ -32,7 +32,7 @@ def laws_overview(
     `tier` and `dtypes` are as in `laws` and `criteria`. A system without such operands gets `-`. Raises
     UnknownSystemError, FormatError.
 
-    >>> from typelattice.study.survey import survey
+    >>> from typelattice.study.laws_overview import survey
     >>> print(survey(["numpy", "jax"], dtypes=["int8", "uint8", "float16"]).cells[0][:4])
     (Cell(text='3', ...), Cell(text='✓', ...), Cell(text='✓', ...), Cell(text='✗', ...))
     """

@@ -23,7 +23,7 @@ from typelattice.calls.step import (
 from typelattice.operands.operand import Operand
 from typelattice.tracing.compiled.compilers import CompilerAdapter
 from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable, find_needed
-from typelattice.tracing.compiled.operations import OperationMatcher
+from typelattice.tracing.compiled.operation_matching import OperationMatcher
 from typelattice.tracing.libraries import own_system
 from typelattice.tracing.run_data.array_links import StepNumber, StepTally
 from typelattice.tracing.run_data.source_text import Source

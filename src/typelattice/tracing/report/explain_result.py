@@ -10,11 +10,11 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text, nearest
 from typelattice.rendering.paragraphs import Layout
-from typelattice.tracing.findings.chain import find_dtype_chain
+from typelattice.tracing.findings.dtype_chain import find_dtype_chain
 from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
 from typelattice.tracing.findings.widening_causes import find_causes
+from typelattice.tracing.report.formatting import location_text
 from typelattice.tracing.report.sentences import cause_sections, describe_step
-from typelattice.tracing.report.words import location_text
 from typelattice.tracing.run_data.run import Run
 
 LINE_PATTERN = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d{1,9})")

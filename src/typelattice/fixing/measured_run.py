@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter
 from types import CodeType, ModuleType
 
-from typelattice.fixing.program import ProgramToRun, load_function, read_program
+from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 
 
 def main(program: str, out: str) -> None:

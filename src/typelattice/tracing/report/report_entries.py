@@ -16,6 +16,7 @@ from typelattice.tracing.findings.divergences import COSTS, Divergence
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
     cause_message,
@@ -25,7 +26,6 @@ from typelattice.tracing.report.sentences import (
     describe_operands,
     divergence_lines,
 )
-from typelattice.tracing.report.words import count_text, location_text, size_text
 from typelattice.tracing.run_data.run import (
     LOST_DIGITS,
     LOST_FRACTION,

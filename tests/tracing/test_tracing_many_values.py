@@ -97,7 +97,7 @@ def test_what_comes_after_a_call_of_many_arguments_is_followed(count: int) -> No
 
 
 def test_no_copy_is_taken_from_where_a_value_does_not_lie(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cautions, "MOST_ARGUMENTS", 29)
+    monkeypatch.setattr(cautions, "MAX_ARGUMENTS", 29)
     recorder, rewritten = many(29)
     assert not rewritten and "trace it with another Python" in recorder.not_followed["many"]
 

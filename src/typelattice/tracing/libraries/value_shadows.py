@@ -68,14 +68,14 @@ class Shadows:
             self.keep(np, result, None, None, False)
             return
         operands = [result, *operands] if in_place else operands
-        given = [s.wide if s and s.wide is not None else x for s, x in zip(found, operands, strict=True)]
+        given = [s.wide_value if s and s.wide_value is not None else x for s, x in zip(found, operands, strict=True)]
         with np.errstate(all="ignore"):
             function = getattr(np, operation)
             if before and not self.has_computed(before, function, operands[1], result):
                 self.keep(np, result, result.copy(), result.astype(float), False)
                 return
             wide, apart = self.carry(np, function, given, result)
-            lost, allowed = any(s.lost for s in found if s), units(dtype)
+            lost, allowed = any(s.has_lost for s in found if s), units(dtype)
             if not lost and apart > allowed * abs(wide.flat[0]):  # else the rest is spared
                 bad = abs(wide - result) > allowed * max(_largest(np.asarray(x)) for x in given)
                 lost = bool(bad.any())

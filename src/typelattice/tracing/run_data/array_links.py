@@ -118,7 +118,7 @@ def replace_steps_by_cache_keys(key: Any, tallies: Sequence[StepTally]) -> Hasha
     for part in key:
         cls = type(part)
         if cls is StepNumber:
-            parts.append(tallies[part].mark)
+            parts.append(tallies[part].cache_key)
         elif cls is not tuple or not part:
             parts.append(part)
         else:

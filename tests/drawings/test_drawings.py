@@ -13,11 +13,11 @@ import typelattice as tl
 
 
 def marks(drawing: tl.Drawing) -> dict[str, set[str]]:
-    return {n.vertex.id: {*n.vertex.marks} for n in drawing.placed_diagram.nodes}
+    return {n.vertex.id: {*n.vertex.marks} for n in drawing.placed.nodes}
 
 
 def lit(drawing: tl.Drawing) -> set[tuple[str, str]]:
-    edges = [e for e in drawing.placed_diagram.edges if "way" in e.arrow.marks]
+    edges = [e for e in drawing.placed.edges if "way" in e.arrow.marks]
     return {(a, b) for e in edges for a in e.sources for b in e.targets}
 
 
@@ -29,8 +29,8 @@ def test_every_system_is_drawn_with_all_its_covers(name: str) -> None:
     system = tl.system(name)
     drawing = tl.draw(name, small=True)
     covers = {(str(a), str(b)) for a in system.order.nodes for b in system.order.covers(a)}
-    assert {(a, b) for e in drawing.placed_diagram.edges for a in e.sources for b in e.targets} == covers
-    assert {n.vertex.id for n in drawing.placed_diagram.nodes} == {*map(str, system.order.nodes)}
+    assert {(a, b) for e in drawing.placed.edges for a in e.sources for b in e.targets} == covers
+    assert {n.vertex.id for n in drawing.placed.nodes} == {*map(str, system.order.nodes)}
     assert ElementTree.fromstring(drawing.svg).tag == "{http://www.w3.org/2000/svg}svg"
     assert json.loads(drawing.to("json"))["nodes"]
 
@@ -38,7 +38,7 @@ def test_every_system_is_drawn_with_all_its_covers(name: str) -> None:
 @pytest.mark.parametrize("name", one_in(3, tl.systems(), 1))
 def test_arrows_lead_from_one_node_to_another_exactly_where_it_lies_above(name: str) -> None:
     order = tl.system(name).order
-    diagram = tl.draw(name).placed_diagram.diagram
+    diagram = tl.draw(name).placed.diagram
     drawn = tl.Order({v.id: [a.target for a in diagram.arrows if a.source == v.id] for v in diagram.vertices})
     nodes = {str(n): n for n in order.nodes if str(n) in drawn}
     assert all(drawn.le(a, b) == order.le(nodes[a], nodes[b]) for a in nodes for b in nodes)
@@ -46,18 +46,18 @@ def test_arrows_lead_from_one_node_to_another_exactly_where_it_lies_above(name: 
 
 def test_small_dtypes_are_left_out_and_what_lies_between_them_is_not() -> None:
     drawing = tl.draw("tinygrad")  # f* -> float8 -> float16
-    arrows = {(a.source, a.target) for a in drawing.placed_diagram.diagram.arrows}
+    arrows = {(a.source, a.target) for a in drawing.placed.diagram.arrows}
     assert ("f*", "float16") in arrows
-    assert "left out: 4 small dtypes" in drawing.placed_diagram.diagram.notes[-1]
+    assert "left out: 4 small dtypes" in drawing.placed.diagram.notes[-1]
     assert "--small" not in drawing.svg  # a picture stands where nobody can follow advice
 
 
 def test_a_tie_names_its_winner_and_what_is_undecided_has_none() -> None:
-    ties = {frozenset(k.nodes): k.winner for k in tl.draw("numpy").placed_diagram.diagram.links}
+    ties = {frozenset(k.nodes): k.winner for k in tl.draw("numpy").placed.diagram.links}
     assert ties == {
         frozenset(map(str, bounds)): str(winner) for bounds, winner in tl.system("numpy").ties.items()
     }
-    (fork,) = tl.draw("torch").placed_diagram.diagram.links
+    (fork,) = tl.draw("torch").placed.diagram.links
     assert (fork.mark, fork.winner, {*fork.nodes}) == ("fork", None, {"float16", "bfloat16"})
     assert tl.system("torch").explain("int32", "uint16").dtype is None
 
@@ -68,7 +68,7 @@ def test_nodes_of_pairs_that_the_file_refuses_bear_a_cross() -> None:
     drawing = tl.draw("torch", small=True)
     assert {n for n, said in marks(drawing).items() if "refuses" in said} == refused
     assert drawing.svg.count('class="tl-cross"') == len(refused)
-    assert any("an unsigned type other than uint8" in note for note in drawing.placed_diagram.diagram.notes)
+    assert any("an unsigned type other than uint8" in note for note in drawing.placed.diagram.notes)
 
 
 # -- answers
@@ -80,8 +80,8 @@ def test_a_highlight_lights_both_ways_and_dims_the_bound_that_lost() -> None:
     found = marks(drawing)
     assert found["int8"] == found["uint8"] == {"operand"} and found["int16"] == {"join"}
     assert found["float16"] == {"lost"} and found["float64"] == {"bound"} and found["bool"] == {"faded"}
-    assert drawing.placed_diagram.diagram.title == "int8 with uint8 under numpy: int16"
-    assert "tie: the file chooses int16; float16 lost" in drawing.placed_diagram.diagram.notes
+    assert drawing.placed.diagram.title == "int8 with uint8 under numpy: int16"
+    assert "tie: the file chooses int16; float16 lost" in drawing.placed.diagram.notes
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,8 @@ def test_a_highlight_shows_small_dtypes_that_take_part() -> None:
 
 
 def test_the_layout_is_the_same_with_a_highlight() -> None:
-    plain = {n.vertex.id: n.rect for n in tl.draw("numpy").placed_diagram.nodes}
-    assert {
-        n.vertex.id: n.rect for n in tl.draw("numpy", highlight=["int8", "uint8"]).placed_diagram.nodes
-    } == plain
+    plain = {n.vertex.id: n.rect for n in tl.draw("numpy").placed.nodes}
+    assert {n.vertex.id: n.rect for n in tl.draw("numpy", highlight=["int8", "uint8"]).placed.nodes} == plain
 
 
 # -- two systems, and programs
@@ -117,7 +115,7 @@ def test_the_layout_is_the_same_with_a_highlight() -> None:
 
 def test_two_systems_show_what_the_second_adds_and_drops() -> None:
     drawing = tl.draw("numpy", "jep9407-3")
-    said = {(a.source, a.target): a.marks for a in drawing.placed_diagram.diagram.arrows}
+    said = {(a.source, a.target): a.marks for a in drawing.placed.diagram.arrows}
     assert said["uint64", "float64"] == ("dropped",)
     assert said["int64", "f*"] == ("added",)
     assert said["uint8", "int16"] == ()
@@ -125,14 +123,14 @@ def test_two_systems_show_what_the_second_adds_and_drops() -> None:
     a, b = tl.system("numpy").order, tl.system("jep9407-3").order
     common = [n for n in a.nodes if n in b]
     dropped = [(x, y) for x in common for y in common if a.le(x, y) and not b.le(x, y)]
-    (line,) = [note for note in drawing.placed_diagram.diagram.notes if "drops" in note]
+    (line,) = [note for note in drawing.placed.diagram.notes if "drops" in note]
     assert f"{len(dropped)} relations" in line and all(f"{x} -> {y}" in line for x, y in dropped)
 
 
 def test_a_system_beside_itself_adds_and_drops_nothing() -> None:
     drawing = tl.draw("jax", "jax")
-    assert not [a for a in drawing.placed_diagram.diagram.arrows if a.marks]
-    assert [note for note in drawing.placed_diagram.diagram.notes if note.endswith("nothing")] == [
+    assert not [a for a in drawing.placed.diagram.arrows if a.marks]
+    assert [note for note in drawing.placed.diagram.notes if note.endswith("nothing")] == [
         "jax adds nothing",
         "jax drops nothing",
     ]
@@ -143,20 +141,16 @@ def test_a_program_marks_the_casts_that_lose() -> None:
     drawing = tl.draw(program, "jax")
     casts = [c for c in program.casts("jax") if c.loss]
     assert len(casts) == 2
-    lossy = {
-        (int(a.source), int(a.target)) for a in drawing.placed_diagram.diagram.arrows if "lossy" in a.marks
-    }
+    lossy = {(int(a.source), int(a.target)) for a in drawing.placed.diagram.arrows if "lossy" in a.marks}
     assert lossy == {(c.operand, c.number) for c in casts}
-    assert "int64 to float16: values beyond 65504 become inf" in "\n".join(
-        drawing.placed_diagram.diagram.notes
-    )
+    assert "int64 to float16: values beyond 65504 become inf" in "\n".join(drawing.placed.diagram.notes)
     assert drawing.svg == tl.draw(program.under("jax")).svg
 
 
 def test_a_refused_step_is_marked_with_the_reason() -> None:
     drawing = tl.draw(tl.program("a + b", a="int32", b="uint16"), "torch")
     assert {"refused"} in marks(drawing).values()
-    assert any(note.startswith("refused: a + b: ") for note in drawing.placed_diagram.diagram.notes)
+    assert any(note.startswith("refused: a + b: ") for note in drawing.placed.diagram.notes)
 
 
 def test_a_repeated_expression_is_drawn_once() -> None:

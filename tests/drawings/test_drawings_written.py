@@ -18,12 +18,12 @@ def test_text_lists_the_arrows_that_it_does_not_draw() -> None:
     listed = re.search(r"(?s)also  (.*?)\n\n", text)
     assert listed
     others = sum(len(part.split("->")[1].split(",")) for part in " ".join(listed[1].split()).split(";"))
-    assert drawn + others == len(tl.draw("numpy").placed_diagram.diagram.arrows)
+    assert drawn + others == len(tl.draw("numpy").placed.diagram.arrows)
     assert max(map(len, text.splitlines())) <= 80
 
 
 def test_dot_and_mermaid_have_every_arrow() -> None:
-    arrows = len(tl.draw("torch").placed_diagram.diagram.arrows)
+    arrows = len(tl.draw("torch").placed.diagram.arrows)
     assert tl.draw("torch").to("dot").count(" -> ") == arrows + 1  # and a link
     assert tl.draw("torch").to("mermaid").count("-->") == arrows
 

@@ -117,7 +117,7 @@ def test_symbols_call_own_operations() -> None:
     program = tl.program(layer, npu(), "int8[2,3]", "int8[3,4]")
     assert str(program.under(npu()).dtype) == "int32" and program.steps[-1].shape == (2, 4)
     xp = tl.Symbols(npu().operations)
-    assert str(xp.output(xp.quantize(xp.add_input("x", "float32[3]"))).under(npu()).dtype) == "int8"
+    assert str(xp.output(xp.quantize(xp.input("x", "float32[3]"))).under(npu()).dtype) == "int8"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_functions_of_numpy_take_symbols() -> None:
         (lambda x: (x + 1).dtype == 3, "compares a dtype that is another under each system"),
         (lambda x: np.hypot.reduce(x, dtype=float), "hypot.reduce is read without dtype and out"),
         (lambda x: x.sum(axis=x), "axis is given a value that is not known; give a number"),
-        (lambda x: x + tl.Symbols().add_input("y", "int8"), "unsupported operand"),
+        (lambda x: x + tl.Symbols().input("y", "int8"), "unsupported operand"),
         (lambda x: None, "returns nothing; end it with return"),
     ],
 )  # fmt: skip

@@ -85,7 +85,7 @@ def test_every_arrow_is_drawn_once(given: tuple[list[tuple[int, int]], list[floa
 @pytest.mark.parametrize("name", one_in(3, tl.systems(), 2))
 @pytest.mark.parametrize("small", [False, True])
 def test_every_system_is_drawn_clean(name: str, small: bool) -> None:
-    drawn = tl.draw(name, small=small).placed_diagram
+    drawn = tl.draw(name, small=small).placed
     check(drawn)
     levels = [y for _, y in drawn.rows]
     assert levels == sorted(levels)
@@ -135,8 +135,8 @@ def test_no_more_arrows_cross_than_where_the_documents_placed_the_nodes_by_hand(
 
 
 def test_a_lattice_of_jax_has_no_crossing_and_numpys_has_those_of_two_covers() -> None:
-    assert tl.draw("jax").placed_diagram.crossings == 0
-    assert tl.draw("numpy").placed_diagram.crossings == 2
+    assert tl.draw("jax").placed.crossings == 0
+    assert tl.draw("numpy").placed.crossings == 2
 
 
 def test_a_long_arrow_takes_a_level_of_its_own_and_keeps_it() -> None:
@@ -155,7 +155,7 @@ def test_what_leads_in_a_circle_is_drawn_with_an_arrow_that_goes_back() -> None:
 
 
 def test_vertices_with_the_same_arrows_share_a_box_from_three_on() -> None:
-    boxes = tl.draw("torch").placed_diagram.boxes
+    boxes = tl.draw("torch").placed.boxes
     assert [b.members for b in boxes] == [("uint16", "uint32", "uint64")]
     assert not lay_out(diagram([(0, 1), (0, 2)], [0.0] * 3)).boxes
 

@@ -105,7 +105,7 @@ def _listing() -> str:
 
 def _thumbnail(s: tl.System) -> Drawing:
     """The drawing of a system without words."""
-    placed = tl.draw(s).placed_diagram
+    placed = tl.draw(s).placed
     return Drawing(s.name, replace(placed, diagram=replace(placed.diagram, title="", notes=())))
 
 

@@ -79,7 +79,7 @@ def note_passed_on(arguments: Callable[[ArgumentParser], None], words: Sequence[
 def list_examples(items: Sequence[str], limit: int = MAX_EXAMPLES) -> str:
     """Return the first few of many, and dots for the others.
 
-    >>> some(["a", "b", "c"], most=2)
+    >>> list_examples(["a", "b", "c"], limit=2)
     'a, b, ...'
     """
     return ", ".join(items[:limit]) + (", ..." if len(items) > limit else "")

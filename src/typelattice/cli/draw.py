@@ -74,7 +74,7 @@ def run(args: Namespace) -> Paragraphs:
             yield layout().grid(heat_grid(_heat(args)))
             return
         drawing = _draw(args)
-        text = sketch(drawing.placed_diagram, layout().width) if format == "text" else drawing.to(format)
+        text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
         yield text.rstrip("\n")
         return
     check_not_read(args.output, args.system, args.other, *map(file_of, args.program or ()))

@@ -87,9 +87,9 @@ def _link(answers: Answers) -> str:
 def _list_systems_of_module(op: str, systems: list[tl.System]) -> tuple[str, list[tl.System]]:
     """Read the name of a library's function as an operation, and find the systems that its module follows.
 
-    >>> _of_module("np.add", [])
+    >>> _list_systems_of_module("np.add", [])
     ('add', [])
-    >>> _of_module("jax.lax.add", [tl.system("jax")])
+    >>> _list_systems_of_module("jax.lax.add", [tl.system("jax")])
     ('add', [<system jax-lax>])
     """
     root, *modules, name = op.split(".") if "." in op else ("", op)

@@ -36,7 +36,7 @@ def html(x: object) -> str | None:
     if isinstance(x, Criteria):
         return _words(str(x))
     if isinstance(x, Promotion):  # its words stand below as text, in place of the notes
-        placed = draw(x).placed_diagram
+        placed = draw(x).placed
         bare = replace(placed, diagram=replace(placed.diagram, notes=()))
         return f"<div>{Drawing(repr(x), bare)._repr_html_()}{_words(explanation(x))}</div>"
     try:

@@ -23,7 +23,7 @@ def list_steps_of_annotations(text: str) -> Iterator[KnownStep]:
     """Yield the steps of each function all of whose parameters have a dtype, by the rules of its library.
 
     >>> source = "def f(x: NDArray[np.float32], n: int):\\n    return x * n\\n"
-    >>> [(step.line, step.dtype) for step in steps_of_annotations(source)]
+    >>> [(step.line, step.dtype) for step in list_steps_of_annotations(source)]
     [(1, 'float32')]
     """
     try:

@@ -41,7 +41,7 @@ class KnownFinding:
 def location_range(text: str, lines: Sequence[str], line: int | None) -> tuple[int, int] | None:
     """Find the columns of a text in a line, counted from 1; None if the line has changed since.
 
-    >>> place("x + y", ["z = x + y"], 1), place("x * y", ["z = x + y"], 1)
+    >>> location_range("x + y", ["z = x + y"], 1), location_range("x * y", ["z = x + y"], 1)
     ((4, 9), None)
     """
     first = text.partition("\n")[0].strip()
@@ -103,7 +103,7 @@ def _rule(step: Mapping[str, Any], operands: Sequence[str], rules: Sequence[str]
 def list_hints(steps: Iterable[KnownStep]) -> dict[int, str]:
     """Return the hint of each line: the dtypes of its last expression, each once.
 
-    >>> hints([KnownStep(0, 4, 9, "float64", ""), KnownStep(0, 4, 13, "float32", "")])
+    >>> list_hints([KnownStep(0, 4, 9, "float64", ""), KnownStep(0, 4, 13, "float32", "")])
     {0: 'float32'}
     """
     found: dict[int, tuple[int, list[str]]] = {}

@@ -171,7 +171,8 @@ def server(document: Path | None, version: str) -> LanguageServer:
 def list_edits(old_text: str, new_text: str) -> list[lsp.TextEdit]:
     """Return the edits that make one text of another, by whole lines.
 
-    >>> [(e.range.start.line, e.range.end.line, e.new_text) for e in edits("a\\nb\\nc\\n", "a\\nB\\nc\\n")]
+    >>> edits = list_edits("a\\nb\\nc\\n", "a\\nB\\nc\\n")
+    >>> [(e.range.start.line, e.range.end.line, e.new_text) for e in edits]
     [(1, 2, 'B\\n')]
     """
     old, new = old_text.splitlines(keepends=True), new_text.splitlines(keepends=True)

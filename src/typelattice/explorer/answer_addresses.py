@@ -76,9 +76,9 @@ def find_question(operands: Sequence[str], op: str | None) -> Question | None:
 
     An operator has the page of its function, unless it writes in place. Promotion alone has that of addition.
 
-    >>> question_of(["float16", "int64"], "/").path
+    >>> find_question(["float16", "int64"], "/").path
     'divide/int64+float16.html'
-    >>> question_of(["int64:0d", "float16"], None) is None
+    >>> find_question(["int64:0d", "float16"], None) is None
     True
     """
     known = operation(op or DEFAULT_OPERATION)

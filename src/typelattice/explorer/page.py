@@ -27,7 +27,7 @@ def page_html(document: Document, desk: Mapping[str, object] | None = None) -> s
     A `desk`, the edited file, makes it the page of the workbench, which asks its own server.
 
     >>> from typelattice.explorer.document import document
-    >>> page(document(["python"], ops=[])).startswith("<!doctype html>")
+    >>> page_html(document(["python"], ops=[])).startswith("<!doctype html>")
     True
     """
     script = "\n".join(_read(f"{name}.js") for name in SCRIPTS)

@@ -99,7 +99,7 @@ class Patch:
     time and memory of plain runs, without the tracer; None if one of them failed. `tests` is the number of
     tests, if it is a pytest run. `steps` are the steps whose values differ; None if nobody asked for them.
 
-    >>> print(Patch((), (), {}, "nothing to do: no float is widened", Difference()))
+    >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
     """
 

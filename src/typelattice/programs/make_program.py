@@ -92,7 +92,7 @@ def program_of_function(
 def _make_symbol(xp: Symbols, name: str, x: object) -> object:
     """Return the symbol of an operand for the call of a function; return a plain value as it is."""
     plain = x is None or (isinstance(x, (bool, int, float, complex, tuple)) and not hasattr(x, "dtype"))
-    return x if plain else xp.add_input(name, x)
+    return x if plain else xp.input(name, x)
 
 
 def file_of(text: str) -> str | None:

@@ -26,24 +26,24 @@ class Drawing:
     """
 
     name: str
-    placed_diagram: PlacedDiagram
+    placed: PlacedDiagram
 
     @property
     def svg(self) -> str:
         """The drawing as an SVG file by itself."""
-        return svg(self.placed_diagram)
+        return svg(self.placed)
 
     def to(self, format: str) -> str:
         """Return the drawing as text in a format: text, svg, dot, mermaid or json. Raises DrawingError."""
         match format:
             case "text":
-                return sketch(self.placed_diagram)
+                return sketch(self.placed)
             case "svg":
                 return self.svg
             case "dot":
-                return dot(self.placed_diagram.diagram)
+                return dot(self.placed.diagram)
             case "mermaid":
-                return mermaid(self.placed_diagram.diagram)
+                return mermaid(self.placed.diagram)
             case "json":
                 return document("drawing", self.data())
             case "png":
@@ -62,7 +62,7 @@ class Drawing:
 
     def data(self) -> dict[str, object]:
         """Return the drawing as JSON data: lengths in pixels, `x` and `y` of the middles, y downwards."""
-        p = self.placed_diagram
+        p = self.placed
         return {
             "title": p.diagram.title,
             "width": p.width,
@@ -98,7 +98,7 @@ class Drawing:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        p = self.placed_diagram
+        p = self.placed
         counts = f"{len(p.nodes)} nodes, {len(p.diagram.arrows)} arrows, {p.crossings} crossings"
         return f"<drawing of {self.name}: {counts}>"
 
@@ -109,7 +109,7 @@ class Drawing:
         return self.svg
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto">{svg(self.placed_diagram, is_embedded=True)}</div>'
+        return f'<div style="overflow-x:auto">{svg(self.placed, is_embedded=True)}</div>'
 
 
 def _rect_data(rect: Rect) -> dict[str, float]:

@@ -117,7 +117,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     """Return a diagram with coordinates.
 
     >>> drawn = lay_out(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
-    >>> [(n.vertex.id, n.at.x, n.at.y) for n in drawn.nodes], drawn.crossings
+    >>> [(n.vertex.id, n.rect.x, n.rect.y) for n in drawn.nodes], drawn.crossings
     ([('a', 20.0, 13.0), ('b', 90.0, 13.0)], 0)
     """
     groups = boxes(diagram)

@@ -1,4 +1,5 @@
 """The layout of paragraphs: folded to a width, in colour or without."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -33,7 +34,8 @@ class Layout:
     def join_columns(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
         """Write a heading in a column of `stub` characters, with lines beside it; a longer one stands above.
 
-        >>> print(Layout().beside("casts", ["int8 to int16: loses nothing", "uint8 to int16: loses nothing"]))
+        >>> lines = ["int8 to int16: loses nothing", "uint8 to int16: loses nothing"]
+        >>> print(Layout().join_columns("casts", lines))
         casts         int8 to int16: loses nothing
                       uint8 to int16: loses nothing
         """

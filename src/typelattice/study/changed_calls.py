@@ -78,7 +78,7 @@ def changes(a: System, b: System) -> Changes:
 
     >>> from typelattice import system
     >>> found = changes(system("numpy1"), system("numpy"))
-    >>> {change.before: change.after for change in found.changed["add"]}["float64"]
+    >>> {change.old_answer: change.new_answer for change in found.changes_by_operation["add"]}["float64"]
     'float32'
     """
     recorded = recording_of(a) is not None and recording_of(b) is not None

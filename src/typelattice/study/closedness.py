@@ -97,7 +97,7 @@ class Closedness:
 def find_escapes(system: str | Path | System) -> Closedness:
     """Ask a system every operation that its library has, and find the answers outside its dtypes.
 
-    >>> found = closed("arrow")
+    >>> found = find_escapes("arrow")
     >>> bool(found), found.escapes
     (True, ())
     """

@@ -36,7 +36,7 @@ def find_value_changes(a: System, b: System, op: str | None = "add") -> Iterator
     """Yield the ranges of a Python int for which systems a and b give `array op int` different dtypes.
 
     >>> from typelattice import system
-    >>> changes = value_changes(system("numpy1"), system("numpy"))
+    >>> changes = find_value_changes(system("numpy1"), system("numpy"))
     >>> [str(change) for change in changes if str(change.dtype) == "int8"][0]
     'int8 with -2**63 to -2**31-1: int64 -> refused'
     """

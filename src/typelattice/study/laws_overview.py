@@ -32,8 +32,8 @@ def laws_overview(
     `tier` and `dtypes` are as in `laws` and `criteria`. A system without such operands gets `-`. Raises
     UnknownSystemError, FormatError.
 
-    >>> from typelattice.study.laws_overview import survey
-    >>> print(survey(["numpy", "jax"], dtypes=["int8", "uint8", "float16"]).cells[0][:4])
+    >>> from typelattice.study.laws_overview import laws_overview
+    >>> print(laws_overview(["numpy", "jax"], dtypes=["int8", "uint8", "float16"]).cells[0][:4])
     (Cell(text='3', ...), Cell(text='✓', ...), Cell(text='✓', ...), Cell(text='✗', ...))
     """
     found = [find_system(s) for s in (all_systems() if systems is None else systems)]

@@ -79,7 +79,7 @@ class Outcome:
         """The outcome as pages show it: with `?` behind it if the library was never asked.
 
         >>> from typelattice import program
-        >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].marked)
+        >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].text_with_mark)
         float32?
         """
         from typelattice.recorded.unasked import UNASKED

@@ -51,7 +51,7 @@ class Symbols:
         """The same functions."""
         return self
 
-    def add_input(self, name: str, described_operand: object) -> Symbol:
+    def input(self, name: str, described_operand: object) -> Symbol:
         """Add an input: an operand, an operand string or an array under a name. Return its symbol."""
         return Symbol(self, self.builder.input(Excerpt(name), described_operand))
 

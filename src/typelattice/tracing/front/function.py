@@ -58,7 +58,8 @@ def trace(
     >>> def scaled(x):
     ...     return x * np.float64(0.5)
     >>> traced = trace(scaled, np.ones(3, "float32"), systems=["torch"])
-    >>> traced.run.program.steps[-1].text, traced.run.observations[-1].operand.dtype, traced.run.under("torch").dtype
+    >>> run = traced.run
+    >>> run.program.steps[-1].text, run.observations[-1].operand.dtype, run.under("torch").dtype
     ('x * np.float64(0.5)', float64, float32)
     """
     systems = (systems,) if isinstance(systems, str) else systems

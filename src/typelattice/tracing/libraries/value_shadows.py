@@ -68,7 +68,10 @@ class Shadows:
             self.keep(np, result, None, None, False)
             return
         operands = [result, *operands] if in_place else operands
-        given = [s.wide_value if s and s.wide_value is not None else x for s, x in zip(found, operands, strict=True)]
+        given = [
+            s.wide_value if s and s.wide_value is not None else x
+            for s, x in zip(found, operands, strict=True)
+        ]
         with np.errstate(all="ignore"):
             function = getattr(np, operation)
             if before and not self.has_computed(before, function, operands[1], result):

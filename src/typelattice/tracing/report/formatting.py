@@ -23,7 +23,7 @@ def count_text(count: int, noun: str, plural: str = "") -> str:
 def size_text(count: int) -> str:
     """Return a number of bytes with three digits at least.
 
-    >>> size(24), size(48_000_024), size(1)
+    >>> size_text(24), size_text(48_000_024), size_text(1)
     ('24 bytes', '48.0 MB', '1 byte')
     """
     if count < 1000:

@@ -13,8 +13,8 @@ def operand_width(o: Operand | None) -> int | None:
     """Return the bits of a float with a width of its own; None for integers, Python numbers and weak dtypes.
 
     >>> from typelattice import operand
-    >>> width(operand("float32")), width(operand("complex64")), width(operand("int64")), width(operand("1.5"))
-    (32, 32, None, None)
+    >>> [operand_width(operand(x)) for x in ("float32", "complex64", "int64", "1.5")]
+    [32, 32, None, None]
     """
     if o is None or o.dtype is None or o.weak or o.tier == "scalar":
         return None
@@ -30,7 +30,8 @@ def with_width_of(d: DType, target: DType) -> DType:
     """Return a dtype at the width of another float: complex if the dtype is complex, else real.
 
     >>> from typelattice import dtype
-    >>> narrow_to(dtype("float64"), dtype("complex64")), narrow_to(dtype("complex128"), dtype("float32"))
+    >>> target = dtype("complex64")
+    >>> with_width_of(dtype("float64"), target), with_width_of(dtype("complex128"), dtype("float32"))
     (float32, complex64)
     """
     return complex_of(part_of(target)) if d.kind is Kind.COMPLEX else part_of(target)

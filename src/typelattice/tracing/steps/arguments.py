@@ -67,7 +67,7 @@ def arguments_by_name(
 
     None counts as left out, except as an axis: `concatenate([x, y], axis=None)` flattens.
 
-    >>> by_name(("a", "axis", "dtype"), 1, ["x", 0, "f8"], {"out": "y", "where": None})
+    >>> arguments_by_name(("a", "axis", "dtype"), 1, ["x", 0, "f8"], {"out": "y", "where": None})
     (['x'], {'axis': 0, 'dtype': 'f8', 'out': 'y'})
     """
     cut = len(positional) if count is None or not names[count:] else count

@@ -56,7 +56,7 @@ def test_order_free_is_not_known_where_the_library_departs_from_the_set(
         twice = [call for pair in found.contradictions for call in pair if call not in found.departing]
         return replace(found, calls=tuple(call for call in found.calls if call not in twice))
 
-    monkeypatch.setattr(laws, "evidence", in_one_order)
+    monkeypatch.setattr(laws, "find_evidence", in_one_order)
     most = [n for n in tl.system("numpy-ml-dtypes").order.nodes if str(n) != "complex128"]  # not remembered
     found = tl.laws("numpy-ml-dtypes", dtypes=most)["order-free"]
     assert found.holds is None

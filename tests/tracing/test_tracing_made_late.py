@@ -121,7 +121,7 @@ def test_arrays_are_found_among_results_that_held_none_before() -> None:
     at, x = LazyWitness(module, 0), np.ones(2)
 
     def arrays(given: Any) -> list[Any]:
-        return [each for each in at.results(given) if type(each) is np.ndarray]
+        return [each for each in at.list_results(given) if type(each) is np.ndarray]
 
     for _ in range(2):
         for without in ({"a": 1, "b": None}, [1], (1, None), (1, (None, [2])), [], [1] * 65 + [x]):

@@ -377,7 +377,7 @@ def test_what_is_remembered_of_a_long_run_is_bounded_and_every_operation_is_coun
     exec(code, scope := {"__name__": "long"})
     assert len(recorder.tallies) < 40 * MAX_STEPS_PER_OPERATION
     assert len(recorder.links.kept_alive) <= MAX_KEPT_ALIVE and recorder.links.constants <= MAX_CONSTANTS
-    witnesses = [x for x in constants(code) if hasattr(x, "known")]
+    witnesses = [x for x in constants(code) if hasattr(x, "tallies")]
     assert witnesses and all(len(x.tallies) <= MAX_KEYS_PER_OPERATION + 40 for x in witnesses)
     run = recorder.build_run()
     assert max(seen.count for _, seen in run) <= MANY_TIMES <= sum(seen.count for _, seen in run)

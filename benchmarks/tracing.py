@@ -18,7 +18,7 @@ from typing import Any
 from processes import spawn
 from timing import REPEATS, Row, absent, compared, measured
 
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 
 LOOPS = {  # what is written in the loop
@@ -87,7 +87,7 @@ def operations() -> list[Row]:
     plain: dict[str, Any] = {}
     followed: dict[str, Any] = {}
     exec(text, plain)
-    code = Compiler(Recorder()).code("loops", "loops.py", text.encode())
+    code = ModuleCompiler(Recorder()).compile_module("loops", "loops.py", text.encode())
     assert code is not None
     exec(code, followed)
     names = ["empty", *(f"loop{i}" for i in range(len(LOOPS)))]
@@ -121,7 +121,7 @@ def checks(library: str) -> list[Row]:
         text += f"def {name}(x, y, i1, i2, n):\n    total = x * 0\n    for i in range(n):\n{body}"
     scopes: list[dict[str, Any]] = [{}, {}]
     for scope, values in zip(scopes, (True, False), strict=True):
-        code = Compiler(Recorder(values)).code("loops", "loops.py", text.encode())
+        code = ModuleCompiler(Recorder(values)).compile_module("loops", "loops.py", text.encode())
         assert code is not None
         exec(code, scope)
     rows = []

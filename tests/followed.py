@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.run_data.run import Run
 
@@ -12,11 +12,11 @@ from typelattice.tracing.run_data.run import Run
 def followed_module(text: str, name: str = "code") -> tuple[dict[str, Any], Run]:
     """What the names of a source text are bound to in the end, and the run."""
     recorder = Recorder()
-    code = Compiler(recorder).code(name, f"{name}.py", text.encode())
+    code = ModuleCompiler(recorder).compile_module(name, f"{name}.py", text.encode())
     assert code is not None
     scope: dict[str, Any] = {"__name__": name}
     exec(code, scope)
-    return scope, recorder.run()
+    return scope, recorder.build_run()
 
 
 def followed(expression: str, before: str) -> tuple[Any, Run]:

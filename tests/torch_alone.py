@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch")
 def rows(run: Run) -> dict[str, tuple[str | None, str, int]]:
     """What ran, by its text: operation, observed dtype, count."""
     assert not run.mismatches
-    assert len(run.seen) == len(run.program.steps)
+    assert len(run.observations) == len(run.program.steps)
     return {step.text: (step.op, str(seen.operand.dtype), seen.count) for step, seen in run if seen.count}
 
 
@@ -39,7 +39,7 @@ def test_methods_that_write_in_place_are_steps_that_later_ones_take() -> None:
     assert found["x.copy_(y)"] == ("setitem", "float32", 1)
     assert found["x.mul_(2.5).exp_()"] == ("setitem", "float32", 1) and found["x + 1"][0] == "add"
     assert "x.requires_grad_(False)" not in found
-    at = {step.text: i for i, step in enumerate(run.program.steps) if run.seen[i].count}
+    at = {step.text: i for i, step in enumerate(run.program.steps) if run.observations[i].count}
     assert run.program.steps[at["x + 1"]].inputs[0] == at["x.mul_(2.5).exp_()"]
     assert [str(o) for o in run.under("jax")][at["x + 1"]] == "float32"
 
@@ -81,7 +81,7 @@ def test_functions_and_methods_that_are_pytorchs_own_are_described(call: str, tm
     made = "import torch\nx = torch.ones(3, 3)\ny = x.double()\ni = torch.zeros(3, 3, dtype=torch.int64)\n"
     script.write_text(f"{made}print(({call}).dtype)\n", encoding="utf-8")
     run = run_script(str(script), (), ()).run
-    assert rows(run) and not run.opaque and not run.left_alone
+    assert rows(run) and not run.opaque and not run.not_followed
 
 
 def test_a_scalar_of_numpys_beside_a_tensor_counts_as_pytorch_says(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_inside_of_a_module_the_steps_are_the_same_in_inference_mode(cast: bool)
     def steps(without_gradients: Any) -> list[tuple[str | None, str]]:
         with without_gradients(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=cast):
             run = tl.trace(function, x).run
-        assert not run.mismatches and not run.left_alone
+        assert not run.mismatches and not run.not_followed
         return [(step.op, str(seen.operand)) for step, seen in run]
 
     found = steps(torch.inference_mode)
@@ -236,7 +236,7 @@ def test_a_module_that_data_decide_in_is_opaque_and_named_once() -> None:
 
     run = tl.trace(function, torch.tensor([0, 1])).run
     assert found_opaque(run)["torch.nn.functional.one_hot(x)"] == 5
-    assert "one_hot" in {left.name for left in run.left_alone}
+    assert "one_hot" in {left.name for left in run.not_followed}
 
 
 def found_opaque(run: Run) -> dict[str, int]:
@@ -268,7 +268,7 @@ def test_what_torch_compile_is_given_runs_as_it_is_and_is_followed(tmp_path: Pat
     script = tmp_path / "compiled.py"
     script.write_text(COMPILED, encoding="utf-8")
     ended = run_script(str(script), (), ())
-    assert ended.status == 0 and not ended.run.left_alone
+    assert ended.status == 0 and not ended.run.not_followed
     found = rows(ended.run)
     assert [step.op for step, _ in ended.run if step.text == "x * x"] == ["multiply"] * 2
     assert {"x + 1.5", "x - 1", "x / 2", "module(x)"} <= found.keys() and ended.run.opaque == 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from typelattice.explorer.built_document import built_document
+from typelattice.explorer.cached_document import built_document
 from typelattice.rendering.terminal import progress_bar
 
 if __name__ == "__main__":

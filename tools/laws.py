@@ -11,9 +11,9 @@ from generated import write_pages
 import typelattice as tl
 from typelattice.explanations.library_code import term_text
 from typelattice.rendering import Grid
-from typelattice.study.criteria import CRITERIA
+from typelattice.study.jep9407_criteria import CRITERIA
 from typelattice.study.laws import LAWS
-from typelattice.study.survey import HEADS, survey
+from typelattice.study.laws_overview import HEADS, laws_overview
 
 PAGE = Path(__file__).parents[1] / "docs" / "laws.md"
 DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407
@@ -22,7 +22,7 @@ DOCUMENT = "jep9407-3-bf16"  # whose dtypes are those of JEP 9407
 def legend() -> str:
     """What the heads of the tables stand for."""
     laws = [f"| {HEADS[law]} | {law}: {about} |" for law, about in LAWS.items()]
-    criteria = [f"| {c.head} | {c.number}: {c.about} |" for c in CRITERIA.values()]
+    criteria = [f"| {c.head} | {c.number}: {c.description} |" for c in CRITERIA.values()]
     return "\n".join(
         ["| head | law |", "|---|---|", *laws, "", "| head | criterion |", "|---|---|", *criteria]
     )
@@ -30,7 +30,7 @@ def legend() -> str:
 
 def compared(dtypes: Iterable[object] | None) -> str:
     """All systems, without the notes, which the legend holds."""
-    grid = survey(dtypes=dtypes)
+    grid = laws_overview(dtypes=dtypes)
     kept = [i for i, row in enumerate(grid.cells) if row[0].text != "-"]
     bare = Grid(
         "", grid.columns, tuple(grid.rows[i] for i in kept), tuple(grid.cells[i] for i in kept), (), "system"
@@ -47,7 +47,7 @@ def broken() -> str:
                 answers = " or ".join(str(d or "refused") for d, _ in c.answers)
                 terms = " or ".join(f"`{term_text(t)}`" for t in c.terms)
                 gives = f"{answers}{f'; {c.note}' if c.note else ''}"
-                rows.append(f"| {name} | {law} | {v.failing} of {v.asked} | {terms} | {gives} |")
+                rows.append(f"| {name} | {law} | {v.failing} of {v.case_count} | {terms} | {gives} |")
     return "\n".join(["| system | breaks | cases | smallest | gives |", "|---|---|---|---|---|", *rows])
 
 
@@ -63,7 +63,7 @@ TABLES: dict[str, Callable[[], str]] = {
 def options() -> Grid:
     """The options of JEP 9407, JAX and NumPy, of arrays and Python scalars together."""
     names = [*(s for s in tl.systems() if s.startswith("jep9407")), "jax", "numpy"]
-    grid = survey(names, "all", tl.system(DOCUMENT).dtypes)
+    grid = laws_overview(names, "all", tl.system(DOCUMENT).dtypes)
     return Grid("", grid.columns, grid.rows, grid.cells, (), "system")
 
 

@@ -27,7 +27,7 @@ from typing import Any
 from typelattice.facts.errors import TypelatticeError
 from typelattice.fixing.patch_search import fix_script
 from typelattice.survey.time_limit import SlowError, time_limit
-from typelattice.tracing.report.words import size
+from typelattice.tracing.report.formatting import size_text
 
 RUNS = 3
 SECONDS = 240
@@ -57,7 +57,7 @@ result = {function}({arguments})
 _seconds = perf_counter() - _started
 """
 MEASURED = """
-from typelattice.fixing.plain_run import peak_bytes
+from typelattice.fixing.measured_run import peak_bytes
 peak = peak_bytes()
 found = {f"result{i}": x for i, x in enumerate(result if isinstance(result, (tuple, list)) else [result])}
 found |= {name: globals()[name] for name in OUTPUTS}
@@ -188,7 +188,7 @@ def judge(kernel: Kernel) -> Row:
     times, peaks = ([run[key] for run in (wide, narrow)] for key in ("seconds", "peak"))
     return Row(
         kernel.name, said, largest_error(wide, narrow), " → ".join(f"{s:.3g} s" for s in times),
-        " → ".join(map(size, peaks)),
+        " → ".join(map(size_text, peaks)),
     )  # fmt: skip
 
 

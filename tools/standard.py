@@ -6,7 +6,7 @@ from pathlib import Path
 from generated import write_pages
 
 import typelattice as tl
-from typelattice.study.consensus import contradicted, undefined
+from typelattice.study.consensus import find_contradicted, find_undefined
 from typelattice.study.study_scope import TierChoice
 
 PAGE = Path(__file__).parents[1] / "docs" / "standard.md"
@@ -47,7 +47,7 @@ def page() -> str:
         counts = " | ".join(str(len(found.pairs(sort))) for sort in ("agreed", "contested", "refused"))
         lines.append(f"| {words} | {len(found.answers)} | {counts} |")
     arrays = tl.consensus(*AGREEING)
-    pairs = undefined(standard, arrays)
+    pairs = find_undefined(standard, arrays)
     lines += ["", "## Undefined, though all agree", ""]
     lines += [
         f"{len(pairs)} unordered pairs ({2 * len(pairs)} cells of the table):",
@@ -65,7 +65,7 @@ def page() -> str:
     ]
     lines += ["| system | cells | which |", "|---|---|---|"]
     for name in ASKED:
-        broken = contradicted(standard, tl.system(name))
+        broken = find_contradicted(standard, tl.system(name))
         said = [
             f"{' + '.join(map(str, p.operands))}: {p.dtype}, here {q.dtype or 'refused'}"
             for p, q in broken[:6]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typelattice.operands.adapters import native
     from typelattice.operands.operand import Operand, OperandError
     from typelattice.operands.read_objects import operand
-    from typelattice.programs.common_dtype_casts import implicit_cast, implicit_cast_type
+    from typelattice.programs.implicit_cast_functions import implicit_cast, implicit_cast_type
     from typelattice.programs.make_program import program
     from typelattice.programs.program import Program, Replay
     from typelattice.programs.symbols.symbol_namespace import Symbols
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
     from typelattice.rendering.diagram import DrawingError
     from typelattice.rendering.drawing import Drawing
     from typelattice.study.consensus import Consensus, consensus
-    from typelattice.study.criteria import Criteria, criteria
     from typelattice.study.diffs import Diff, diff
     from typelattice.study.foldable_casts import CastChains, cast_chains
+    from typelattice.study.jep9407_criteria import Criteria, criteria
     from typelattice.study.laws import Laws, laws
     from typelattice.study.study_scope import BeyondReachError
     from typelattice.study.tables import Table, table
     from typelattice.tracing.front.followed import Traced, TraceError
     from typelattice.tracing.front.function import trace, why
-    from typelattice.tracing.report.why import ResultError, Why
+    from typelattice.tracing.report.explain_result import ResultError, Why
 
 # Every public name is loaded when it is first asked for, so that `import typelattice` costs next to nothing.
 _LATER = {
@@ -79,7 +79,7 @@ _LATER = {
         "operands.adapters": ("native",),
         "operands.operand": ("Operand", "OperandError"),
         "operands.read_objects": ("operand",),
-        "programs.common_dtype_casts": ("implicit_cast", "implicit_cast_type"),
+        "programs.implicit_cast_functions": ("implicit_cast", "implicit_cast_type"),
         "programs.make_program": ("program",),
         "programs.program": ("Program", "Replay"),
         "calls.steps": ("ProgramError",),
@@ -90,12 +90,12 @@ _LATER = {
         "rendering.drawing": ("Drawing",),
         "study.study_scope": ("BeyondReachError",),
         "study.consensus": ("Consensus", "consensus"),
-        "study.criteria": ("Criteria", "criteria"),
+        "study.jep9407_criteria": ("Criteria", "criteria"),
         "study.diffs": ("Diff", "diff"),
         "study.foldable_casts": ("CastChains", "cast_chains"),
         "study.laws": ("Laws", "laws"),
         "study.tables": ("Table", "table"),
-        "tracing.report.why": ("ResultError", "Why"),
+        "tracing.report.explain_result": ("ResultError", "Why"),
         "tracing.front.followed": ("TraceError", "Traced"),
         "tracing.front.function": ("trace", "why"),
     }.items()

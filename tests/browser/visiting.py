@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from typelattice.explorer.document import document
-from typelattice.explorer.page import page as written
+from typelattice.explorer.page import page_html as written
 
 NARROW, WIDE = {"width": 390, "height": 844}, {"width": 1400, "height": 900}
 

@@ -13,7 +13,7 @@ import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.designer import design, repairs
 from typelattice.designer.pareto_front import place_on_front
-from typelattice.study.criteria import criteria
+from typelattice.study.jep9407_criteria import criteria
 
 
 @pytest.mark.parametrize("name", ["jep9407-0", "numpy", "jax", "array-api", DESIGNS / "jax-nodes.toml"])

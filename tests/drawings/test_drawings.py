@@ -1,4 +1,5 @@
 """What drawings show: orders, answers, two systems, programs."""
+
 from __future__ import annotations
 
 import json
@@ -105,8 +106,8 @@ def test_a_highlight_shows_small_dtypes_that_take_part() -> None:
 
 
 def test_the_layout_is_the_same_with_a_highlight() -> None:
-    plain = {n.vertex.id: n.at for n in tl.draw("numpy").placed.nodes}
-    assert {n.vertex.id: n.at for n in tl.draw("numpy", highlight=["int8", "uint8"]).placed.nodes} == plain
+    plain = {n.vertex.id: n.rect for n in tl.draw("numpy").placed.nodes}
+    assert {n.vertex.id: n.rect for n in tl.draw("numpy", highlight=["int8", "uint8"]).placed.nodes} == plain
 
 
 # -- two systems, and programs

@@ -14,15 +14,15 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-import typelattice.explorer.built_document as kept_document
+import typelattice.explorer.cached_document as kept_document
 from typelattice.cli.main import main
 from typelattice.engine.answer import DecidingLines
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
 from typelattice.explanations.recorded_answer_in_english import list_evidence
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS
-from typelattice.explorer.built_document import built_document
+from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import Document, document
-from typelattice.explorer.page import page
+from typelattice.explorer.page import page_html
 from typelattice.files.reader import parse
 from typelattice.files.system_origin import SystemOrigin
 
@@ -158,7 +158,7 @@ def spelled_out(data: dict, which: int) -> dict:
 
 def test_a_page_holds_its_document_and_asks_no_network() -> None:
     made = document(["python"], ops=[])
-    text = page(made)
+    text = page_html(made)
     packed = re.search(r'id="document">([^<]*)<', text)
     assert packed and zlib.decompress(base64.b64decode(packed[1])).decode() == made.json()
     assert not re.search(r"<(?:link(?! rel=\"icon\" href=\"data:)|img|iframe|script[^>]*\ssrc)", text)
@@ -169,7 +169,9 @@ def test_a_page_holds_its_document_and_asks_no_network() -> None:
 
 
 def test_what_a_file_says_cannot_end_an_element_of_the_page() -> None:
-    text = page(Document(document(["python"], ops=[]).data), {"file": "x", "text": HOSTILE, "changes": None})
+    text = page_html(
+        Document(document(["python"], ops=[]).data), {"file": "x", "text": HOSTILE, "changes": None}
+    )
     assert HOSTILE not in text and "\\u003c/script>" in text
 
 
@@ -246,7 +248,7 @@ def test_a_dash_for_a_file_is_standard_output(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["explore", "--system", "python", "--op", "add", "-o", "-"]) == 0
-    assert capsys.readouterr().out == page(document(["python"], ["add"])) + "\n"
+    assert capsys.readouterr().out == page_html(document(["python"], ["add"])) + "\n"
     assert not list(tmp_path.iterdir())
 
 

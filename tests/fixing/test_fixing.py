@@ -408,9 +408,9 @@ def test_a_source_of_another_encoding_is_refused_by_its_name() -> None:
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_line_ends_and_the_mark_of_utf_8_stay(ends: str, mark: bytes) -> None:
     source = Source(Path("s.py"), mark + WIDENS.replace("\n", ends).encode())
-    (call,) = source.nodes(3, "np.ones(3)")
+    (call,) = source.find_nodes(3, "np.ones(3)")
     assert isinstance(call, ast.Call)
-    after = source.apply_edits([source.with_keyword(call, "dtype=x.dtype")])
+    after = source.apply_edits([source.add_keyword(call, "dtype=x.dtype")])
     expected = WIDENS.replace("np.ones(3)\n", "np.ones(3, dtype=x.dtype)\n")
     assert after == mark + expected.replace("\n", ends).encode()
 

@@ -15,7 +15,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.fixing.comparison import Difference
+from typelattice.fixing.comparison import ValueDifference
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script
 from typelattice.fixing.source import FixError, Source
@@ -161,7 +161,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_each_source_whole(
     path = folder / "s.py"
     path.write_text(SCRIPT)
     contents = {path: (SCRIPT.encode(), b"new\n")}
-    patch = Patch((), (), contents, "", Difference())
+    patch = Patch((), (), contents, "", ValueDifference())
     calls = 0
 
     def count(event: str, given: object) -> None:
@@ -184,4 +184,4 @@ def test_a_process_that_is_killed_while_it_writes_leaves_each_source_whole(
 
 def test_the_line_of_a_byte_is_that_of_an_editor() -> None:
     source = Source(Path("s.py"), SCRIPT.encode())
-    assert [source.line(byte) for byte in (0, SCRIPT.index("x ="), SCRIPT.index("y ="))] == [1, 2, 3]
+    assert [source.line_of_byte(byte) for byte in (0, SCRIPT.index("x ="), SCRIPT.index("y ="))] == [1, 2, 3]

@@ -1,4 +1,5 @@
 """The pages of single questions show recorded answers, mark what nobody asked, and lead to one another."""
+
 from __future__ import annotations
 
 import json
@@ -65,7 +66,7 @@ def test_the_sentence_names_the_difference_and_who_was_never_asked() -> None:
 
 
 def test_every_page_is_reached_and_is_small() -> None:
-    every = [*answers.questions()]
+    every = [*answers.list_questions()]
     index = answers.index(every)
     for question in every:
         if question.op == "add":
@@ -111,9 +112,9 @@ def test_a_page_names_who_answers_otherwise_for_a_scalar() -> None:
 
 
 def test_the_page_of_each_question_is_found_from_the_question() -> None:
-    for question in answers.questions():
-        assert answers.question_of(question.operands, question.op) == question
-        assert answers.question_of(question.operands[::-1], question.op) == question
+    for question in answers.list_questions():
+        assert answers.find_question(question.operands, question.op) == question
+        assert answers.find_question(question.operands[::-1], question.op) == question
 
 
 def test_a_card_shows_the_answers_of_the_page() -> None:
@@ -143,4 +144,6 @@ def test_the_box_finds_the_page_of_what_is_typed(typed: str, page: str) -> None:
     code = "\n".join((browser, pages, script.replace('"use strict";', ""), ask))
     found = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True).stdout.strip()
     assert unquote(found) == page
-    assert not page or page in {q.path for q in answers.questions()} | {f"{op}.html" for op in answers.SIGNS}
+    assert not page or page in {q.path for q in answers.list_questions()} | {
+        f"{op}.html" for op in answers.SIGNS
+    }

@@ -132,8 +132,8 @@ def test_errors_page_lists_exactly_the_public_errors_and_their_bases() -> None:
 def test_runs_page_lists_exactly_the_keys_of_the_document() -> None:
     run = tl.trace(lambda x: x / 2, np.ones(3, np.float32)).run
     found = run_data(run, ["torch"])
-    wrong = (replace(run.seen[-1], operand=tl.operand("float16")),)
-    (mismatch,) = run_data(replace(run, seen=(*run.seen[:-1], *wrong)))["mismatches"]
+    wrong = (replace(run.observations[-1], operand=tl.operand("float16")),)
+    (mismatch,) = run_data(replace(run, observations=(*run.observations[:-1], *wrong)))["mismatches"]
     page = ROOT / "docs" / "runs.md"
     assert first_column(page, "The document") == {*found}
     assert first_column(page, "A step") == {*found["steps"][0]}

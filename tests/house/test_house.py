@@ -1,4 +1,5 @@
 """The house: rooms import one way and in no circle, the engine needs nothing, no fact is stated twice."""
+
 from __future__ import annotations
 
 import ast
@@ -28,7 +29,8 @@ ROOMS = [  # each imports only from itself and from what stands before it
 MAY_IMPORT_OTHERS = (  # what is not ours and not Python's
     "operands/adapters", "namespaces/libraries", "designer/clingo_solver", "conformance/libraries",
     "conformance/implementations",
-    "conformance/pytest", "programs/targets", "tracing/front/pytest", "explorer/server", "cli/completion",
+    "conformance/pytest", "programs/targets", "tracing/front/pytest",
+    "explorer/server", "cli/completion",
     "editor/language_server", "survey/numpy_arrays", "workers/dask_workers",
 )  # fmt: skip
 # What recorders must not depend on: else they would prove nothing.

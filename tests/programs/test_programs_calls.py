@@ -40,7 +40,7 @@ def test_a_condition_and_indices_do_not_promote() -> None:
     with pytest.raises(tl.ProgramError, match="clip takes 1 to 3 operands, not 4"):
         tl.program("clip(x, 1, 2, 3)", x="int8")
     outcome = tl.program("take(x, x)", x="float32").under("numpy").result
-    assert outcome.refused and "take takes integers for indices, not float32" in str(outcome.reason)
+    assert outcome.is_refused and "take takes integers for indices, not float32" in str(outcome.reason)
 
 
 def test_a_default_that_is_named_changes_nothing() -> None:
@@ -101,7 +101,7 @@ def test_calls_of_real_code_have_the_dtypes_that_libraries_give(text: str, syste
 
 
 def test_what_pytorch_refuses_to_write_is_refused() -> None:
-    assert tl.program("s = i.sum()\ns /= 2\nreturn s", i="int64[2]").under("torch").result.refused
+    assert tl.program("s = i.sum()\ns /= 2\nreturn s", i="int64[2]").under("torch").result.is_refused
 
 
 def test_values_of_a_function_that_only_shares_a_dtype_are_not_computed() -> None:

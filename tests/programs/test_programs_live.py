@@ -200,7 +200,7 @@ def test_an_onnx_model_runs_and_gives_the_values_of_the_namespace(function: str,
     pytest.importorskip("ndonnx")
     count = len(CALLS[function][0])
     p = tl.program(getattr(what_if, function), *["float32[4,4]", "float64[4,4]", "float32[4,4]"][:count])
-    if any(o.refused for o in p.under(system)):
+    if any(o.is_refused for o in p.under(system)):
         with pytest.raises(tl.ProgramError, match="is refused"):
             p.to_onnx(system)
         return

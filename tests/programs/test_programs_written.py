@@ -52,7 +52,7 @@ def test_with_every_cast_written_values_stay_and_none_is_left(name: str, system:
     try:
         explicit = p.explicit(system)
     except tl.ProgramError as refused:
-        assert any(o.refused for o in p.under(system)), refused
+        assert any(o.is_refused for o in p.under(system)), refused
         return
     explicit.check()
     xp = tl.namespace(system, np)

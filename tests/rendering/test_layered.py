@@ -13,7 +13,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Link, Vertex
-from typelattice.rendering.layered import Placed, Rect, lay_out
+from typelattice.rendering.layered import PlacedDiagram, Rect, lay_out
 
 GRAPHS = json.loads((Path(__file__).parents[1] / "seeds/jep9407_graphs.json").read_text())["graphs"]
 Pair = tuple[float, float]
@@ -30,18 +30,18 @@ def overlap(a: Rect, b: Rect) -> bool:
     return abs(a.x - b.x) < (a.width + b.width) / 2 - 0.1 and abs(a.y - b.y) < (a.height + b.height) / 2 - 0.1
 
 
-def check(drawn: Placed) -> None:
+def check(drawn: PlacedDiagram) -> None:
     """What holds of every drawing."""
-    units = [b.at for b in drawn.boxes]
+    units = [b.rect for b in drawn.boxes]
     members = {v for b in drawn.boxes for v in b.members}
-    units += [n.at for n in drawn.nodes if n.vertex.id not in members]
+    units += [n.rect for n in drawn.nodes if n.vertex.id not in members]
     assert not [(a, b) for a, b in combinations(units, 2) if overlap(a, b)], "two nodes overlap"
     for at in units:
         assert at.left >= -0.1 and at.right <= drawn.width + 0.1
         assert at.y - at.height / 2 >= -0.1 and at.y + at.height / 2 <= drawn.height + 0.1
-    at = {n.vertex.id: n.at for n in drawn.nodes}
+    at = {n.vertex.id: n.rect for n in drawn.nodes}
     for box in drawn.boxes:
-        at |= dict.fromkeys(box.members, box.at)
+        at |= dict.fromkeys(box.members, box.rect)
     for edge in drawn.edges:
         ends = at[edge.sources[0]], at[edge.targets[0]]
         assert edge.points[0][1] == ends[0].y and edge.points[-1][1] == ends[1].y
@@ -91,7 +91,7 @@ def test_every_system_is_drawn_clean(name: str, small: bool) -> None:
     assert levels == sorted(levels)
     across: dict[float, list[tuple[float, float]]] = {}
     for n in drawn.nodes:
-        across.setdefault(n.at.left, []).append((n.vertex.row, n.at.y))
+        across.setdefault(n.rect.left, []).append((n.vertex.row, n.rect.y))
     for column in across.values():
         ordered = sorted(column, key=lambda place: place[1])
         assert [row for row, _ in ordered] == sorted(row for row, _ in column), "a kind leaves its row"
@@ -144,7 +144,7 @@ def test_a_long_arrow_takes_a_level_of_its_own_and_keeps_it() -> None:
     drawn = lay_out(diagram(edges, [0.0] * 5))
     (long,) = [e for e in drawn.edges if (e.sources, e.targets) == (("0",), ("4",))]
     bends = {y for _, y in long.points[2:-2]}
-    assert len(bends) == 1 and bends.isdisjoint({n.at.y for n in drawn.nodes})
+    assert len(bends) == 1 and bends.isdisjoint({n.rect.y for n in drawn.nodes})
 
 
 def test_what_leads_in_a_circle_is_drawn_with_an_arrow_that_goes_back() -> None:

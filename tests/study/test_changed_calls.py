@@ -1,4 +1,5 @@
 """What changes from one system to another is counted over all operations, from what the libraries did."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -25,23 +26,29 @@ def none() -> Changes:
 
 
 def test_the_best_known_changes_of_nep_50_are_there(nep50: Changes) -> None:
-    found = {change.operands: (change.before, change.after) for change in nep50.changed["add"]}
+    found = {
+        change.operands: (change.old_answer, change.new_answer)
+        for change in nep50.changes_by_operation["add"]
+    }
     assert found["float32:0d", "float"] == ("float64", "float32")
     assert found["uint8", "300"] == ("uint16", REFUSED)
 
 
 def test_every_change_is_what_both_libraries_answered(nep50: Changes) -> None:
-    assert nep50.recorded
+    assert nep50.is_recorded
     one, two = kept("numpy1"), kept("numpy")
-    for op, found in nep50.changed.items():
+    for op, found in nep50.changes_by_operation.items():
         for change in found[::50]:
             answers = [r.require_answer(op, *change.operands) for r in (one, two)]
-            assert [REFUSED if a.startswith("!") else a for a in answers] == [change.before, change.after]
+            assert [REFUSED if a.startswith("!") else a for a in answers] == [
+                change.old_answer,
+                change.new_answer,
+            ]
             assert answers[0] != answers[1]
 
 
 def test_a_system_changes_nothing_beside_itself(none: Changes) -> None:
-    assert not none.changed and sum(none.compared.values()) > 20_000
+    assert not none.changes_by_operation and sum(none.call_counts.values()) > 20_000
     assert str(none).startswith("0 of ")
 
 
@@ -50,12 +57,12 @@ def test_without_a_recording_the_rule_answers_what_no_library_was_asked(tmp_path
     path.write_text('name = "mine"\ntitle = "T"\norder = "i8 -> i16 -> i32 -> f32"\n')
     numpy, mine = tl.system("numpy"), tl.system(path)
     found = changes(numpy, mine)
-    assert not found.recorded
-    for change in found.changed["add"]:
+    assert not found.is_recorded
+    for change in found.changes_by_operation["add"]:
         p = numpy.explain(*change.operands, op="add")
         o = find_recorded_answer(p)
-        assert change.before == str((o.dtype if o else p.dtype) or REFUSED)
-        assert change.after == str(mine.explain(*change.operands, op="add").dtype or REFUSED)
+        assert change.old_answer == str((o.dtype if o else p.dtype) or REFUSED)
+        assert change.new_answer == str(mine.explain(*change.operands, op="add").dtype or REFUSED)
     with pytest.raises(tl.DTypeError, match="jax and mine have no dtype in common"):
         path.write_text('name = "mine"\ntitle = "T"\norder = "c32"\n')
         changes(tl.system("jax"), tl.system(path))
@@ -75,8 +82,8 @@ def test_the_command_counts_by_operation(nep50: Changes, capsys: pytest.CaptureF
     assert main(["diff", "numpy1", "numpy", "--op", "all"]) == 0
     shown = capsys.readouterr().out
     assert str(nep50) in " ".join(shown.split())
-    first = max(nep50.changed, key=lambda op: len(nep50.changed[op]))
-    assert f"\n {first} " in shown and f"{len(nep50.changed[first]):,}" in shown
+    first = max(nep50.changes_by_operation, key=lambda op: len(nep50.changes_by_operation[op]))
+    assert f"\n {first} " in shown and f"{len(nep50.changes_by_operation[first]):,}" in shown
 
 
 def test_options_that_choose_operands_do_not_go_with_all_operations(

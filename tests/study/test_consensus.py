@@ -7,8 +7,8 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main
-from typelattice.study.consensus import contradicted, undefined
-from typelattice.study.differing_integers import value_changes
+from typelattice.study.consensus import find_contradicted, find_undefined
+from typelattice.study.differing_integers import find_value_changes
 
 ROOT = Path(__file__).parents[2]
 FOUR = ("numpy", "jax", "torch", "tensorflow-all")
@@ -31,13 +31,13 @@ def test_each_answer_is_the_systems_own() -> None:
 
 
 def test_agreement_beyond_the_standard_is_58_cells() -> None:
-    pairs = undefined(tl.system("array-api"), tl.consensus(*FOUR))
+    pairs = find_undefined(tl.system("array-api"), tl.consensus(*FOUR))
     assert ("int8", "float32") in pairs
     assert 2 * len(pairs) == 58
 
 
 def test_mlx_contradicts_the_standard_in_two_cells() -> None:
-    broken = contradicted(tl.system("array-api"), tl.system("mlx"))
+    broken = find_contradicted(tl.system("array-api"), tl.system("mlx"))
     assert {tuple(sorted(map(str, p.operands))) for p, _ in broken} == {("complex64", "float64")}
     assert len(broken) == 2
 
@@ -71,7 +71,7 @@ def test_a_consensus_needs_two_systems() -> None:
 
 def test_value_changes_name_every_interval_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
     one, two = tl.system("numpy1"), tl.system("numpy")
-    parts = {(p.dtype, p.least, p.greatest): (p.before, p.after) for p in value_changes(one, two)}
+    parts = {(p.dtype, p.least, p.greatest): (p.old_dtype, p.new_dtype) for p in find_value_changes(one, two)}
     for value in (-(2**63), -129, -128, -1, 0, 1, 255, 256, 65536, 2**31, 2**63, 2**64 - 1):
         for d in ("uint8", "int8", "int64", "float16", "bool"):
             answers = tuple(s.explain(d, value, op="add").dtype for s in (one, two))

@@ -9,8 +9,8 @@ from jep9407 import DOCUMENT
 import typelattice as tl
 from typelattice.cli.main import main
 from typelattice.facts.dtypes import Kind
-from typelattice.study.criteria import CRITERIA, Criteria, width
-from typelattice.study.survey import survey
+from typelattice.study.jep9407_criteria import CRITERIA, Criteria, width
+from typelattice.study.laws_overview import laws_overview
 
 OPTIONS = [f"jep9407-{n}" for n in range(4)]
 INTS = (Kind.UNSIGNED, Kind.SIGNED)
@@ -187,7 +187,7 @@ def test_scalars_cost_as_their_default_dtypes() -> None:
     """int32 + 1.5 giving float32 under Option 3's cousin jax-x32; here: an int8 with a Python int loses
     magnitude."""
     found = tl.criteria("jax", "all", ["int8", "float16"])
-    assert found.asked == 1 + 2 * 3
+    assert found.pair_count == 1 + 2 * 3
     assert [tuple(map(str, p.operands)) for p in found["overflow"]] == [("int8", "int")]
     assert ("float16", "float") in {tuple(map(str, p.operands)) for p in found["magnitude"]}
     assert not found["wider"]
@@ -206,7 +206,7 @@ def test_overflow_is_an_integer_that_wraps() -> None:
 
 def test_survey_says_what_laws_and_criteria_say() -> None:
     names = ["numpy", "jax", "python"]
-    grid = survey(names, dtypes=["int8", "uint8", "float16"])
+    grid = laws_overview(names, dtypes=["int8", "uint8", "float16"])
     for name, row in zip(names, grid.cells, strict=True):
         texts = [c.text for c in row]
         if name == "python":
@@ -217,7 +217,7 @@ def test_survey_says_what_laws_and_criteria_say() -> None:
             expected = [
                 "3",
                 *("✓" if v else "✗" for v in found.values()),
-                str(costs.asked),
+                str(costs.pair_count),
                 *map(str, costs.counts.values()),
             ]
             assert texts == expected
@@ -243,7 +243,7 @@ def test_check_says_which_laws_fail_and_what_it_costs(capsys: pytest.CaptureFixt
     said = " ".join(capsys.readouterr().out.split())
     assert "not associative: (uint8 + int8) + float16 is float32, uint8 + (int8 + float16) is float16" in said
     counts = ", ".join(f"{name} {n}" for name, n in tl.criteria("numpy").counts.items() if n)
-    assert f"of {tl.criteria('numpy').asked} pairs: {counts}" in said
+    assert f"of {tl.criteria('numpy').pair_count} pairs: {counts}" in said
 
 
 def extended(folder: Path, name: str, order: str, drop: str = "") -> tl.System:
@@ -267,4 +267,4 @@ def test_numbers_that_the_page_says_in_words() -> None:
         5,
     )
     assert counts["numpy"]["several bounds"] == 3
-    assert (tl.laws("numpy")["associative"].failing, tl.laws("numpy")["associative"].asked) == (28, 2744)
+    assert (tl.laws("numpy")["associative"].failing, tl.laws("numpy")["associative"].case_count) == (28, 2744)

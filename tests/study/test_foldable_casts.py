@@ -20,7 +20,7 @@ def test_a_chain_that_rounds_twice_ends_in_floats_that_the_first_cast_can_hold()
         assert chain.target.kind.category >= 2
     named = {(c.source.name, c.through.name, c.target.name) for c in found.rounded_twice}
     assert ("float64", "float32", "float16") in named
-    exact = {(c.source.name, c.through.name, c.target.name) for c in found.exact}
+    exact = {(c.source.name, c.through.name, c.target.name) for c in found.exact_chains}
     assert ("float32", "float64", "float16") in exact and ("float64", "float32", "float16") not in exact
 
 

@@ -10,7 +10,7 @@ import pytest
 import typelattice as tl
 from typelattice.facts.order import Order
 from typelattice.files.reader import parse
-from typelattice.study.distributivity import uneven
+from typelattice.study.distributivity import find_uneven
 
 NODES = ("i8", "i16", "i32", "i64", "u8", "u16")
 Relation = frozenset[tuple[int, int]]
@@ -106,7 +106,7 @@ def test_in_a_lattice_distributive_is_the_law_of_meets(count: int) -> None:
             order.meet(a, order.join(b, c)) == order.join(order.meet(a, b), order.meet(a, c))
             for a, b, c in product(range(count), repeat=3)
         )
-        found, _ = uneven(order, range(count))
+        found, _ = find_uneven(order, range(count))
         assert law == (not found), relation
         broken += not law
     assert (lattices > 0, broken > 0) == (True, count == 5)

@@ -13,10 +13,10 @@ from samples import one_in
 import typelattice as tl
 from typelattice.explanations.library_code import value_of_term
 from typelattice.study import laws
-from typelattice.study.closure import closure, key
+from typelattice.study.closure import answer_key, compute_closure
 from typelattice.study.law_equations import Judge, first_swapped
-from typelattice.study.multi_operand_recordings import Evidence, evidence
-from typelattice.study.study_scope import domain
+from typelattice.study.multi_operand_recordings import Evidence, find_evidence
+from typelattice.study.study_scope import list_operands
 
 np = pytest.importorskip("numpy")
 FOLDS = ("mlx", "polars", "torch-2021", "triton")
@@ -35,12 +35,12 @@ def test_joins_of_sets_are_order_free_though_pairs_are_not_associative() -> None
 def test_three_at_once_are_asked_as_explain_answers(name: str) -> None:
     """What is taken from the mode, or from pairs, is what the whole gives."""
     system = tl.system(name)
-    over = closure(system, domain(system, dtypes=DOCUMENT))
+    over = compute_closure(system, list_operands(system, dtypes=DOCUMENT))
     judge = Judge(over)
     free = True
-    for x in product(over.asked, repeat=3):
+    for x in product(over.start_numbers, repeat=3):
         found = value_of_term(system, over.operands(*x))
-        assert judge.answers(first_swapped, x)[0] == key(system, found)
+        assert judge.answers(first_swapped, x)[0] == answer_key(system, found)
         free &= all(value_of_term(system, over.operands(*y)) == found for y in permutations(x))
     assert free == tl.laws(name, dtypes=DOCUMENT)["order-free"].holds
 
@@ -49,14 +49,14 @@ def test_order_free_is_not_known_where_the_library_departs_from_the_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """And was asked of each set in one order alone."""
-    recorded = laws.evidence
+    recorded = laws.find_evidence
 
     def in_one_order(*given: Any) -> Evidence:
         found = recorded(*given)
         twice = [call for pair in found.contradictions for call in pair if call not in found.departing]
         return replace(found, calls=tuple(call for call in found.calls if call not in twice))
 
-    monkeypatch.setattr(laws, "evidence", in_one_order)
+    monkeypatch.setattr(laws, "find_evidence", in_one_order)
     most = [n for n in tl.system("numpy-ml-dtypes").order.nodes if str(n) != "complex128"]  # not remembered
     found = tl.laws("numpy-ml-dtypes", dtypes=most)["order-free"]
     assert found.holds is None
@@ -92,7 +92,7 @@ def test_order_free_fails_where_a_library_was_asked_in_two_orders_and_answered_d
 @pytest.mark.parametrize("name", one_in(3, tl.systems(), 1))
 def test_no_recorded_calls_differ_by_their_order_alone_if_the_law_holds(name: str) -> None:
     found = tl.laws(name)
-    recorded_calls = evidence(tl.system(name), found.operands)
+    recorded_calls = find_evidence(tl.system(name), found.operands)
     if found["order-free"]:
         assert not recorded_calls.contradictions
         assert not recorded_calls.departing

@@ -13,7 +13,7 @@ from typelattice.cli.main import main
 from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.rendering import FORMATS, Grid
 from typelattice.study.study_scope import BeyondReachError
-from typelattice.study.table_labels import CODES, short
+from typelattice.study.table_labels import CODES, short_label
 
 SCALARS = ("int", "float", "complex")
 own = """
@@ -181,8 +181,8 @@ def test_weak_answers_bear_a_star() -> None:
 def test_byte_codes_are_numpys() -> None:
     native = {n for n in tl.table("numpy").columns if n not in ("int", "float", "complex")}
     for d in (tl.dtype(n) for n in native):
-        assert np.dtype(short(d, "bytes")) == np.dtype(d.name)
-    assert short(tl.dtype("bfloat16"), "bytes") == "bfloat16"
+        assert np.dtype(short_label(d, "bytes")) == np.dtype(d.name)
+    assert short_label(tl.dtype("bfloat16"), "bytes") == "bfloat16"
 
 
 def test_codes_other_than_the_three_are_refused() -> None:

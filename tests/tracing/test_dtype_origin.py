@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from followed import followed_module
 
-from typelattice.tracing.findings.checked_run import check_run
-from typelattice.tracing.findings.dtype_origin import dtype_origin
+from typelattice.tracing.findings.dtype_origin import find_dtype_origin
 from typelattice.tracing.findings.findings import findings
+from typelattice.tracing.findings.predicted_run import predict_run
 from typelattice.tracing.report.sentences import cause_sections
 
 HEAD = "import numpy as np\nx = np.ones(3, np.float32)\n"
@@ -73,8 +73,8 @@ y = x + x.astype(np.float64)
 def test_the_place_that_decides_a_dtype_is_named(code: str, decided: list[str]) -> None:
     _, run = followed_module(HEAD + code)
     (cause,) = findings(run).causes
-    checked = check_run(run)
-    found = dtype_origin(checked.steps[cause.first[0]], run.sources)
+    checked = predict_run(run)
+    found = find_dtype_origin(checked.steps[cause.origin_steps[0]], run.sources)
     assert [f"{each.location.line}: {each.text}" for each in found] == decided
     sections = dict(cause_sections(checked, cause))
     assert sections.get("decided", []) == [f"code.py:{line}" for line in decided]

@@ -16,7 +16,7 @@ import pytest
 from known_upcasts import CASES, Case
 
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.record.package_tracing import Tracing
 from typelattice.tracing.report.text_report import report
 
 LIVE = [
@@ -59,13 +59,13 @@ def check(case: Case, folder: Path) -> None:
     lines = dedent(case.code).splitlines()
     (changed,) = (number for number, line in enumerate(lines, 1) if case.before in line)
     with traced(folder, f"{case.name}_before", case.code) as found:
-        named = [found.checked.steps[cause.at] for cause in found.causes]
-        told = "\n".join(report(found.checked.run, ()))
+        named = [found.predicted_run.steps[cause.step] for cause in found.causes]
+        told = "\n".join(report(found.predicted_run.run, ()))
     places = [step.location and step.location.line for step in named]
     assert {*places} == {changed}, told
     fixed = case.code.replace(case.before, case.after)
     with traced(folder, f"{case.name}_after", fixed) as found:
-        later = [found.checked.steps[cause.at].text for cause in found.causes]
+        later = [found.predicted_run.steps[cause.step].text for cause in found.causes]
     assert not later
 
 

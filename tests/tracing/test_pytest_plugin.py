@@ -12,7 +12,7 @@ import pytest
 from forked import run_python
 
 from typelattice.calls.steps import Input, SourceLocation
-from typelattice.tracing.front.baseline import Finding, codes_run
+from typelattice.tracing.front.baseline import Finding, list_run_codes
 from typelattice.tracing.front.pytest_session import SessionFindings, verdict
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -150,7 +150,7 @@ def test_a_baseline_names_files_of_installed_packages_from_the_package_on(
     monkeypatch.syspath_prepend(str(packages))
     place = SourceLocation(str(packages / "gadget" / "core.py"), 1)
     step = Input(text="x * 2.5", location=place, fixed_result="float32")
-    ((file, code),) = codes_run([step], tmp_path)
+    ((file, code),) = list_run_codes([step], tmp_path)
     assert (file, code) == ("gadget/core.py", "x * 2.5")
     known = [Finding(file, code, "float32 becomes float64"), Finding(file, "x * 3.5", "")]
     made = verdict(SessionFindings({}, frozenset(), ()), known, tmp_path / "elsewhere")

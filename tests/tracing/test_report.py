@@ -21,10 +21,10 @@ from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.findings.suggested_casts import plan_casts
 from typelattice.tracing.report.html import write
 from typelattice.tracing.report.markup import text
-from typelattice.tracing.report.model import RULES, report_of
+from typelattice.tracing.report.report_entries import RULES, make_report
 from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
 from typelattice.tracing.report.text_report import report
-from typelattice.tracing.run_data.merged_runs import merged, without_unused
+from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
 from typelattice.tracing.run_data.run import NotFollowed, Observation, Run
 from typelattice.tracing.steps.called_name import name_in_source
 
@@ -49,7 +49,7 @@ def found_in(run: Run, *systems: str) -> Findings:
 
 def named(found: Findings) -> list[str]:
     """The source texts by which the causes are named."""
-    return [found.checked.steps[cause.at].text for cause in found.causes]
+    return [found.predicted_run.steps[cause.step].text for cause in found.causes]
 
 
 NORMALIZE = """
@@ -65,18 +65,22 @@ def test_a_float_that_meets_a_wider_one_from_outside_is_named_where_they_meet(tm
     found = found_in(run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]"))
     (cause,) = found.causes
     assert named(found) == ["x - mean"]
-    assert (cause.narrow.name, cause.wide.name) == ("float32", "float64")
-    assert [found.checked.steps[i].text for i in cause.later] == ["x - mean", "np.sqrt(y)", "np.sqrt(y) + 1"]
-    assert cause.bytes == 3 * 1200
+    assert (cause.narrow_dtype.name, cause.wide_dtype.name) == ("float32", "float64")
+    assert [found.predicted_run.steps[i].text for i in cause.later_wide_steps] == [
+        "x - mean",
+        "np.sqrt(y)",
+        "np.sqrt(y) + 1",
+    ]
+    assert cause.extra_bytes == 3 * 1200
 
 
 def test_the_smallest_cast_is_that_of_the_small_operand(tmp_path: Path) -> None:
     found = found_in(run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]"))
-    stopped = plan_casts(found.checked, found.causes[0])
+    stopped = plan_casts(found.predicted_run, found.causes[0])
     assert stopped is not None
-    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["mean"]
+    assert [found.predicted_run.steps[c.producer].text for c in stopped.casts] == ["mean"]
     assert (stopped.bytes, stopped.target.name) == (24, "float32")
-    assert stopped.kept == found.causes[0].later
+    assert stopped.narrow_steps == found.causes[0].later_wide_steps
 
 
 def test_a_float_that_nothing_widened_has_no_cause(tmp_path: Path) -> None:
@@ -103,7 +107,7 @@ def test_the_step_that_made_the_wide_float_is_named_beside_the_first_that_it_wid
     found = found_in(run)
     assert named(found) == ["a * scale"]
     (cause,) = found.causes
-    assert [found.checked.steps[i].text for i in cause.first] == ["count / 10"]
+    assert [found.predicted_run.steps[i].text for i in cause.origin_steps] == ["count / 10"]
     assert "code.py:4: count / 10" in "\n".join(report(run, ()))
 
 
@@ -114,9 +118,9 @@ def test_an_integer_that_widens_a_float_is_what_to_cast(tmp_path: Path) -> None:
     """
     found = found_in(run_of(tmp_path, source, x="float32[100]", n="int64[1]"))
     assert named(found) == ["x * n"]
-    stopped = plan_casts(found.checked, found.causes[0])
+    stopped = plan_casts(found.predicted_run, found.causes[0])
     assert stopped is not None
-    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["n"]
+    assert [found.predicted_run.steps[c.producer].text for c in stopped.casts] == ["n"]
 
 
 def test_a_cast_that_the_code_asks_for_is_a_cause(tmp_path: Path) -> None:
@@ -138,10 +142,10 @@ def test_two_wide_operands_are_both_cast_to_stop_what_follows(tmp_path: Path) ->
     """
     found = found_in(run_of(tmp_path, source, x="float32[100,3]", mean="float64[3]", std="float64[3]"))
     (cause,) = found.causes
-    stopped = plan_casts(found.checked, cause)
+    stopped = plan_casts(found.predicted_run, cause)
     assert stopped is not None
-    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["mean", "std"]
-    assert stopped.kept == cause.later
+    assert [found.predicted_run.steps[c.producer].text for c in stopped.casts] == ["mean", "std"]
+    assert stopped.narrow_steps == cause.later_wide_steps
 
 
 def test_no_cast_is_proposed_after_which_an_operation_is_refused(tmp_path: Path) -> None:
@@ -153,15 +157,15 @@ def test_no_cast_is_proposed_after_which_an_operation_is_refused(tmp_path: Path)
     """
     shapes = {"h": "bfloat16[9,9]", "x": "float32[9,9]", "w": "float32[9]", "m": "float32[9,9]"}
     found = found_in(run_of(tmp_path, source, own="torch", **shapes))
-    stopped = plan_casts(found.checked, found.causes[0])
+    stopped = plan_casts(found.predicted_run, found.causes[0])
     assert stopped is not None
-    assert [found.checked.steps[c.producer].text for c in stopped.casts] == ["w"]
-    assert [found.checked.steps[i].text for i in stopped.kept] == ["h * w", "y.sum()"]
+    assert [found.predicted_run.steps[c.producer].text for c in stopped.casts] == ["w"]
+    assert [found.predicted_run.steps[i].text for i in stopped.narrow_steps] == ["h * w", "y.sum()"]
 
 
 def test_a_cause_of_which_the_sizes_are_not_known_is_not_said_to_take_no_bytes(tmp_path: Path) -> None:
     run = run_of(tmp_path, NORMALIZE, img="float32[100,3]", mean="float64[3]")
-    run = replace(run, seen=tuple(replace(seen, bytes=0) for seen in run.seen))
+    run = replace(run, observations=tuple(replace(seen, bytes=0) for seen in run.observations))
     assert "floats were widened from 1 place" in list(report(run, ()))
 
 
@@ -179,7 +183,7 @@ def test_a_complex_number_is_as_wide_as_its_parts(tmp_path: Path) -> None:
     assert not found_in(run_of(tmp_path, source, x="float32[9]", z="complex64[9]", w="complex64[9]")).causes
     found = found_in(run_of(tmp_path, source, x="float32[9]", z="complex64[9]", w="float64[9]"))
     assert named(found) == ["x * z + w"]
-    stopped = plan_casts(found.checked, found.causes[0])
+    stopped = plan_casts(found.predicted_run, found.causes[0])
     assert stopped is not None and stopped.target.name == "float32"
 
 
@@ -196,9 +200,9 @@ PARTS = """
 def test_where_a_system_parts_is_named_with_what_it_costs(tmp_path: Path) -> None:
     run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
     found = found_in(run, "torch")
-    told = {found.checked.steps[p.steps[0]].text: p for p in found.divergences["torch"]}
+    told = {found.predicted_run.steps[p.steps[0]].text: p for p in found.divergences["torch"]}
     assert {text: p.cost for text, p in told.items()} == {"n + u": "raises", "n / 2": "loses"}
-    assert (told["n + u"].later, told["n + u"].unreached) == (1, 1)
+    assert (told["n + u"].later_count, told["n + u"].unreached_count) == (1, 1)
     said = "\n".join(report(run, ["torch"]))
     assert "under torch 2 places would differ: 1 raises, 1 loses" in said
     assert said.index("n + u") < said.index("n / 2", said.index("under torch"))
@@ -234,7 +238,7 @@ def test_a_system_that_gives_an_integer_for_a_float_loses_what_it_does_not_hold(
     run = run_of(tmp_path, source, n="int32[4]")
     (divergence,) = found_in(run, "torch").divergences["torch"]
     assert divergence.cost == "loses"
-    assert [(a.name, b.name) for a, b in divergence.lost] == [("float64", "int32")]
+    assert [(a.name, b.name) for a, b in divergence.lossy_casts] == [("float64", "int32")]
 
 
 def test_a_step_that_came_out_otherwise_than_our_rules_say_is_told_once(tmp_path: Path) -> None:
@@ -242,10 +246,10 @@ def test_a_step_that_came_out_otherwise_than_our_rules_say_is_told_once(tmp_path
     at = run.program.step("x - mean")
     wrong = [
         replace(seen, operand=tl.operand("float16")) if i >= at and seen.operand.dtype else seen
-        for i, seen in enumerate(run.seen)
+        for i, seen in enumerate(run.observations)
     ]
-    run = replace(run, seen=tuple(wrong))
-    assert found_in(run).checked.mismatches == (at,)
+    run = replace(run, observations=tuple(wrong))
+    assert found_in(run).predicted_run.mismatches == (at,)
     assert "1 mismatch: our rules say otherwise" in "\n".join(report(run, ()))
 
 
@@ -257,9 +261,9 @@ def test_an_opaque_step_that_widens_is_a_cause_of_which_no_rule_is_known(tmp_pat
     steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
     seen = tuple(
         replace(s, operand=tl.operand("float64")) if i >= at and s.operand.dtype else s
-        for i, s in enumerate(run.seen)
+        for i, s in enumerate(run.observations)
     )
-    run = replace(run, program=replace(run.program, steps=steps), seen=seen)
+    run = replace(run, program=replace(run.program, steps=steps), observations=seen)
     assert named(found_in(run)) == ["blur(x)"]
     assert "no rule of it is known" in " ".join("\n".join(report(run, ())).split())
 
@@ -288,12 +292,14 @@ def test_what_needs_a_refused_step_is_no_refusal_of_its_own(tmp_path: Path) -> N
     run = run_of(tmp_path, source, x="float32[9]", n="int32[9]", u="uint32[9]")
     at = run.program.step("bits * x")
     step = run.program.steps[at]
-    opaque = Opaque("blur", run.seen[at].operand, step.inputs, text="blur(bits)", location=step.location)
+    opaque = Opaque(
+        "blur", run.observations[at].operand, step.inputs, text="blur(bits)", location=step.location
+    )
     steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
     run = replace(run, program=replace(run.program, steps=steps))
     (divergence,) = found_in(run, "torch").divergences["torch"]
     assert run.program.steps[divergence.steps[0]].text == "n + u"
-    assert (divergence.later, divergence.unreached) == (2, 2)
+    assert (divergence.later_count, divergence.unreached_count) == (2, 2)
 
 
 def test_what_follows_an_opaque_call_of_an_array_that_differs_is_said_to_be_unknown(tmp_path: Path) -> None:
@@ -306,12 +312,14 @@ def test_what_follows_an_opaque_call_of_an_array_that_differs_is_said_to_be_unkn
     run = run_of(tmp_path, source, x="float32[9]", n="int32[9]")
     at = run.program.step("scaled - x")
     step = run.program.steps[at]
-    opaque = Opaque("blur", run.seen[at].operand, step.inputs, text="blur(scaled)", location=step.location)
+    opaque = Opaque(
+        "blur", run.observations[at].operand, step.inputs, text="blur(scaled)", location=step.location
+    )
     steps = (*run.program.steps[:at], opaque, *run.program.steps[at + 1 :])
     run = replace(run, program=replace(run.program, steps=steps))
     (divergence,) = found_in(run, "torch").divergences["torch"]
-    assert [run.program.steps[i].text for i in divergence.takers] == ["blur(scaled)"]
-    assert [run.program.steps[i].text for i in divergence.unknown] == ["blur(scaled)", "blurred * 2.0"]
+    assert [run.program.steps[i].text for i in divergence.opaque_consumers] == ["blur(scaled)"]
+    assert [run.program.steps[i].text for i in divergence.unknown_steps] == ["blur(scaled)", "blurred * 2.0"]
     told = " ".join("\n".join(report(run, ["torch"])).split())
     assert "what these calls give, nor 1 step after it; only a new run does: code.py:4: blur" in told
 
@@ -475,7 +483,7 @@ def test_what_is_written_into_elements_widens_the_steps_after_it() -> None:
     for writes in ("buf[:] = x", "part = buf[1:4]\npart[:] = x[:3]"):
         _, run = followed("z", f"{before}{writes}\ny = buf * 2\nz = np.sqrt(y)\n")
         (cause,) = found_in(run).causes
-        assert [run.program.steps[i].text for i in cause.follows] == ["buf * 2", "np.sqrt(y)"]
+        assert [run.program.steps[i].text for i in cause.following_steps] == ["buf * 2", "np.sqrt(y)"]
 
 
 OPAQUE = """import numpy as np
@@ -490,12 +498,12 @@ def test_a_replay_does_not_tell_what_calls_without_a_rule_would_give() -> None:
     _, run = followed("t", OPAQUE)
     found = found_in(run)
     (cause,) = found.causes
-    stopped = plan_casts(found.checked, cause)
+    stopped = plan_casts(found.predicted_run, cause)
     assert stopped is not None
     texts = [step.text for step in run.program.steps]
     assert [texts[c.producer] for c in stopped.casts] == ["np.linspace(0, 1, 4)"]
-    assert {texts[i] for i in stopped.takers} == {"np.piecewise(h, [h > 0], [1.0])"}
-    assert {texts[i] for i in stopped.unknown} >= {"q.sum(axis=1)", "q.sum(axis=1) + 1"}
+    assert {texts[i] for i in stopped.opaque_consumers} == {"np.piecewise(h, [h > 0], [1.0])"}
+    assert {texts[i] for i in stopped.unknown_steps} >= {"q.sum(axis=1)", "q.sum(axis=1) + 1"}
     told = " ".join("\n".join(report(run, ())).split())
     assert "a replay does not tell what these calls give" in told
     assert "code.py:4: np.piecewise(h, [h > 0], [1.0])" in told
@@ -504,7 +512,7 @@ def test_a_replay_does_not_tell_what_calls_without_a_rule_would_give() -> None:
 def test_a_compiled_function_that_takes_a_narrowed_array_is_named() -> None:
     given = "import numpy as np\nimport operator\nkept = [None]\nx = np.ones(3, np.float32).astype(float)\n"
     _, run = followed("operator.setitem(kept, 0, x)", given)
-    for each in (run, merged([run, run]), without_unused(run)):
+    for each in (run, merge_runs([run, run]), without_unused(run)):
         told = " ".join("\n".join(report(each, ())).split())
         assert "a compiled function takes the array, and may refuse another dtype" in told
         assert told.count("operator.setitem(kept, 0, x)") == 1
@@ -520,7 +528,7 @@ def test_a_report_of_everything_shows_every_place_and_names_all_that_was_not_fol
     lines = [f"a{i} = np.ones({i}, np.float32) * np.ones({i})" for i in range(1, 13)]
     _, run = followed("a1", "import numpy as np\n" + "\n".join(lines) + "\n")
     left = tuple(NotFollowed(f"f{i}", "numba compiles it") for i in range(3))
-    run = replace(run, left_alone=left)
+    run = replace(run, not_followed=left)
     some, everything = (list(report(run, (), everything=each)) for each in (False, True))
     assert "not followed: 3 functions or modules: numba compiles it" in some
     assert "not followed: f0, f1, f2: numba compiles it" in everything
@@ -530,7 +538,7 @@ def test_a_report_of_everything_shows_every_place_and_names_all_that_was_not_fol
 
 def test_annotations_name_rule_file_and_line(tmp_path: Path) -> None:
     run = run_of(tmp_path, PARTS, x="float32[9]", n="int32[9]", u="uint32[9]")
-    made = report_of(found_in(run, "torch"))
+    made = make_report(found_in(run, "torch"))
     lines = [*github(made)]
     assert lines[0].startswith("::warning file=code.py,line=5,title=TL001::mean * x: float32 becomes float64")
     assert any(line.startswith("::error file=code.py,line=6,title=TL101::") for line in lines)

@@ -11,7 +11,7 @@ import pytest
 
 import typelattice as tl
 from typelattice.cli.main import main as command
-from typelattice.tracing.report.saved_runs import RunFileError, combine_documents, difference, read_run
+from typelattice.tracing.report.saved_runs import RunFileError, combine_documents, compare_documents, read_run
 
 
 def before(x: np.ndarray) -> np.ndarray:
@@ -29,11 +29,11 @@ def document(function: Any, dtype: str = "float32") -> dict[str, Any]:
 
 
 def test_an_upcast_of_one_run_alone_is_named_with_its_place() -> None:
-    found = difference(document(before), document(after))
+    found = compare_documents(document(before), document(after))
     assert [str(upcast) for _, upcast in found.added] == ["x - np.linspace(0, 1, 3): float32 becomes float64"]
     assert found.kept == 2 and not found.removed and found.bytes[0] < found.bytes[1]
     assert found.added[0][0].endswith(f"test_run_documents.py:{after.__code__.co_firstlineno + 1}")
-    back = difference(document(after), document(before))
+    back = compare_documents(document(after), document(before))
     assert [u for _, u in back.removed] == [u for _, u in found.added] and not back.added
 
 
@@ -41,7 +41,7 @@ def test_lines_and_folders_do_not_count() -> None:
     one, two = document(before), document(before)
     for step in two["steps"]:
         step |= {"file": f"/elsewhere/{Path(step['file']).name}", "line": step["line"] + 7}
-    assert not (found := difference(one, two)).added and not found.removed and found.kept == 2
+    assert not (found := compare_documents(one, two)).added and not found.removed and found.kept == 2
 
 
 def test_combined_runs_have_the_steps_of_all() -> None:

@@ -11,7 +11,7 @@ from followed import followed_module
 from typelattice.tracing.findings.findings import Findings, findings
 from typelattice.tracing.findings.suggested_casts import CastPlan, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.run import Run
@@ -26,14 +26,14 @@ def the_cause(code: str) -> tuple[Findings, Cause, CastPlan]:
     """What is found in a run of one cause, the cause, and what stops it."""
     found = findings(followed(code))
     (cause,) = found.causes
-    stopped = plan_casts(found.checked, cause)
+    stopped = plan_casts(found.predicted_run, cause)
     assert stopped is not None
     return found, cause, stopped
 
 
 def casts(found: Findings, stopped: CastPlan) -> list[Any]:
     """The source texts of what is cast; of an operand also that of the step that takes it."""
-    texts = [step.text for step in found.checked.steps]
+    texts = [step.text for step in found.predicted_run.steps]
     said = [
         texts[c.producer] if c.consumer is None else (texts[c.producer], texts[c.consumer])
         for c in stopped.casts
@@ -64,7 +64,7 @@ def test_an_integer_is_cast_where_a_float_meets_it_and_not_where_it_is_made(use:
     """What else takes it may need an integer, and what takes it as a shape is not seen."""
     found, cause, stopped = the_cause(f"{INTEGERS}z = {use}")
     assert casts(found, stopped) == [("np.arange(6)", "x * i")]
-    assert stopped.kept == cause.widening
+    assert stopped.narrow_steps == cause.widening_steps
     said = told(f"{INTEGERS}z = {use}")
     assert "cast 48 bytes to float32, and it stays float32: code.py:5: i in x * i" in said
 
@@ -72,7 +72,7 @@ def test_an_integer_is_cast_where_a_float_meets_it_and_not_where_it_is_made(use:
 def test_an_integer_that_what_follows_meets_again_is_cast_there_as_well() -> None:
     found, _, stopped = the_cause(f"{INTEGERS}z = (y + i) * y")
     assert casts(found, stopped) == [("np.arange(6)", "x * i"), ("np.arange(6)", "y + i")]
-    assert len(stopped.kept) == 3
+    assert len(stopped.narrow_steps) == 3
 
 
 def test_a_cast_is_of_all_that_its_source_text_makes() -> None:
@@ -86,7 +86,7 @@ for i in range(20):
 """
     found, cause, stopped = the_cause(code)
     assert casts(found, stopped) == ["np.float64(i)"]
-    assert {*stopped.kept} == {*cause.widening, *cause.later}
+    assert {*stopped.narrow_steps} == {*cause.widening_steps, *cause.later_wide_steps}
 
 
 IN_PLACE = """
@@ -102,8 +102,12 @@ y = x * k
 def test_what_is_written_into_a_narrow_array_stays_narrow_without_a_cast(write: str) -> None:
     found, cause, stopped = the_cause(IN_PLACE + write)
     assert casts(found, stopped) == ["np.linspace(0, 1, 4)"]
-    assert {*stopped.kept} == {*cause.widening, *cause.later}
-    narrow = [found.checked.steps[i].op for i in cause.later if str(found.checked.observed(i)) == "float32"]
+    assert {*stopped.narrow_steps} == {*cause.widening_steps, *cause.later_wide_steps}
+    narrow = [
+        found.predicted_run.steps[i].op
+        for i in cause.later_wide_steps
+        if str(found.predicted_run.result_of(i)) == "float32"
+    ]
     assert not narrow
 
 
@@ -116,9 +120,9 @@ z = y * x
 """
     found, cause, stopped = the_cause(code)
     text = f"np.interp(x, {points}, np.ones(5, np.float32))"
-    assert [found.checked.steps[i].text for i in cause.first] == [text]
+    assert [found.predicted_run.steps[i].text for i in cause.origin_steps] == [text]
     assert casts(found, stopped) == [text]
-    assert len(stopped.kept) == 2
+    assert len(stopped.narrow_steps) == 2
     assert "gives float64, as it does of narrower floats" in told(code)
     assert 'interp.computes = { "bool, real" = "f64", complex = "c128" }' in told(code)
 
@@ -171,9 +175,9 @@ def test_a_float_that_becomes_of_a_dtype_that_the_program_asked_for_comes_last_a
     """Of NumPy nobody gets a float32 without asking; a float64 everybody does."""
     found = findings(followed(HALF))
     wide, meant = found.causes
-    assert (wide.wide.name, meant.wide.name) == ("float64", "float32")
-    assert (wide.usual, meant.usual, meant.bytes) == (True, False, 0)
-    stopped = plan_casts(found.checked, meant)
+    assert (wide.wide_dtype.name, meant.wide_dtype.name) == ("float64", "float32")
+    assert (wide.is_default_dtype, meant.is_default_dtype, meant.extra_bytes) == (True, False, 0)
+    stopped = plan_casts(found.predicted_run, meant)
     assert stopped is not None
     assert (casts(found, stopped), stopped.target.name) == (["np.float16(0.5)"], "float32")
     assert "cast 2 bytes to float32, and nothing is widened: code.py:4: np.float16(0.5)" in told(HALF)
@@ -208,14 +212,14 @@ def test_an_argument_that_is_written_into_is_as_narrow_as_it_came() -> None:
     recorder = Recorder()
     body = ["k = np.linspace(0, 1, 4)", "y = x * k", "x *= k"]
     code = "\n    ".join(["import numpy as np\ndef f(x):", *body])
-    compiled = Compiler(recorder).code("code", "code.py", code.encode())
+    compiled = ModuleCompiler(recorder).compile_module("code", "code.py", code.encode())
     assert compiled is not None
     scope: dict[str, Any] = {"__name__": "code"}
     exec(compiled, scope)
     scope["f"](np.ones(4, np.float32))
-    found = findings(recorder.run())
+    found = findings(recorder.build_run())
     (cause,) = found.causes
-    stopped = plan_casts(found.checked, cause)
+    stopped = plan_casts(found.predicted_run, cause)
     assert stopped is not None
     assert casts(found, stopped) == ["np.linspace(0, 1, 4)"]
-    assert {*stopped.kept} == {*cause.widening, *cause.later}
+    assert {*stopped.narrow_steps} == {*cause.widening_steps, *cause.later_wide_steps}

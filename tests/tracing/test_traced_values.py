@@ -9,7 +9,7 @@ import pytest
 
 from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.front.script import run_script
-from typelattice.tracing.report.model import report_of
+from typelattice.tracing.report.report_entries import make_report
 
 LOSSES = {
     "a = np.uint8([200, 10]) * 2": "1 of 2 numbers wrapped, such as 400, which is 144 in uint8",
@@ -72,7 +72,7 @@ def traced_values(path: Path) -> dict[int, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run = run_script(str(path), [], [], values=True).run
-    (chapter,) = [c for c in report_of(findings(run)).chapters if c.name == "values"]
+    (chapter,) = [c for c in make_report(findings(run)).chapters if c.name == "values"]
     return {entry.location.line: entry.message for entry in chapter.entries if entry.location}
 
 
@@ -101,7 +101,7 @@ def test_nothing_is_checked_unless_it_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "s.py"
     path.write_text("import numpy as np\na = np.uint8([200]) + np.uint8(100)\n")
     run = run_script(str(path), [], []).run
-    assert run.values is None and "values" not in {c.name for c in report_of(findings(run)).chapters}
+    assert run.value_losses is None and "values" not in {c.name for c in make_report(findings(run)).chapters}
 
 
 @pytest.mark.live

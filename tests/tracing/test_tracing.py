@@ -73,7 +73,7 @@ def test_operators_calls_methods_assignments_and_ufuncs_are_steps(package: Path)
 def test_a_step_names_the_steps_that_made_its_operands(package: Path) -> None:
     _, run = followed(package, OPERATIONS)
     steps = run.program.steps
-    at = {step.text: i for i, step in enumerate(steps) if run.seen[i].count}
+    at = {step.text: i for i, step in enumerate(steps) if run.observations[i].count}
     assert at["x * np.float64(2)"] in steps[at["y += 1"]].inputs
     assert at["y += 1"] in steps[at["y.sum()"]].inputs
     assert steps[at["np.where(y > s, x, y)"]].inputs[0] == at["y > s"]
@@ -156,7 +156,7 @@ def test_a_run_is_replayed_under_any_system(package: Path) -> None:
     _, run = followed(package, OPERATIONS)
     steps = [step.text for step in run.program.steps]
     i = steps.index("x * np.float64(2)")
-    assert run.seen[i].operand.dtype is tl.dtype("float64")
+    assert run.observations[i].operand.dtype is tl.dtype("float64")
     assert run.under("torch")[i].operand.dtype is tl.dtype("float32")
     assert run.under({"numpy": "jax"})[i].operand.dtype is tl.dtype("float64")
 
@@ -208,7 +208,7 @@ def test_an_array_that_python_or_a_librarys_object_makes_has_the_line_that_made_
 
 def test_a_system_that_is_wrong_is_reported_as_a_mismatch(package: Path) -> None:
     _, run = followed(package, OPERATIONS)
-    wrong = Run(run.program, run.seen, {"numpy": "torch"})
+    wrong = Run(run.program, run.observations, {"numpy": "torch"})
     first = wrong.mismatches[0]
     assert (first.step.text, str(first.outcome)) == ("x * np.float64(2)", "float32")
     follows = {m.step.text for m in wrong.mismatches}
@@ -273,4 +273,4 @@ def test_an_array_in_a_list_that_a_call_is_given_is_shown_by_its_own_text(
     text = f"import numpy as np\ndef run(x, y): return {call}\n"
     result, run = followed(package, text, "run(*np.ones((2, 2), np.float32))")
     assert [step.text for step in run.program.steps if isinstance(step, Input)] == inputs
-    assert not run.mismatches and str(run.seen[-1].operand.dtype) == str(result.dtype)
+    assert not run.mismatches and str(run.observations[-1].operand.dtype) == str(result.dtype)

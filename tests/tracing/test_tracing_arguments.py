@@ -9,7 +9,7 @@ from followed import followed
 
 import typelattice as tl
 from typelattice.calls.steps import Opaque
-from typelattice.tracing.findings.checked_run import check_run
+from typelattice.tracing.findings.predicted_run import predict_run
 
 ARRAYS = """
 import numpy as np
@@ -70,13 +70,17 @@ def test_a_program_knows_a_dtype_that_is_given_by_position(code: str) -> None:
 )
 def test_the_values_of_scalars_count_by_the_rules_of_numpy_1(code: str, gave: str) -> None:
     _, run = followed(code, ARRAYS)
-    last = replace(run.seen[-1], operand=tl.operand(gave))
-    one = replace(run, seen=(*run.seen[:-1], last), systems={"numpy": "numpy1"})
+    last = replace(run.observations[-1], operand=tl.operand(gave))
+    one = replace(run, observations=(*run.observations[:-1], last), systems={"numpy": "numpy1"})
     assert run.under("numpy")[-1].operand != last.operand
-    assert (one.mismatches, check_run(one).mismatches) == ((), ())
+    assert (one.mismatches, predict_run(one).mismatches) == ((), ())
 
 
 def test_what_numpy_1_does_not_say_is_a_mismatch() -> None:
     _, run = followed("np.ones(3, 'u1') + np.int64(300)", ARRAYS)
     one = replace(run, systems={"numpy": "numpy1"})  # which gives uint16, and not int64
-    assert [each.number for each in one.mismatches] == [*check_run(one).mismatches] == [len(run.seen) - 1]
+    assert (
+        [each.number for each in one.mismatches]
+        == [*predict_run(one).mismatches]
+        == [len(run.observations) - 1]
+    )

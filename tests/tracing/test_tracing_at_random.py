@@ -1,4 +1,5 @@
 """Random functions behave under the tracer as they do without it."""
+
 from __future__ import annotations
 
 from copy import copy
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traced_modules import ended
 
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 
 NUMBERS = st.sampled_from(
@@ -76,11 +77,13 @@ def test_random_functions_behave_as_they_did(body: str, a: Any) -> None:
     for rewritten in (False, True):
         scope: dict[str, Any] = {"__name__": "random_function"}
         compiled = (
-            Compiler(recorder).code("random_function", "random.py", text.encode()) if rewritten else None
+            ModuleCompiler(recorder).compile_module("random_function", "random.py", text.encode())
+            if rewritten
+            else None
         )
         exec(compiled or compile(text, "random.py", "exec"), scope)
         with np.errstate(all="ignore"):
             outcomes.append(ended(scope["run"], copy(a), 1))
     assert outcomes[0] == outcomes[1]
     if "Error" not in outcomes[0]:
-        assert not recorder.run().mismatches
+        assert not recorder.build_run().mismatches

@@ -1,4 +1,5 @@
 """A program that is followed behaves as it does untraced."""
+
 from __future__ import annotations
 
 import sys
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from traced_modules import ended, followed, texts, write
 
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 
 BEHAVIOUR = """
@@ -126,11 +127,15 @@ def both(folder: Path, text: str) -> tuple[ModuleType, ModuleType]:
     """A module as it is, and rewritten."""
     path = write(folder, "traced_two", text)
     found = []
-    for compiler in (None, Compiler(Recorder())):
+    for compiler in (None, ModuleCompiler(Recorder())):
         module = ModuleType("traced_two")
         module.__file__ = str(path)
         data = path.read_bytes()
-        code = compiler.code("traced_two", str(path), data) if compiler else compile(data, str(path), "exec")
+        code = (
+            compiler.compile_module("traced_two", str(path), data)
+            if compiler
+            else compile(data, str(path), "exec")
+        )
         assert code is not None
         sys.modules["traced_two"] = module
         exec(code, vars(module))
@@ -230,9 +235,7 @@ def test_a_rewritten_module_behaves_as_it_did(package: Path, name: str) -> None:
     assert dir(plain) == dir(rewritten)
 
 
-@pytest.mark.parametrize(
-    "name", ["if_", "unless", "while_", "assert_", "chosen", "comprehended", "matched"]
-)
+@pytest.mark.parametrize("name", ["if_", "unless", "while_", "assert_", "chosen", "comprehended", "matched"])
 def test_comparisons_are_followed_of_which_the_truth_alone_is_asked(package: Path, name: str) -> None:
     """A traceback names the comparison itself, or the line that it named, where the truth is refused."""
     plain, rewritten = both(package, CONDITIONS)

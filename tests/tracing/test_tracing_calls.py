@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import typelattice as tl
-from typelattice.tracing.steps.calls import CallReader
+from typelattice.tracing.steps.called_functions import CallReader
 
 X = np.ones((3, 3), np.float32)
 
@@ -62,7 +62,7 @@ def test_the_program_goes_on_where_our_reading_of_a_call_fails(monkeypatch: pyte
     assert (np.asarray(traced.result) == 2).all()
     assert [step.op for step, _ in traced.run if step.op] == ["sqrt", "add"]
     assert traced.run.opaque == 1
-    (left,) = traced.run.left_alone
+    (left,) = traced.run.not_followed
     assert left.name.startswith("np.sqrt(x) (") and "test_tracing_calls.py" in left.name
     assert left.reason == "our reading of it failed (KeyError: 'of ours'); please report it"
 
@@ -72,7 +72,7 @@ def test_indices_that_are_no_integers_under_another_system_are_refused_there() -
     assert str(program.under("numpy").result) == "float32"
     program = tl.program("take(x, i / 2)", x="float32", i="int64")
     (*_, outcome) = program.under("numpy")
-    assert outcome.refused
+    assert outcome.is_refused
     assert outcome.reason == "take takes integers for indices, not float64; cast them first, e.g. to int64"
 
 

@@ -15,7 +15,7 @@ import traced_workers
 from samples import one_in
 
 import typelattice as tl
-from typelattice.tracing.run_data.merged_runs import merged, without_unused
+from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
 
 CODE = """
 import concurrent.futures, multiprocessing, os, sys, signal
@@ -147,23 +147,23 @@ def test_a_run_merged_with_itself_has_the_same_steps_and_twice_the_counts() -> N
     import numpy as np
 
     run = tl.trace(scaled, np.ones(2, np.float32)).run
-    both = merged([run, run])
-    assert both.program.steps == run.program.steps and both.followed == 1
-    assert [(s.operand, s.count, s.bytes) for s in both.seen] == [
-        (s.operand, 2 * s.count, 2 * s.bytes) for s in run.seen
+    both = merge_runs([run, run])
+    assert both.program.steps == run.program.steps and both.followed_processes == 1
+    assert [(s.operand, s.count, s.bytes) for s in both.observations] == [
+        (s.operand, 2 * s.count, 2 * s.bytes) for s in run.observations
     ]
     assert {"1", "1.0"} <= {step.text for step in both.program.steps}
-    assert not both.mismatches and merged([run]) is run
+    assert not both.mismatches and merge_runs([run]) is run
 
 
 def test_steps_that_did_not_run_are_left_out_of_what_a_child_process_leaves() -> None:
     import numpy as np
 
     run = tl.trace(scaled, np.ones(2, np.float32)).run
-    first = [replace(seen, count=0) if i > 1 else seen for i, seen in enumerate(run.seen)]
+    first = [replace(seen, count=0) if i > 1 else seen for i, seen in enumerate(run.observations)]
     assert without_unused(run).program.steps == run.program.steps
-    left = without_unused(replace(run, seen=tuple(first)))
-    assert 0 < len(left.program.steps) <= 2 and len(left.seen) == len(left.program.steps)
+    left = without_unused(replace(run, observations=tuple(first)))
+    assert 0 < len(left.program.steps) <= 2 and len(left.observations) == len(left.program.steps)
 
 
 @pytest.mark.parametrize("how", one_in(3, HOW, 2))
@@ -178,4 +178,4 @@ def test_a_traced_function_and_a_traced_block_have_the_runs_of_their_workers(
         traced_workers.computed(how)
     for run in (tl.trace(traced_workers.computed, how).run, block.run):
         doubled = [seen.count for step, seen in run if step.text == "x * np.float64(2)"]
-        assert (doubled, run.followed, run.children) == ([4], 2, 0)
+        assert (doubled, run.followed_processes, run.unfollowed_processes) == ([4], 2, 0)

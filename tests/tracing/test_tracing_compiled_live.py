@@ -20,7 +20,7 @@ jnp = jax.numpy
 def rows(run: Run) -> list[tuple[str | None, str, str, int]]:
     """What ran: operation, text, observed dtype, count. The run holds together, and can be replayed."""
     assert not run.mismatches
-    assert len(run.seen) == len(run.program.steps)
+    assert len(run.observations) == len(run.program.steps)
     assert all(part < i for i, step in enumerate(run.program.steps) for part in step.inputs)
     run.under("torch")
     return [(step.op, step.text, str(seen.operand.dtype), seen.count) for step, seen in run if seen.count]
@@ -146,7 +146,7 @@ def test_where_a_derivative_is_taken_and_nothing_compiled_steps_take_the_program
     run = tl.trace(derived, jnp.ones((8, 4))).run
     rows(run)
     steps = run.program.steps
-    at = {step.text: i for i, step in enumerate(steps) if run.seen[i].count}
+    at = {step.text: i for i, step in enumerate(steps) if run.observations[i].count}
     product, moved = at['x @ p["w"]'], at['x @ p["w"] + p["b"]']
     x, w = steps[product].inputs
     own, b = steps[moved].inputs
@@ -211,7 +211,7 @@ def test_what_cannot_be_read_is_named_and_stays_one_opaque_step(monkeypatch: pyt
     compiled(X)
     run = tl.trace(lambda x: compiled(x) + 1, X).run
     assert run.opaque == 1
-    (left,) = run.left_alone
+    (left,) = run.not_followed
     assert left.reason.startswith("what it computes inside cannot be read (TypeError: ")
 
 

@@ -47,7 +47,7 @@ def test_a_lambda_is_followed_among_several_on_its_line() -> None:
     for function in several:
         traced = tl.trace(function, np.int8(4))
         assert traced.result == function(np.int8(4))
-        assert traced.run.seen[-1].operand.dtype == tl.dtype(traced.result.dtype.name)
+        assert traced.run.observations[-1].operand.dtype == tl.dtype(traced.result.dtype.name)
 
 
 @pytest.mark.parametrize(

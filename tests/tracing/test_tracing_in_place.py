@@ -129,7 +129,7 @@ def test_what_is_computed_in_a_wider_float_than_it_is_written_in_widens_nothing(
     found = findings(run)
     assert not found.causes and not run.mismatches
     (place,) = found.cast_back
-    assert (run.program.steps[place.step].text, str(place.computed), str(place.kept)) == (
+    assert (run.program.steps[place.step].text, str(place.compute_dtype), str(place.written_dtype)) == (
         line, "float64", "float32",
     )  # fmt: skip
     told = " ".join("\n".join(report(run, ())).split())
@@ -160,4 +160,6 @@ def test_what_a_function_joins_in_the_dtype_asked_for_widens_nothing(name: str) 
 @pytest.mark.parametrize("line", ["np.add(x, x, out=wide)", "wide += x", "x = x * wide"])
 def test_a_narrow_float_that_is_written_into_a_wide_array_is_widened(line: str) -> None:
     _, run = followed("x", f"{NARROW_AND_WIDE}{line}\n")
-    assert [run.program.steps[cause.at].text for cause in findings(run).causes] == [line.removeprefix("x = ")]
+    assert [run.program.steps[cause.step].text for cause in findings(run).causes] == [
+        line.removeprefix("x = ")
+    ]

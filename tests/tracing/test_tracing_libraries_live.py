@@ -79,7 +79,8 @@ def test_every_step_comes_out_as_the_librarys_system_says(name: str, tmp_path: A
         arrays = [xp.ones(3, dtype=getattr(xp, d, d)) for d in (a, b, i, "int16")]
         run = tl.trace(made.run, xp, *arrays).run
         wrong = [
-            f"{m.step.text} of {[str(run.seen[p].operand) for p in m.step.inputs]}: {m.seen.operand.dtype}"
+            f"{m.step.text} of {[str(run.observations[p].operand) for p in m.step.inputs]}: "
+            f"{m.observation.operand.dtype}"
             for m in run.mismatches
             if m.step.text not in OTHERWISE.get(name, ())
         ]
@@ -121,7 +122,7 @@ def test_what_pandas_computes_is_taken_as_seen() -> None:
     pytest.importorskip("pandas")
     lines = "import numpy as np, pandas as pd\ni, s = pd.Index([1, 2]), pd.Series([1.5, 2.5])\n"
     run = followed("s.to_numpy() + 1", f"{lines}i.append([i]); i[[0, 1]]; s * 2; s.mean()\n")[1]
-    assert not run.mismatches and not run.left_alone and run.opaque >= 4
+    assert not run.mismatches and not run.not_followed and run.opaque >= 4
     assert [step.op for step, seen in run if step.op and seen.count][-1] == "add"
 
 

@@ -8,7 +8,7 @@ import pytest
 from traced_modules import followed, texts
 
 from typelattice.calls.steps import Input
-from typelattice.tracing.run_data.array_links import MOST_AT_ONE, Links, StepNumber
+from typelattice.tracing.run_data.array_links import MAX_STEPS_PER_OPERATION, Links, StepNumber
 from typelattice.tracing.run_data.run import Run
 
 
@@ -34,7 +34,7 @@ def test_what_is_repeated_is_counted(package: Path) -> None:
 def test_a_chain_without_end_is_summarised_and_the_run_says_so(package: Path) -> None:
     run = looped(package, "x = x + 1")
     added = [seen.count for step, seen in run if step.op == "add"]
-    assert sum(added) == 1000 and len(added) <= MOST_AT_ONE + 1
+    assert sum(added) == 1000 and len(added) <= MAX_STEPS_PER_OPERATION + 1
     assert run.summaries and "are counted with an earlier run of the same line" in run.summaries[0]
 
 
@@ -88,7 +88,7 @@ def test_steps_and_what_was_seen_of_them_stay_together_where_a_call_is_no_operat
     arrays = "np.ones(3, np.int8), np.ones(3, np.float32), np.ones(3)"
     many = "[np.ones(3, np.int16) for _ in range(20)]"
     _, run = followed(package, text, f"run({arrays}, {many})")
-    assert len(run.seen) == len(run.program.steps)
+    assert len(run.observations) == len(run.program.steps)
     for step, seen in run:
         if isinstance(step, Input) and seen.count:
             assert step.fixed_result == seen.operand
@@ -96,14 +96,14 @@ def test_steps_and_what_was_seen_of_them_stay_together_where_a_call_is_no_operat
 
 
 def test_links_are_let_go_where_too_many_arrays_live(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("typelattice.tracing.run_data.array_links.MOST_LINKS", 10)
+    monkeypatch.setattr("typelattice.tracing.run_data.array_links.MAX_LINKS", 10)
     links = Links()
     arrays = [np.ones(1) for _ in range(12)]
     for x in arrays:
         links.add(x, StepNumber(0), True)
-    links.tidy()
-    assert len(links.live) == 7 and links.let_go == 5
-    assert id(arrays[-1]) in links.live
+    links.forget_deleted()
+    assert len(links.by_weak_reference) == 7 and links.forgotten == 5
+    assert id(arrays[-1]) in links.by_weak_reference
 
 
 def test_an_array_that_is_given_other_contents_is_the_step_of_those(package: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from typelattice.tracing.record import importing
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.witness import LazyWitness, Module, Witness, WitnessBase
 
@@ -42,7 +42,7 @@ def standing(code: CodeType) -> dict[int, Any]:
 
 
 def compiled(recorder: Recorder, cache: Path | None = None) -> CodeType:
-    code = Compiler(recorder, cache).code("late", "late.py", TEXT)
+    code = ModuleCompiler(recorder, cache).compile_module("late", "late.py", TEXT)
     assert code is not None
     return code
 
@@ -53,11 +53,11 @@ def test_a_witness_is_made_when_its_operation_first_runs() -> None:
     exec(code, scope := {"__name__": "late"})
     for _ in range(2):
         scope["double"](np.ones(2))
-    assert {x.written.name: type(x) for x in standing(code).values() if type(x) is Witness} == {
+    assert {x.operation.name: type(x) for x in standing(code).values() if type(x) is Witness} == {
         "add": Witness,
         "subtract": Witness,
     }
-    run = recorder.run()
+    run = recorder.build_run()
     assert {step.text: seen.count for step, seen in run if step.op} == {"x + x": 2, "x - each": 4}
     for each in standing(code).values():
         assert type(pickle.loads(pickle.dumps(each))).__name__ == "Unfollowed"
@@ -121,7 +121,7 @@ def test_arrays_are_found_among_results_that_held_none_before() -> None:
     at, x = LazyWitness(module, 0), np.ones(2)
 
     def arrays(given: Any) -> list[Any]:
-        return [each for each in at.results(given) if type(each) is np.ndarray]
+        return [each for each in at.list_results(given) if type(each) is np.ndarray]
 
     for _ in range(2):
         for without in ({"a": 1, "b": None}, [1], (1, None), (1, (None, [2])), [], [1] * 65 + [x]):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.rewrite import bytecode
 from typelattice.tracing.rewrite import unsafe_rewrites as cautions
@@ -84,7 +84,7 @@ def many(count: int) -> tuple[Recorder, bool]:
     """What is known of a call of so many arrays, and whether its module was rewritten."""
     source = f"def first(*arrays): return arrays[0]\ny = first({', '.join('x' * count)})\nz = y * y\n"
     recorder = Recorder()
-    code = Compiler(recorder).code("many", "many.py", source.encode())
+    code = ModuleCompiler(recorder).compile_module("many", "many.py", source.encode())
     if code is not None:
         exec(code, {"x": np.ones(2)})
     return recorder, code is not None
@@ -93,31 +93,31 @@ def many(count: int) -> tuple[Recorder, bool]:
 @pytest.mark.parametrize("count", [28, 29])
 def test_what_comes_after_a_call_of_many_arguments_is_followed(count: int) -> None:
     recorder, rewritten = many(count)
-    assert rewritten and [step.op for step in recorder.run().program.steps][-1] == "multiply"
+    assert rewritten and [step.op for step in recorder.build_run().program.steps][-1] == "multiply"
 
 
 def test_no_copy_is_taken_from_where_a_value_does_not_lie(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cautions, "MOST_ARGUMENTS", 29)
+    monkeypatch.setattr(cautions, "MAX_ARGUMENTS", 29)
     recorder, rewritten = many(29)
-    assert not rewritten and "trace it with another Python" in recorder.left_alone["many"]
+    assert not rewritten and "trace it with another Python" in recorder.not_followed["many"]
 
 
 def test_code_of_a_python_that_was_never_tested_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bytecode, "TESTED", ((3, 9), (3, 10)))
     recorder, rewritten = many(2)
     assert not rewritten
-    assert recorder.left_alone["many"].endswith("; trace it with CPython 3.9 to 3.10")
+    assert recorder.not_followed["many"].endswith("; trace it with CPython 3.9 to 3.10")
 
 
 def test_an_operator_in_place_goes_with_all_its_caches_or_the_module_runs_as_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     recorder = Recorder()
-    code = Compiler(recorder).code("m", "m.py", b"x += w")
+    code = ModuleCompiler(recorder).compile_module("m", "m.py", b"x += w")
     assert code is not None
     names = [each.opname for each in dis.get_instructions(code, show_caches=True)]
     after = names[names.index("SWAP") : names.index("STORE_NAME")]
     assert after[:2] == ["SWAP", "POP_TOP"] and {*after[2:]} <= {"NOP"}
     monkeypatch.setattr(bytecode, "CACHE", 255)
-    assert Compiler(recorder).code("m", "m.py", b"x += w") is None
-    assert recorder.left_alone["m"] == "an instruction has no caches; trace it with another Python"
+    assert ModuleCompiler(recorder).compile_module("m", "m.py", b"x += w") is None
+    assert recorder.not_followed["m"] == "an instruction has no caches; trace it with another Python"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from traced_modules import texts, write
 
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.package_tracing import Tracing
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.tracing import Tracing
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 
@@ -75,15 +75,15 @@ def test_a_module_that_cannot_be_rewritten_runs_as_it_is_and_is_named(package: P
     with Tracing(("traced_deep",)) as tracing:
         import traced_deep
     assert traced_deep.x == 700
-    (left,) = tracing.run().left_alone
+    (left,) = tracing.run().not_followed
     assert (left.name, left.reason) == ("traced_deep", "its expressions are nested too deeply to rewrite")
 
 
 def test_functions_that_numba_compiles_are_left_alone_and_named() -> None:
     recorder = Recorder()
     text = b"from numba import njit as fast\n@fast\ndef f(x): return x + 1\ndef g(x): return x + 1\n"
-    Compiler(recorder).compile_source("f.py", text)
-    _, _, rows, alone = Compiler(recorder).compile_source("f.py", text)
+    ModuleCompiler(recorder).compile_source("f.py", text)
+    _, _, rows, alone = ModuleCompiler(recorder).compile_source("f.py", text)
     found = [WrittenOperation(*marshal.loads(row)) for row in rows]
     assert alone == [("f", "numba compiles it")] and [each.line for each in found] == [4]
 
@@ -94,7 +94,7 @@ def test_what_was_imported_before_is_named(package: Path) -> None:
 
     with Tracing(("traced_before",)) as tracing:
         pass
-    assert "it was imported before tracing began" in {left.reason for left in tracing.run().left_alone}
+    assert "it was imported before tracing began" in {left.reason for left in tracing.run().not_followed}
 
 
 def test_compiled_code_is_kept_only_where_it_was_asked_for_and_follows_the_source(package: Path) -> None:
@@ -102,15 +102,15 @@ def test_compiled_code_is_kept_only_where_it_was_asked_for_and_follows_the_sourc
     data = b"import numpy as np\nx = np.ones(2) + 1\n"
     for text in (data, data, data.replace(b"+", b"*")):
         recorder = Recorder()
-        code = Compiler(recorder, cache).code("m", "m.py", text)
+        code = ModuleCompiler(recorder, cache).compile_module("m", "m.py", text)
         assert code is not None
         exec(code, {})
         wanted = "add" if b"+" in text else "multiply"
-        assert wanted in {step.op for step in recorder.run().program.steps}
+        assert wanted in {step.op for step in recorder.build_run().program.steps}
     assert len(list(cache.iterdir())) == 2
     for kept in cache.iterdir():
         kept.write_bytes(kept.read_bytes()[:-3])
-    assert Compiler(Recorder(), cache).code("m", "m.py", data) is not None
+    assert ModuleCompiler(Recorder(), cache).compile_module("m", "m.py", data) is not None
     write(package, "traced_plain", "import numpy as np\nx = np.ones(2) + 1\n")
     with Tracing(("traced_plain",)):
         import traced_plain  # noqa: F401

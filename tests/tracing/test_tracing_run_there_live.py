@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from typelattice.operands.read_objects import operand
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 
 pytestmark = pytest.mark.live
@@ -83,11 +83,11 @@ def outcomes_here(lines: list[str], values: dict[str, Any], system: str) -> dict
     A number that is written into elements is no step; a line that ends with that has none.
     """
     recorder = Recorder()
-    code = Compiler(recorder).code("lines", "lines.py", "\n".join(lines).encode())
+    code = ModuleCompiler(recorder).compile_module("lines", "lines.py", "\n".join(lines).encode())
     assert code is not None
     with np.errstate(all="ignore"):
         exec(code, {"__name__": "lines", "xp": np, **{k: v.copy() for k, v in values.items()}})
-    run = recorder.run()
+    run = recorder.build_run()
     replayed = zip(run.program.steps, run.under(system), strict=True)
     last = {s.location.line: (s.op, str(o).removesuffix("*")) for s, o in replayed if s.op and s.location}
     return {n: o for n, (op, o) in last.items() if op == "setitem" or not writes_elements(lines[n - 1])}

@@ -32,7 +32,7 @@ def test_numpy_replaces_its_scalars_and_pytorch_writes_into_its_tensors() -> Non
     assert run.under("numpy1")[-1].dtype == tl.dtype("float64")
     assert run.under("jax")[-1].dtype == tl.dtype("float64")
     outcome = run.under("torch")[-1]
-    assert outcome.refused
+    assert outcome.is_refused
     assert "float32 cannot be written into int64" in (outcome.reason or "")
 
 
@@ -45,8 +45,8 @@ def test_a_wider_operand_is_written_into_the_narrower_scalar_under_pytorch() -> 
 def test_a_program_read_from_json_keeps_which_operators_replace() -> None:
     program = tl.trace(halved, np.arange(3)).run.program
     read = tl.Program.from_json(json.dumps(json.loads(program.to_json())))
-    assert read.under("torch")[-1].refused
-    assert not read.under("numpy")[-1].refused
+    assert read.under("torch")[-1].is_refused
+    assert not read.under("numpy")[-1].is_refused
 
 
 def test_a_python_number_is_computed_in_the_dtype_that_is_asked_for() -> None:

@@ -16,7 +16,7 @@ tf = pytest.importorskip("tensorflow")
 def rows(run: Run) -> list[tuple[str | None, str, int]]:
     """What ran: operation, observed dtype, count."""
     assert not run.mismatches
-    assert len(run.seen) == len(run.program.steps)
+    assert len(run.observations) == len(run.program.steps)
     run.under("torch")
     return [(step.op, str(seen.operand.dtype), seen.count) for step, seen in run if seen.count]
 
@@ -41,11 +41,11 @@ def test_a_graph_is_read_and_each_call_counted_and_linked() -> None:
         (None, "float32", 1), (None, "float32", 1), ("multiply", "float32", 3),
         ("astype", "float64", 3), ("astype", "float32", 3), ("add", "float32", 3), ("multiply", "float32", 1),
     ]  # fmt: skip
-    *_, total, last = [i for i, seen in enumerate(run.seen) if seen.count]
+    *_, total, last = [i for i, seen in enumerate(run.observations) if seen.count]
     assert run.program.steps[last].inputs[0] == total and run.opaque == 0
     place = run.program.steps[total].location
     assert place is not None and place.file == __file__ and run.program.steps[total].text == "return z + y"
-    assert run.seen[total].bytes == 36
+    assert run.observations[total].bytes == 36
 
 
 def beside_lists(x: Any) -> Any:
@@ -95,4 +95,4 @@ def test_eager_operations_and_gradients_are_there() -> None:
         ("multiply", "float16", 1), ("mean", "float16", 1), ("GradientTape.gradient", "float16", 1),
         ("add", "float16", 1),
     ]  # fmt: skip
-    assert run.seen[1].bytes == 8
+    assert run.observations[1].bytes == 8

@@ -21,14 +21,14 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.tracing.record.importing import Compiler
-from typelattice.tracing.record.recorder import MOST_KEYS, Recorder
-from typelattice.tracing.run_data.array_classes import Kinds
+from typelattice.tracing.record.importing import ModuleCompiler
+from typelattice.tracing.record.recorder import MAX_KEYS_PER_OPERATION, Recorder
+from typelattice.tracing.run_data.array_classes import ArrayKinds
 from typelattice.tracing.run_data.array_links import (
     LINKS_BEFORE_CLEANUP,
-    MOST_AT_ONE,
-    MOST_CONSTANTS,
-    MOST_KEPT,
+    MAX_CONSTANTS,
+    MAX_KEPT_ALIVE,
+    MAX_STEPS_PER_OPERATION,
 )
 
 MODULE = '''
@@ -96,11 +96,11 @@ def all_of_it():
 def ways(name: str = "a_program") -> tuple[ModuleType, ModuleType]:
     """The module as it is, and rewritten."""
     found = []
-    for compiler in (None, Compiler(Recorder())):
+    for compiler in (None, ModuleCompiler(Recorder())):
         module = ModuleType(name)
         module.__file__ = f"{name}.py"
         plain = compile(MODULE, module.__file__, "exec", dont_inherit=True)
-        code = compiler.code(name, module.__file__, MODULE.encode()) if compiler else plain
+        code = compiler.compile_module(name, module.__file__, MODULE.encode()) if compiler else plain
         assert code is not None
         exec(code, vars(module))
         found.append(module)
@@ -248,7 +248,7 @@ def by_value(code: CodeType) -> CodeType:
 
 
 def test_a_function_that_is_pickled_by_value_runs_where_nothing_is_followed() -> None:
-    code = Compiler(Recorder()).code("sent", "sent.py", EVERY_FORM.encode())
+    code = ModuleCompiler(Recorder()).compile_module("sent", "sent.py", EVERY_FORM.encode())
     assert code is not None
     results = []
     for each in (compile(EVERY_FORM, "sent.py", "exec"), by_value(code)):
@@ -335,14 +335,18 @@ def test_programs_with_objects_builtins_and_depths_of_their_own(tmp_path: Path, 
 
 
 def test_a_function_that_is_pickled_by_value_needs_no_typelattice_elsewhere() -> None:
-    code = Compiler(Recorder()).code("sent", "sent.py", b"y = x + x\nx[0] = y\nx[1] += y\nx.data = y\n")
+    text = b"y = x + x\nx[0] = y\nx[1] += y\nx.data = y\n"
+    code = ModuleCompiler(Recorder()).compile_module("sent", "sent.py", text)
     assert code is not None
     witnesses = [x for x in code.co_consts if hasattr(x, "module")]
     pickled = pickle.dumps(witnesses)
-    seen = "x.record_binary(1, 2, 3) + x.record_put(4, 5) + x.record_base(6, 7) + x.record_contents(8, 9)"
-    text = f"import pickle; print([{seen} for x in pickle.loads({pickled!r}) if hash(x)])"
+    seen = (
+        "x.record_binary(1, 2, 3) + x.record_assignment(4, 5) + "
+        "x.note_elements_read(6, 7) + x.note_data_replaced(8, 9)"
+    )
+    program = f"import pickle; print([{seen} for x in pickle.loads({pickled!r}) if hash(x)])"
     found = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", text], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
     assert found.stdout == f"{[21] * len(witnesses)}\n", found.stderr
     assert len(witnesses) == 5
@@ -368,18 +372,18 @@ MANY_TIMES = 60_000
 def test_what_is_remembered_of_a_long_run_is_bounded_and_every_operation_is_counted(line: str) -> None:
     text = f"import numpy as np\nx, alive = np.ones(3), []\nfor i in range({MANY_TIMES}):\n    {line}\n"
     recorder = Recorder()
-    code = Compiler(recorder).code("long", "long.py", text.encode())
+    code = ModuleCompiler(recorder).compile_module("long", "long.py", text.encode())
     assert code is not None
     exec(code, scope := {"__name__": "long"})
-    assert len(recorder.notes) < 40 * MOST_AT_ONE
-    assert len(recorder.links.kept) <= MOST_KEPT and recorder.links.constants <= MOST_CONSTANTS
-    witnesses = [x for x in constants(code) if hasattr(x, "known")]
-    assert witnesses and all(len(x.known) <= MOST_KEYS + 40 for x in witnesses)
-    run = recorder.run()
+    assert len(recorder.tallies) < 40 * MAX_STEPS_PER_OPERATION
+    assert len(recorder.links.kept_alive) <= MAX_KEPT_ALIVE and recorder.links.constants <= MAX_CONSTANTS
+    witnesses = [x for x in constants(code) if hasattr(x, "tallies")]
+    assert witnesses and all(len(x.tallies) <= MAX_KEYS_PER_OPERATION + 40 for x in witnesses)
+    run = recorder.build_run()
     assert max(seen.count for _, seen in run) <= MANY_TIMES <= sum(seen.count for _, seen in run)
     if not scope["alive"]:
-        assert len(recorder.links.live) < LINKS_BEFORE_CLEANUP
-    if any(len(x.known) > 2 * MOST_AT_ONE for x in witnesses):
+        assert len(recorder.links.by_weak_reference) < LINKS_BEFORE_CLEANUP
+    if any(len(x.tallies) > 2 * MAX_STEPS_PER_OPERATION for x in witnesses):
         assert "are counted with an earlier run of the same line" in " ".join(run.summaries)
 
 
@@ -394,21 +398,21 @@ def constants(code: Any) -> list[Any]:
 def test_links_of_arrays_that_are_gone_are_forgotten() -> None:
     text = f"import numpy as np\nx = np.ones(3)\nalive = [x + 1 for _ in range({2 * LINKS_BEFORE_CLEANUP})]\n"
     recorder = Recorder()
-    code = Compiler(recorder).code("gone", "gone.py", text.encode())
+    code = ModuleCompiler(recorder).compile_module("gone", "gone.py", text.encode())
     assert code is not None
     exec(code, scope := {"__name__": "gone"})
-    assert len(recorder.links.live) > LINKS_BEFORE_CLEANUP
+    assert len(recorder.links.by_weak_reference) > LINKS_BEFORE_CLEANUP
     scope["alive"] = []
-    exec(Compiler(recorder).code("gone", "gone.py", text.encode()) or "", scope)
-    assert len(recorder.links.live) < 2 * len(scope["alive"]) + LINKS_BEFORE_CLEANUP
+    exec(ModuleCompiler(recorder).compile_module("gone", "gone.py", text.encode()) or "", scope)
+    assert len(recorder.links.by_weak_reference) < 2 * len(scope["alive"]) + LINKS_BEFORE_CLEANUP
 
 
 @pytest.mark.live
 def test_dtypes_of_two_libraries_are_not_compared() -> None:
     strict = pytest.importorskip("array_api_strict")
     numpy: Any = import_module("numpy")
-    kinds = Kinds()
+    kinds = ArrayKinds()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # array-api-strict warns of a comparison with a dtype of NumPy's
-        marks = {kind.mark(x) for x in (numpy.ones(3), strict.ones(3)) if (kind := kinds[type(x)])}
+        marks = {kind.cache_key(x) for x in (numpy.ones(3), strict.ones(3)) if (kind := kinds[type(x)])}
     assert len(marks) == 2

@@ -10,7 +10,7 @@ import numpy as np
 import typelattice as tl
 from typelattice.calls.steps import SourceLocation
 from typelattice.tracing.report.text_report import report
-from typelattice.tracing.run_data.merged_runs import merged
+from typelattice.tracing.run_data.merged_runs import merge_runs
 from typelattice.tracing.run_data.run import Run, WeaknessChange
 
 STEP = WeaknessChange(
@@ -24,7 +24,7 @@ def negative(x: Any) -> Any:
 
 
 def run_with(*found: WeaknessChange, source: str = "") -> Run:
-    return replace(tl.trace(negative, np.ones(2)).run, made_weak=found, sources={"a.py": source})
+    return replace(tl.trace(negative, np.ones(2)).run, weakness_changes=found, sources={"a.py": source})
 
 
 def text_of(run: Run) -> str:
@@ -37,7 +37,7 @@ def test_the_report_names_the_line_and_both_calls() -> None:
     said = "`x` of step is a weak float32[] at a.py:2, and a strong one at a.py:3; give it a dtype here"
     assert f"a.py:1: asarray(1.0): {said}" in text
     assert "in one call at a.py:2, and a strong one in another" in text_of(
-        run_with(replace(STEP, strong=STEP.weak))
+        run_with(replace(STEP, strong_call=STEP.weak_call))
     )
     assert "anew" not in text_of(run_with())
 
@@ -48,4 +48,4 @@ def test_a_comment_excuses_it() -> None:
 
 def test_processes_report_one_argument_once() -> None:
     other = replace(STEP, argument="y")
-    assert merged([run_with(STEP), run_with(STEP, other)]).made_weak == (STEP, other)
+    assert merge_runs([run_with(STEP), run_with(STEP, other)]).weakness_changes == (STEP, other)

@@ -88,14 +88,14 @@ def test_the_line_that_made_an_argument_weak_is_named(
 ) -> None:
     weak, strong = jnp.asarray(1.0), jnp.float32(1.0)
     assert (compiled(function, weak), compiled(function, strong)) == (2, 1)
-    (found,) = tl.trace(function, weak).run.made_weak
+    (found,) = tl.trace(function, weak).run.weakness_changes
     assert (found.argument, found.dtype, found.text) == (argument, "float32[]", text)
     assert found.location and found.location.file == __file__
-    assert tl.trace(function, strong).run.made_weak == ()
+    assert tl.trace(function, strong).run.weakness_changes == ()
 
 
 def test_a_python_number_is_weak_where_it_enters() -> None:
-    (found,) = tl.trace(of_fori_loop, 0.0).run.made_weak
+    (found,) = tl.trace(of_fori_loop, 0.0).run.weakness_changes
     assert found.text == "lax.fori_loop(0, 2, step, total)"
 
 
@@ -105,4 +105,4 @@ def of_other_types() -> Any:
 
 
 def test_other_shapes_and_dtypes_are_no_finding() -> None:
-    assert tl.trace(of_other_types).run.made_weak == ()
+    assert tl.trace(of_other_types).run.weakness_changes == ()

@@ -19,16 +19,16 @@ import typelattice as tl
 from typelattice.engine.answer import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, describe_cast
 from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, result_words
-from typelattice.explorer.answer_pages import (
-    ALONE,
+from typelattice.explorer.answer_addresses import (
+    DEFAULT_OPERATION,
     FOLDER,
     NUMBERS,
     SIGNS,
-    USUAL,
+    UNARY_OPERATIONS,
     Question,
-    question_of,
-    questions,
-    scope,
+    describe_scope,
+    find_question,
+    list_questions,
 )
 from typelattice.facts.operations import NAMES
 from typelattice.facts.releases import VERSION_SIGN, releases
@@ -225,8 +225,8 @@ def _others(question: Question, up: str) -> str:
     """Links to the same operands in other operations, if there are pages of them."""
     links = [
         f'<a href="{up}{escape(other.path)}">{escape(other.op)}</a>'
-        for op in (*SIGNS, *ALONE)
-        if (other := question_of(question.operands, op)) and other != question
+        for op in (*SIGNS, *UNARY_OPERATIONS)
+        if (other := find_question(question.operands, op)) and other != question
     ]
     return f"<p>The same operands in {', '.join(links)}.</p>" if links else ""
 
@@ -266,8 +266,8 @@ def box(folder: str = "") -> str:
 
 def index(paths: Sequence[Question]) -> str:
     """The page that leads to all others, with a box that finds them by their operands."""
-    operations = ", ".join(f'<a href="{op}.html">{op}</a>' for op in (*SIGNS, *ALONE))
-    usual = [q for q in paths if q.op == USUAL]
+    operations = ", ".join(f'<a href="{op}.html">{op}</a>' for op in (*SIGNS, *UNARY_OPERATIONS))
+    usual = [q for q in paths if q.op == DEFAULT_OPERATION]
     links = "".join(f'<li><a href="{escape(q.path)}">{escape(q.title)}</a>' for q in usual)
     body = (
         f"<p>What does each library answer? Type what you ask, or choose a page.</p>{box()}"
@@ -281,7 +281,7 @@ def index(paths: Sequence[Question]) -> str:
 def searched() -> dict[str, object]:
     """All of which there are pages, and the words that name a library and no operation."""
     titles = {tl.system(name).title.split()[0].rstrip(",").lower() for name in libraries()}
-    return scope() | {"libraries": sorted({*libraries(), *titles} - NAMES.keys())}
+    return describe_scope() | {"libraries": sorted({*libraries(), *titles} - NAMES.keys())}
 
 
 def html_page(title: str, summary: str, body: str, up: str, badge: str, note: str = LEGEND) -> str:
@@ -363,13 +363,13 @@ def write(html: Path, address: str = "") -> int:
     """
     into = html / FOLDER
     into.mkdir(parents=True, exist_ok=True)
-    every = [*questions()]
-    for op in (*SIGNS, *ALONE):
+    every = [*list_questions()]
+    for op in (*SIGNS, *UNARY_OPERATIONS):
         (into / op).mkdir(exist_ok=True)
     with ProcessPoolExecutor() as processes:
         made = processes.map(partial(_write_page, into, address), every, chunksize=20)
         newest = dict(zip(every, made, strict=True))
-    for op in (*SIGNS, *ALONE):
+    for op in (*SIGNS, *UNARY_OPERATIONS):
         (into / f"{op}.html").write_text(overview(op, newest), encoding="utf-8")
     (into / "index.html").write_text(index(every), encoding="utf-8")
     pages = f'"use strict";\nconst ANSWER_PAGES = {json.dumps(searched())};\n'
@@ -378,7 +378,7 @@ def write(html: Path, address: str = "") -> int:
         found = (html / name).read_text(encoding="utf-8")
         if SCRIPTS not in found:  # Sphinx leaves a page of an earlier build that has not changed
             (html / name).write_text(found.replace("</body>", f"{SCRIPTS}</body>"), encoding="utf-8")
-    return len(every) + len(SIGNS) + len(ALONE) + 1
+    return len(every) + len(SIGNS) + len(UNARY_OPERATIONS) + 1
 
 
 def _write_page(into: Path, address: str, question: Question) -> dict[str, Given]:

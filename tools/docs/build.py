@@ -32,10 +32,10 @@ import reference
 import survey
 import theme_pages
 
-from typelattice.explorer.answer_pages import scope
-from typelattice.explorer.built_document import built_document
+from typelattice.explorer.answer_addresses import describe_scope
+from typelattice.explorer.cached_document import built_document
 from typelattice.explorer.document import Document
-from typelattice.explorer.page import page as explorer
+from typelattice.explorer.page import page_html as explorer
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -140,7 +140,7 @@ def build(into: Path, pyodide: Path | None, address: str, repository: str, editi
     theme_pages.mend(html)
     live.serve_beside(html, pyodide)
     shown = built_document(lambda *_: None, os.cpu_count() or 1)
-    on_site = Document(shown.data | {"pages": scope()})
+    on_site = Document(shown.data | {"pages": describe_scope()})
     (html / "explore.html").write_text(explorer(on_site), encoding="utf-8")
     gallery.write(html)
     answers.write(html, address)

@@ -25,7 +25,7 @@ from typelattice.recorded.recording_files import load_recording, recording_names
 from typelattice.rendering.drawing import Drawing
 from typelattice.study.changed_calls import changes
 from typelattice.study.check import check
-from typelattice.study.study_scope import SCALARS
+from typelattice.study.study_scope import PYTHON_SCALARS
 
 if TYPE_CHECKING:
     from typelattice.rendering import Gridded
@@ -150,7 +150,7 @@ def _particulars(s: tl.System) -> Iterator[str]:
     weak = check(s).weak
     if weak:
         yield f"Its order has weak nodes, {_codes(weak)}, which give way to dtypes of their kind."
-    alone = [f"a Python {kind} is `{d}`" for kind, d in check(s).defaults.items() if kind in SCALARS]
+    alone = [f"a Python {kind} is `{d}`" for kind, d in check(s).defaults.items() if kind in PYTHON_SCALARS]
     yield f"Alone, {', '.join(alone)}." if alone else "A Python scalar has no dtype of its own."
     if s.fit:
         yield "A Python value out of range: " + ", ".join(f"of {k}: `{v}`" for k, v in s.fit.items()) + "."
@@ -235,7 +235,7 @@ def _versions(name: str) -> list[str]:
     for before, after in pairwise(names):
         found = changes(tl.system(before), tl.system(after))
         title = f"{before} to {after}"
-        parts += [f"### {title}", table(found, title) if found.changed else f"{found}."]
+        parts += [f"### {title}", table(found, title) if found.changes_by_operation else f"{found}."]
         if (Path(FOLDER) / f"{before}.toml").exists():
             parts += ["What the older release does otherwise:", _file(before)]
     return parts

@@ -8,7 +8,7 @@ from typelattice.engine.system import System
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 from typelattice.study.check import Check, check
-from typelattice.study.escapes import Closed, closed
+from typelattice.study.closedness import Closedness, find_escapes
 
 REPAIR_SECONDS = 10  # that the search for repairs may take
 
@@ -23,26 +23,26 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """Print the parts of a system, the laws it breaks, and the nearest orders that break fewer."""
     found = check(args.file)
-    proved = closed(found.system) if args.closed else None
+    proved = find_escapes(found.system) if args.closed else None
     if args.format == "json":
         more = {"closed": proved.data()} if proved is not None else {}
         repaired = _repairs(found.system) if found.split else []
         yield document("check", {**found.data(), "repairs": repaired, **more})
     else:
-        yield from _in_words(args.file, found, proved)
+        yield from _describe_check(args.file, found, proved)
     if proved is not None and not proved:
         raise DifferencesFound
 
 
-def _in_words(file: str, found: Check, proved: Closed | None) -> Paragraphs:
+def _describe_check(file: str, check: Check, proved: Closedness | None) -> Paragraphs:
     page = layout()
     yield page.bold(f"{file}: a valid system")
     yield ""
-    yield from (page.beside(*section) for section in found.sections())
-    if found.split:
-        yield page.beside("repairs", _repairs(found.system))
+    yield from (page.join_columns(*section) for section in check.sections())
+    if check.split:
+        yield page.join_columns("repairs", _repairs(check.system))
     if proved is not None:
-        yield from (page.beside(*section) for section in proved.sections())
+        yield from (page.join_columns(*section) for section in proved.sections())
 
 
 def _repairs(s: System) -> list[str]:

@@ -49,9 +49,9 @@ def workers_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="share the work of a Dask cluster")
 
 
-def exit_code_argument(parser: ArgumentParser, found: str) -> None:
-    """Add the option `--exit-code`, for scripts and CI; `found` says when the status is 1."""
-    parser.add_argument("--exit-code", action="store_true", help=f"exit with 1 if {found}")
+def exit_code_argument(parser: ArgumentParser, meaning: str) -> None:
+    """Add the option `--exit-code`, for scripts and CI; `meaning` says when the status is 1."""
+    parser.add_argument("--exit-code", action="store_true", help=f"exit with 1 if {meaning}")
 
 
 def count_own_words(valued: Collection[str], words: Sequence[str]) -> int:
@@ -82,13 +82,13 @@ def note_passed_on(arguments: Callable[[ArgumentParser], None], words: Sequence[
     return f"{what}; put our options before the script" if passed else ""
 
 
-def some(items: Sequence[str], most: int = MAX_EXAMPLES) -> str:
+def list_examples(items: Sequence[str], limit: int = MAX_EXAMPLES) -> str:
     """Return the first few of many, and dots for the others.
 
-    >>> some(["a", "b", "c"], most=2)
+    >>> list_examples(["a", "b", "c"], limit=2)
     'a, b, ...'
     """
-    return ", ".join(items[:most]) + (", ..." if len(items) > most else "")
+    return ", ".join(items[:limit]) + (", ..." if len(items) > limit else "")
 
 
 def error_line(text: str) -> str:

@@ -87,14 +87,14 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _sums(found: Comparison, new: Sequence[Cause]) -> Paragraphs:
-    calls = sum(len(cause.differences) for cause in found.causes)
-    yield f"{calls:,} calls differ, for {len(found.causes)} causes"
-    if len(new) < len(found.causes):
-        yield f"{len(found.causes) - len(new)} of the causes are known"
-    if found.vague:
-        told = ", ".join(f"{number:,} {what}" for what, number in Counter(found.vague).most_common())
-        yield printable(f"{sum(found.vague.values()):,} answers are vague: {told}")
+def _sums(comparison: Comparison, new_causes: Sequence[Cause]) -> Paragraphs:
+    calls = sum(len(cause.differences) for cause in comparison.causes)
+    yield f"{calls:,} calls differ, for {len(comparison.causes)} causes"
+    if len(new_causes) < len(comparison.causes):
+        yield f"{len(comparison.causes) - len(new_causes)} of the causes are known"
+    if comparison.vague:
+        told = ", ".join(f"{number:,} {what}" for what, number in Counter(comparison.vague).most_common())
+        yield printable(f"{sum(comparison.vague.values()):,} answers are vague: {told}")
 
 
 COMMAND = Command(

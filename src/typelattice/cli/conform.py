@@ -1,4 +1,5 @@
 """The command `conform`: compares a system with its library, as recorded or as installed."""
+
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -17,8 +18,8 @@ from typelattice.cli.command import (
     UsageError,
     count,
     format_argument,
+    list_examples,
     seed,
-    some,
 )
 from typelattice.conformance.compare import Mismatch, Report, compare
 from typelattice.conformance.library import versions
@@ -35,7 +36,7 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import progress_bar
 
-SHOWN = 3  # examples of each cause
+MAX_SHOWN = 3  # examples of each cause
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -107,15 +108,17 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
     listed = find_missing_operations(name)
     lacking = [op for op in found if op not in listed]
     there = [op for op in OPERATIONS if op in listed and op not in found]
-    unlisted = f"{name} does not have {some(lacking)}, and facts/missing_operations.txt does not say so"
-    wrong = f"{name} has {some(there)}, though facts/missing_operations.txt says that it does not"
+    unlisted = (
+        f"{name} does not have {list_examples(lacking)}, and facts/missing_operations.txt does not say so"
+    )
+    wrong = f"{name} has {list_examples(there)}, though facts/missing_operations.txt says that it does not"
     return [*([unlisted] if lacking else ()), *([wrong] if there else ())]
 
 
-def _read_departures(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:
+def _read_departures(args: Namespace, name: str, system: tl.System) -> Sequence[Departure]:
     """Return the departures to leave out: of a system, or of a list of one's own."""
     return (
-        list_departures(name, Path(args.departures), found.custom_dtypes)
+        list_departures(name, Path(args.departures), system.custom_dtypes)
         if args.departures
         else list_departures(name)
     )
@@ -144,7 +147,7 @@ def _describe_report(report: Report) -> Paragraphs:
     """Write a report: causes with counts and examples, listed departures, and totals."""
     for cause, mismatches in report.groups().items():
         yield f"  {len(mismatches):6}  {printable(cause)}"
-        yield from (f"          {printable(str(m))}" for m in mismatches[:SHOWN])
+        yield from (f"          {printable(str(m))}" for m in mismatches[:MAX_SHOWN])
     for departure, listed in report.listed.items():
         if listed:
             yield f"  {len(listed):6}  listed: {printable(departure.reason)}"
@@ -156,7 +159,7 @@ def _describe_report(report: Report) -> Paragraphs:
         counts.append(f"{report.broken:,} calls left out because the library broke down")
     yield ", ".join(counts)
     if report.unknown:
-        yield printable(f"left out, since no operations are called so: {some(report.unknown)}")
+        yield printable(f"left out, since no operations are called so: {list_examples(report.unknown)}")
     yield f"{report.excused:.2%} of the calls are excused"
 
 

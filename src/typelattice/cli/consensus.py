@@ -1,4 +1,5 @@
 """The command `consensus`: where systems agree, and which pairs are contested by whom."""
+
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -6,12 +7,12 @@ from collections.abc import Sequence
 from typing import get_args
 
 import typelattice as tl
-from typelattice.cli.command import Command, Paragraphs, op_argument, some
-from typelattice.cli.table import drawn
+from typelattice.cli.command import Command, Paragraphs, list_examples, op_argument
+from typelattice.cli.table import draw_table
 from typelattice.explanations.promotion_in_english import answer_text
 from typelattice.rendering import FORMATS
 from typelattice.rendering.terminal import layout
-from typelattice.study.consensus import Consensus, contradicted, undefined
+from typelattice.study.consensus import Consensus, find_contradicted, find_undefined
 from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODES
 
@@ -34,26 +35,29 @@ def run(args: Namespace) -> Paragraphs:
     """Return the grid of agreement, who contests what, and how a standard stands to it."""
     found = tl.consensus(*args.systems, op=args.op, tier=args.tier)
     standard = tl.system(args.standard) if args.standard is not None else None
-    yield drawn(found.grid(args.codes), args.format)
+    yield draw_table(found.grid(args.codes), args.format)
     if args.format != "text":
         return
     for sort in ("contested", "refused"):
-        lines = [f"{len(pairs):4}  {who}: {some(_sums(pairs))}" for who, pairs in found.groups(sort).items()]
-        yield from ["", layout().beside(sort, lines)] if lines else []
+        lines = [
+            f"{len(pairs):4}  {who}: {list_examples(_sums(pairs))}"
+            for who, pairs in found.groups(sort).items()
+        ]
+        yield from ["", layout().join_columns(sort, lines)] if lines else []
     if standard is not None:
         yield from _beside_standard(standard, found)
 
 
-def _beside_standard(standard: tl.System, found: Consensus) -> Paragraphs:
+def _beside_standard(standard: tl.System, consensus: Consensus) -> Paragraphs:
     """Print what a standard leaves undefined though all agree, and who contradicts it."""
-    pairs = undefined(standard, found)
-    shown = some(_sums(pairs), MAX_UNDEFINED_PAIRS)
+    pairs = find_undefined(standard, consensus)
+    shown = list_examples(_sums(pairs), MAX_UNDEFINED_PAIRS)
     yield f"\n{standard.name} leaves {len(pairs)} pairs undefined on which all of these agree: {shown}"
-    for s in found.systems:
-        broken = contradicted(standard, s)
+    for s in consensus.systems:
+        broken = find_contradicted(standard, s)
         cells = [(" + ".join(map(str, p.operands)), answer_text(p), answer_text(q)) for p, q in broken]
         lines = [f"{operands} is {there} there, {here} here" for operands, there, here in cells]
-        yield layout().beside(s.name, [f"contradicts {standard.name} in {len(cells)} cells", *lines])
+        yield layout().join_columns(s.name, [f"contradicts {standard.name} in {len(cells)} cells", *lines])
 
 
 def _sums(pairs: Sequence[tuple[str, str]]) -> list[str]:

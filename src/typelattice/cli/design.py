@@ -1,4 +1,5 @@
 """The command `design`: completes a partial order at the least cost, or repairs one."""
+
 from __future__ import annotations
 
 import os
@@ -24,7 +25,7 @@ from typelattice.files.writer import code
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, overwrite_line
 
-SHOWN = 8  # answers that a repair changes
+MAX_SHOWN = 8  # answers that a repair changes
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -62,12 +63,14 @@ def run(args: Namespace) -> Paragraphs:
         _check_folder(Path(args.output))  # before the search, which may be long
     try:
         with interrupts.raise_on_interrupt():
-            found = _found(args)
+            found = _search(args)
     except ERRORS as e:
         raise e if isinstance(e, TypelatticeError) else PlanError(str(e)) from None
     finally:
         overwrite_line("")
-    files = [] if args.output is None else [(Path(args.output) / name, text) for name, text in _files(found)]
+    files = (
+        [] if args.output is None else [(Path(args.output) / name, text) for name, text in _list_files(found)]
+    )
     for path, _ in files:
         check_not_read(str(path), args.order, args.plan)
     written = [_write(*file) for file in files]
@@ -75,7 +78,7 @@ def run(args: Namespace) -> Paragraphs:
         kind = "nodes" if args.nodes else "repairs" if args.repair else "design"
         yield document(kind, {**found.data(), "written": written})
     elif isinstance(found, MissingNodes):
-        yield from _proposed(args.order, found, written)
+        yield from _describe_missing(args.order, found, written)
     else:
         yield from _describe_designs(args.order, found, written)
 
@@ -88,7 +91,7 @@ def _check_folder(folder: Path) -> None:
     check_writable(folder / "found.toml")
 
 
-def _found(args: Namespace) -> Design | Repairs | MissingNodes:
+def _search(args: Namespace) -> Design | Repairs | MissingNodes:
     if not args.nodes:
         return _repairs(args) if args.repair else _completions(args)
     if args.repair or args.rules or args.costs or args.plan or args.at_most:
@@ -96,18 +99,18 @@ def _found(args: Namespace) -> Design | Repairs | MissingNodes:
     return missing_nodes(args.order)
 
 
-def _files(found: Design | Repairs | MissingNodes) -> Iterator[tuple[str, str]]:
+def _list_files(design: Design | Repairs | MissingNodes) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of a system file for each that was found."""
-    if isinstance(found, MissingNodes):
-        yield f"{found.system.name}.toml", found.text
+    if isinstance(design, MissingNodes):
+        yield f"{design.system.name}.toml", design.text
         return
-    for i, each in enumerate(_each(found), 1):
-        numbered = isinstance(found, Repairs) and len(found) > 1
+    for i, each in enumerate(_list_systems(design), 1):
+        numbered = isinstance(design, Repairs) and len(design) > 1
         yield f"{each.system.name}-{i}.toml" if numbered else f"{each.system.name}.toml", each.text
 
 
-def _each(found: Design | Repairs) -> Sequence[Completion | Repair]:
-    return found.completions if isinstance(found, Design) else found.repairs
+def _list_systems(design: Design | Repairs) -> Sequence[Completion | Repair]:
+    return design.completions if isinstance(design, Design) else design.repairs
 
 
 def _write(path: Path, text: str) -> str:
@@ -131,81 +134,85 @@ def _repairs(args: Namespace) -> Repairs:
     return repairs(args.order, args.limit, args.every, kept, args.seconds, _progress)
 
 
-def _describe_designs(order: str, found: Design | Repairs, written: Sequence[str]) -> Paragraphs:
+def _describe_designs(order: str, design: Design | Repairs, written_files: Sequence[str]) -> Paragraphs:
     """Describe each design, and name the file that it was written to."""
     page = layout()
-    what = "completion" if isinstance(found, Design) else "smallest repair"
-    yield page.bold(_heading(order, len(found), what, found.is_proven, found.is_complete))
+    what = "completion" if isinstance(design, Design) else "smallest repair"
+    yield page.bold(_heading(order, len(design), what, design.is_proven, design.is_complete))
     yield ""
-    if isinstance(found, Design):
-        yield page.beside("rules", [", ".join(d.name for d in found.plan.rules) or "none"])
-        yield page.beside("costs", [", ".join(f"{word} {n}" for word, n in found.costs.items()) or "none"])
+    if isinstance(design, Design):
+        yield page.join_columns("rules", [", ".join(d.name for d in design.plan.rules) or "none"])
+        yield page.join_columns(
+            "costs", [", ".join(f"{word} {n}" for word, n in design.costs.items()) or "none"]
+        )
         yield ""
-    for i, each in enumerate(_each(found), 1):
+    for i, each in enumerate(_list_systems(design), 1):
         yield from [""] if i > 1 else []
         what = str(each) if isinstance(each, Repair) else each.arrows or "nothing to add"
-        yield page.beside(f"{i}.", [what])
+        yield page.join_columns(f"{i}.", [what])
         if isinstance(each, Repair) and each.changed:
-            yield page.beside("changes", _changes(each))
+            yield page.join_columns("changes", _describe_repair(each))
         short_of = ", ".join(f"{word} {n}" for word, n in each.counts.items() if n)
-        yield page.beside("counts", [short_of or "nothing falls short"])
-        if written:
-            yield page.beside("written to", [written[i - 1]])
+        yield page.join_columns("counts", [short_of or "nothing falls short"])
+        if written_files:
+            yield page.join_columns("written to", [written_files[i - 1]])
 
 
-def _proposed(order: str, found: MissingNodes, written: Sequence[str]) -> Paragraphs:
+def _describe_missing(order: str, missing: MissingNodes, written_files: Sequence[str]) -> Paragraphs:
     """Describe the nodes that an order lacks, and name the file that has them."""
     page = layout()
-    if not found:
+    if not missing:
         yield f"{order}: no node is missing; every pair with an upper bound has a join"
     else:
-        number = "1 node is" if len(found) == 1 else f"{len(found)} nodes are"
+        number = "1 node is" if len(missing) == 1 else f"{len(missing)} nodes are"
         yield page.bold(f"{order}: {number} missing; with fewer, a pair with an upper bound has no join")
         yield ""
-    for node in found:
+    for node in missing:
         pairs = [f"{code(a)} + {code(b)}" for a, b in node.pairs]
-        shown = [*pairs[:SHOWN], *(["..."] if len(pairs) > SHOWN else [])]
-        yield page.beside(node.name, [str(node), f"joins {', '.join(shown)}" if pairs else "joins no pair"])
-    if written:
-        yield page.beside("written to", list(written))
+        shown = [*pairs[:MAX_SHOWN], *(["..."] if len(pairs) > MAX_SHOWN else [])]
+        yield page.join_columns(
+            node.name, [str(node), f"joins {', '.join(shown)}" if pairs else "joins no pair"]
+        )
+    if written_files:
+        yield page.join_columns("written to", list(written_files))
 
 
-def _changes(found: Repair) -> list[str]:
+def _describe_repair(repair: Repair) -> list[str]:
     """Count the answers that a repair changes, and show the first of them."""
     changed = (
-        (f"{code(a)} + {code(b)}", _join_text(new), _join_text(old)) for a, b, old, new in found.changed
+        (f"{code(a)} + {code(b)}", _join_text(new), _join_text(old)) for a, b, old, new in repair.changed
     )
     lines = [f"{pair}: {new}, was {old}" for pair, new, old in changed]
-    return [f"{len(lines)} answers change", *lines[:SHOWN], *(["..."] if len(lines) > SHOWN else [])]
+    return [f"{len(lines)} answers change", *lines[:MAX_SHOWN], *(["..."] if len(lines) > MAX_SHOWN else [])]
 
 
-def _heading(order: str, n: int, what: str, proven: bool, complete: bool) -> str:
+def _heading(order: str, n: int, noun: str, proven: bool, complete: bool) -> str:
     if not proven:
         return f"{order}: the best so far; a better one may exist"
     rest = "and no other is as good" if complete else "of more that are as good; --limit shows more"
-    return f"{order}: {n} {what}{'s' if n != 1 else ''}, {rest}"
+    return f"{order}: {n} {noun}{'s' if n != 1 else ''}, {rest}"
 
 
 def _join_text(node: Node | None) -> str:
     return code(node) if node else "refused"
 
 
-def _words(given: str | None) -> Sequence[str] | None:
-    return None if given is None else [word for word in given.replace(",", " ").split() if word != "none"]
+def _words(text: str | None) -> Sequence[str] | None:
+    return None if text is None else [word for word in text.replace(",", " ").split() if word != "none"]
 
 
-def _cap(given: str) -> tuple[str, int]:
-    word, _, number = given.partition("=")
+def _cap(text: str) -> tuple[str, int]:
+    word, _, number = text.partition("=")
     if word not in DEMANDS or not re.fullmatch("[0-9]{1,9}", number):
         near = "" if word in DEMANDS else spelling_hint(word, DEMANDS)
         raise PlanError(
-            f"--at-most {quote_short(given)}{near}; write WORD=N with one of {', '.join(DEMANDS)}"
+            f"--at-most {quote_short(text)}{near}; write WORD=N with one of {', '.join(DEMANDS)}"
         )
     return word, int(number)
 
 
-def _progress(seconds: float, least: tuple[int, ...], best: tuple[int, ...] | None) -> None:
-    found = f"found {' '.join(map(str, best))}" if best else "nothing found yet"
+def _progress(seconds: float, least: tuple[int, ...], best_cost: tuple[int, ...] | None) -> None:
+    found = f"found {' '.join(map(str, best_cost))}" if best_cost else "nothing found yet"
     bound = f", at least {' '.join(map(str, least))}" if least else ""
     overwrite_line(f"{seconds:5.0f} s: {found}{bound}; Ctrl-C for the best so far"[: layout().width - 1])
 

@@ -5,9 +5,9 @@ from argparse import ArgumentParser, Namespace
 
 import typelattice as tl
 from typelattice.cli.command import Command, DifferencesFound, Paragraphs, UsageError, exit_code_argument
-from typelattice.cli.table import drawn, grid_arguments, make_asked, tell_left_out
+from typelattice.cli.table import draw_table, grid_arguments, make_table, note_left_out
 from typelattice.study.changed_calls import changes
-from typelattice.study.differing_integers import value_changes
+from typelattice.study.differing_integers import find_value_changes
 
 EVERY = "all"  # of the operations, or of the tiers
 EPILOG = f"--op {EVERY}: what changes from SYSTEM to OTHER in every operation, with counts"
@@ -29,19 +29,19 @@ def run(args: Namespace) -> Paragraphs:
             raise UsageError(f"{what}; leave out --dtypes, --tier, --small")
         every = changes(tl.system(args.a), tl.system(args.b)).grid()
         alike = not every.rows and args.format == "text"  # a table of nothing says less than its notes
-        yield "\n".join(every.notes) if alike else drawn(every, args.format)
+        yield "\n".join(every.notes) if alike else draw_table(every, args.format)
         if args.exit_code and every.rows:
             raise DifferencesFound
         return
-    found = make_asked(args, lambda **keys: tl.diff(args.a, args.b, **keys))
-    yield drawn(found.grid(args.codes), args.format)
-    tell_left_out(found.a.left_out, args.format)
+    found = make_table(args, lambda **keys: tl.diff(args.a, args.b, **keys))
+    yield draw_table(found.grid(args.codes), args.format)
+    note_left_out(found.a.left_out, args.format)
     a, b = tl.system(args.a), tl.system(args.b)
     alone = args.op is not None and a.operation(args.op).has_one_promoting_operand
     by_value = "value" in (a.combine, b.combine) and not alone
     if by_value and args.format == "text":
         op = args.op or "add"
-        lines = [str(change) for change in value_changes(a, b, op)] or ["the same for every value"]
+        lines = [str(change) for change in find_value_changes(a, b, op)] or ["the same for every value"]
         yield f"\nAn array and a Python int, by the int's value, in {op}: {a.name}, then {b.name}"
         yield from (f"  {line}" for line in lines)
     if args.exit_code and found.differing:

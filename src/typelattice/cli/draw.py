@@ -12,7 +12,7 @@ from typelattice.cli.bindings import bindings
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError, op_argument
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import write_bytes
-from typelattice.drawings.heat_maps import HEATS, Heat, figure, heat, heat_grid
+from typelattice.drawings.heat_maps import HEATS, Heat, figure, heat_grid, make_heat
 from typelattice.facts.suggestions import quote_short
 from typelattice.programs.make_program import file_of
 from typelattice.rendering.drawing import FORMATS, Drawing
@@ -73,13 +73,13 @@ def run(args: Namespace) -> Paragraphs:
         if args.heat:
             yield layout().grid(heat_grid(_heat(args)))
             return
-        drawing = _drawn(args)
+        drawing = _draw(args)
         text = sketch(drawing.placed, layout().width) if format == "text" else drawing.to(format)
         yield text.rstrip("\n")
         return
     check_not_read(args.output, args.system, args.other, *map(file_of, args.program or ()))
     with interrupts.raise_on_interrupt():
-        content = _heat_content(args, format) if args.heat else _content(_drawn(args), format)
+        content = _heat_content(args, format) if args.heat else _content(_draw(args), format)
         write_bytes(Path(args.output), content)
     yield f"wrote {args.output}"
 
@@ -101,7 +101,7 @@ def _heat(args: Namespace) -> Heat:
         if args.other is None
         else tl.diff(args.system, args.other, op=args.op, tier="array", small=args.small)
     )
-    return heat(table, args.heat)
+    return make_heat(table, args.heat)
 
 
 def _heat_content(args: Namespace, format: str) -> bytes:
@@ -136,7 +136,7 @@ def _format(args: Namespace) -> str:
     return ENDINGS[ending]
 
 
-def _drawn(args: Namespace) -> Drawing:
+def _draw(args: Namespace) -> Drawing:
     if args.program is None:
         return tl.draw(
             args.system,

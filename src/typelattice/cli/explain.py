@@ -68,7 +68,7 @@ def run(args: Namespace) -> Paragraphs:
 
         yield from explain_program(args, found, own, site)
         return
-    op, found = _of_module(args.op, found) if args.op else (None, found)
+    op, found = _list_systems_of_module(args.op, found) if args.op else (None, found)
     answers = tl.explain(*args.operands, op=op, systems=found)
     page = [] if site is None else [f"{site}/{_link(answers)}"]
     if args.format == "json":
@@ -85,43 +85,43 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _link(answers: Answers) -> str:
-    from typelattice.explorer.answer_pages import link  # few questions ask for a link
+    from typelattice.explorer.answer_addresses import answer_link  # few questions ask for a link
 
-    return link(next(iter(answers)))
+    return answer_link(next(iter(answers)))
 
 
-def _of_module(op: str, found: list[tl.System]) -> tuple[str, list[tl.System]]:
+def _list_systems_of_module(op: str, systems: list[tl.System]) -> tuple[str, list[tl.System]]:
     """Read the name of a library's function as an operation, and find the systems that its module follows.
 
-    >>> _of_module("np.add", [])
+    >>> _list_systems_of_module("np.add", [])
     ('add', [])
-    >>> _of_module("jax.lax.add", [tl.system("jax")])
+    >>> _list_systems_of_module("jax.lax.add", [tl.system("jax")])
     ('add', [<system jax-lax>])
     """
     root, *modules, name = op.split(".") if "." in op else ("", op)
     if not root:
-        return op, found
+        return op, systems
     from typelattice.programs.replay.replay import system_of_function
-    from typelattice.programs.source.name_meanings import library_called
+    from typelattice.programs.source.name_meanings import library_of_name
 
-    library = library_called(root)
+    library = library_of_name(root)
     if library is None:
-        return op, found
+        return op, systems
     followed: dict[str, tl.System] = {}
-    for s in found:
+    for s in systems:
         own = (system_of_function(s, module, library) for module in (root, *modules))
         taken = next(filter(None, own), s)
         followed[taken.name] = taken
     return name, [*followed.values()]
 
 
-def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
+def _is_program(text: str, custom_dtypes: Mapping[str, tl.DType]) -> bool:
     """Return True if an argument is a program without inputs, and not an operand."""
-    family = own.get(text.partition("(")[0])
+    family = custom_dtypes.get(text.partition("(")[0])
     if family is not None and family.parameters:  # also `decimal(3,9)`, which has an error of its own
         return False
     try:
-        parse_operand(text, own)
+        parse_operand(text, custom_dtypes)
     except tl.TypelatticeError:
         from typelattice.programs.make_program import is_program
 

@@ -20,7 +20,7 @@ from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse_operand
 from typelattice.programs.json.plain_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
-from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
+from typelattice.programs.replay.divergences import Divergences, StepDivergence, find_divergences
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 from typelattice.rendering.json import document
@@ -30,7 +30,10 @@ Paragraph = TypeVar("Paragraph", bound=tuple[object, ...])
 
 
 def explain_program(
-    args: Namespace, systems: Sequence[tl.System], own: Sequence[Mapping[str, tl.DType]], site: str | None
+    args: Namespace,
+    systems: Sequence[tl.System],
+    custom_dtypes: Sequence[Mapping[str, tl.DType]],
+    site: str | None,
 ) -> Paragraphs:
     """Print a program with its inputs: in full under named systems, or in brief under all.
 
@@ -41,7 +44,7 @@ def explain_program(
     text, bound = bindings(args.operands)
     p = tl.program(text, *systems, **bound)
     page = [] if site is None else [f"{site}/{program_link(p.source, bound, args.system)}"]
-    replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, own, strict=True)]
+    replays = [_parse_inputs(p, known).under(s) for s, known in zip(systems, custom_dtypes, strict=True)]
     if args.format == "json":
         answers = [replay_data(replay) for replay in replays]
         asked = {"program": p.source, "operands": bound, "steps": steps_data(p)}
@@ -50,12 +53,12 @@ def explain_program(
     elif args.system:
         for i, replayed in enumerate(replays):
             yield from ["", ""] if i else []
-            yield from _in_full(p, bound, replayed)
+            yield from _describe_in_full(p, bound, replayed)
         if len(replays) > 1:
             yield from _divergences(find_divergences(p.steps, [r.name for r in replays], replays))
             yield from _results(replays)
     else:
-        yield from _in_brief(p, bound, replays)
+        yield from _describe_briefly(p, bound, replays)
     if page:
         yield f"\n{page[0]}"
     if args.exit_code and _disagree(replays):
@@ -66,13 +69,13 @@ def _disagree(replays: Sequence[Replay]) -> bool:
     """Return True if two systems differ at a step, or one refuses a step."""
     refused = any(replayed.refusals for replayed in replays)
     diverging = find_divergences(replays[0].program.steps, [r.name for r in replays], replays)
-    return refused or diverging.first is not None
+    return refused or diverging.first_divergence is not None
 
 
-def _parse_inputs(p: Program, known: Mapping[str, tl.DType]) -> Program:
-    """Parse the inputs that are still text; `known` holds the dtypes that system files define."""
+def _parse_inputs(p: Program, custom_dtypes: Mapping[str, tl.DType]) -> Program:
+    """Parse the inputs that are still text; `custom_dtypes` holds the dtypes that system files define."""
     steps = [
-        replace(step, fixed_result=parse_operand(step.fixed_result, known))
+        replace(step, fixed_result=parse_operand(step.fixed_result, custom_dtypes))
         if isinstance(step, Input) and isinstance(step.fixed_result, str) else step
         for step in p.steps
     ]  # fmt: skip
@@ -91,13 +94,13 @@ def _title(step: Step) -> str:
     return f"{step.location.line}: {step.text}" if step.location else step.text
 
 
-def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -> Paragraphs:
+def _describe_briefly(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -> Paragraphs:
     """Print each step with its results; mark divergences between libraries, other systems aside."""
     page = layout()
     yield page.bold(_heading(p, bound))
     of_libraries = [r for r in replays if r.name in libraries() and heading_of(r.name) == LIBRARIES]
     diverging = find_divergences(p.steps, [r.name for r in of_libraries], of_libraries)
-    marks = {d.number: _mark(d, d is diverging.first) for d in diverging.differences}
+    marks = {d.number: _mark(d, d is diverging.first_divergence) for d in diverging.differences}
     paragraphs = []
     for i, step in enumerate(p.steps):
         if step.op is None:
@@ -111,7 +114,7 @@ def _in_brief(p: Program, bound: Mapping[str, str], replays: Sequence[Replay]) -
         lines = []
         for answer, names in ranked:
             systems = ["every system" if len(names) == len(replays) else ", ".join(names)]
-            lines.append(page.beside(f"  {answer.ljust(stub - 8)}{len(names):4}", systems, stub))
+            lines.append(page.join_columns(f"  {answer.ljust(stub - 8)}{len(names):4}", systems, stub))
         paragraphs.append((_title(step), marks.get(i, ""), tuple(lines)))
     for (title, mark, lines_), times in _join_repeated(paragraphs):
         yield ""
@@ -134,11 +137,11 @@ def _first_refusals(p: Program, replays: Sequence[Replay]) -> Paragraphs:
         yield page.bold("first refusals")
     for step in p.steps:
         if names := [name for first, name in refusing if first is step]:
-            yield page.fold_line(_place(step), margin=2)
-            yield page.beside(f"  {len(names):4}", [", ".join(names)], 8)
+            yield page.fold_line(_location_text(step), margin=2)
+            yield page.join_columns(f"  {len(names):4}", [", ".join(names)], 8)
 
 
-def _place(step: Step) -> str:
+def _location_text(step: Step) -> str:
     """Write a step, after the words "line 7" if the program has several lines."""
     return f"line {step.location.line}, {step.text}" if step.location else step.text
 
@@ -161,14 +164,14 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
         yield "after a step where a library departs from its rule, later steps follow the rule"
 
 
-def _mark(d: Difference, first: bool) -> str:
+def _mark(d: StepDivergence, is_first: bool) -> str:
     """Mark a step at which the libraries diverge."""
     if d.inherited:
         return ""
-    return " <- the libraries diverge here" if first else " <- they diverge again"
+    return " <- the libraries diverge here" if is_first else " <- they diverge again"
 
 
-def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragraphs:
+def _describe_in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragraphs:
     """Print each step under one system, with its result and its implicit casts."""
     page = layout()
     results = ", ".join(str(replayed[i]) for i in p.results)
@@ -176,7 +179,9 @@ def _in_full(p: Program, bound: Mapping[str, str], replayed: Replay) -> Paragrap
     yield ""
     steps = zip(p.steps, replayed, strict=True)
     paragraphs = [
-        (_title(step), o.marked, tuple(explain_outcome(o))) for step, o in steps if step.op is not None
+        (_title(step), o.text_with_mark, tuple(explain_outcome(o)))
+        for step, o in steps
+        if step.op is not None
     ]
     for (title, marked, lines), times in _join_repeated(paragraphs):
         yield page.fold_line(f"{title}{times}: {marked}")
@@ -188,7 +193,7 @@ def explain_outcome(o: Outcome) -> Sequence[str]:
     """Explain a step that casts or refuses operands, and name the rule."""
     p = o.promotion
     if o.cast is not None:
-        words = describe_explicit_cast(o.cast.source, o.cast.target, o.cast.says)
+        words = describe_explicit_cast(o.cast.source, o.cast.target, o.cast.cast_rule)
         return [o.reason or words, f"rule: {o.cast.rule}"]
     if p is None:
         return [o.reason] if o.reason else []
@@ -238,11 +243,11 @@ def _results(replays: Sequence[Replay]) -> Paragraphs:
     yield page.bold("results")
     yield ""
     for replayed in replays:
-        result = ", ".join(replayed[i].marked for i in replayed.program.results)
+        result = ", ".join(replayed[i].text_with_mark for i in replayed.program.results)
         if refusals := replayed.refusals:
             step, outcome = refusals[0]
-            result = f"refused at {_place(step)}: {outcome.reason}"
-        yield page.beside(replayed.name, [result], stub)
+            result = f"refused at {_location_text(step)}: {outcome.reason}"
+        yield page.join_columns(replayed.name, [result], stub)
 
 
 def _join_repeated(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[Paragraph, str]]:

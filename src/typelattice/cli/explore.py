@@ -11,17 +11,17 @@ from typelattice.cli import interrupts
 from typelattice.cli.command import PRINTED, Command, Paragraphs, UsageError
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_writable, write_text
-from typelattice.explorer.built_document import built_document
-from typelattice.explorer.document import USUAL, document
-from typelattice.explorer.page import page
+from typelattice.explorer.cached_document import built_document
+from typelattice.explorer.document import COMMON_OPERATIONS, document
+from typelattice.explorer.page import page_html
 from typelattice.explorer.server import serve
-from typelattice.explorer.workbench import BLANK, desk
+from typelattice.explorer.workbench import BLANK, open_desk
 from typelattice.facts.suggestions import quote_short
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import complain, progress_bar
+from typelattice.rendering.terminal import print_error, progress_bar
 
 FILE = "typelattice.html"
-MOST_PORT = 65_535
+MAX_PORT = 65_535
 NEW = "mine.toml"  # the file that is edited where none is named
 
 
@@ -33,7 +33,7 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--op", action="append", default=[], metavar="OP",
-        help=f"an operation, as often as wanted (default: {', '.join(USUAL)})",
+        help=f"an operation, as often as wanted (default: {', '.join(COMMON_OPERATIONS)})",
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default: {FILE}); - prints it")
     parser.add_argument(
@@ -46,8 +46,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 def port(text: str) -> int:
     """Return a port, as an argument says it: a whole number up to 65535; 0 for any."""
-    if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MOST_PORT:
-        raise ArgumentTypeError(f"{quote_short(text)} is no whole number from 0 to {MOST_PORT}")
+    if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MAX_PORT:
+        raise ArgumentTypeError(f"{quote_short(text)} is no whole number from 0 to {MAX_PORT}")
     return int(text)
 
 
@@ -64,28 +64,28 @@ def run(args: Namespace) -> Paragraphs:
         check_writable(output)
     report, processes = progress_bar(), os.cpu_count() or 1
     if args.system or args.op:
-        shown = document(args.system, args.op or USUAL, report, processes)
+        shown = document(args.system, args.op or COMMON_OPERATIONS, report, processes)
     else:
         shown = built_document(report, processes)
-    text = page(shown)
+    text = page_html(shown)
     if output == PRINTED:
         yield text
         return
     write_text(output, text)
     for error in shown.errors:
-        complain(f"typelattice: left out: {error}; the page shows it in its place")
+        print_error(f"typelattice: left out: {error}; the page shows it in its place")
     yield f"{printable(output)}: {len(text.encode()):,} bytes; open it in a browser"
 
 
 def _edit(args: Namespace) -> Paragraphs:
     if args.output or args.op or len(args.system) > 1:
         raise UsageError("explore: with --edit go --port, --no-browser and one --system to begin as")
-    at = desk(args.edit, *args.system)
+    at = open_desk(args.edit, *args.system)
 
     def ready(address: str) -> None:
         found = not args.no_browser and webbrowser.open(address)
         unopened = "" if found or args.no_browser else "no browser was found; open it yourself: "
-        complain(f"{unopened}{address}\nediting {printable(str(at.path))}; Ctrl-C ends it")
+        print_error(f"{unopened}{address}\nediting {printable(str(at.path))}; Ctrl-C ends it")
 
     with interrupts.raise_on_interrupt():
         serve(at, args.port, ready)

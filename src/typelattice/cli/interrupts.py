@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-def end_at_once() -> None:
+def end_by_interrupt() -> None:
     """Let Ctrl-C end the process without a message, as it ends programs in other languages.
 
     A KeyboardInterrupt may come up anywhere, also where Python's own modules turn it into another error. A

@@ -15,12 +15,12 @@ from typelattice.cli.command import (
     UsageError,
     exit_code_argument,
 )
-from typelattice.cli.table import drawn
+from typelattice.cli.table import draw_table
 from typelattice.rendering import FORMATS
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, show_progress_of
+from typelattice.study.laws_overview import laws_overview
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
-from typelattice.study.survey import survey
 
 STUB = 16  # columns of the headings
 
@@ -54,27 +54,27 @@ def run(args: Namespace) -> Paragraphs:
     if args.format == "json":
         yield document("laws", {"systems": [_data(s, args.tier, dtypes, args.casts) for s in found]})
     elif len(args.systems) != 1 or args.format != "text":
-        yield drawn(survey(found, args.tier, dtypes), args.format)
+        yield draw_table(laws_overview(found, args.tier, dtypes), args.format)
     else:
         yield from _in_full(found[0], args, dtypes)
     if args.exit_code and any(_breaks_a_law(s, args.tier, dtypes) for s in found):
         raise DifferencesFound
 
 
-def _in_full(only: tl.System, args: Namespace, dtypes: list[object] | None) -> Paragraphs:
+def _in_full(system: tl.System, args: Namespace, dtypes: list[object] | None) -> Paragraphs:
     """Print each law and criterion of one system with its first counterexamples."""
-    judged, cost = tl.laws(only, args.tier, dtypes), tl.criteria(only, args.tier, dtypes)
-    title = f"Laws and criteria of {only.name}, {len(judged.operands)} operands"
+    judged, cost = tl.laws(system, args.tier, dtypes), tl.criteria(system, args.tier, dtypes)
+    title = f"Laws and criteria of {system.name}, {len(judged.operands)} operands"
     page = layout()
     yield page.bold(title)
-    yield page.dim(only.title)
-    for sections in (judged.sections(), cost.sections(cost.asked if args.all else MAX_EXAMPLES)):
+    yield page.dim(system.title)
+    for sections in (judged.sections(), cost.sections(cost.pair_count if args.all else MAX_EXAMPLES)):
         yield ""
-        yield from (page.beside(*section, STUB) for section in sections)
+        yield from (page.join_columns(*section, STUB) for section in sections)
     if args.casts:
-        chains = tl.cast_chains(only, dtypes)
+        chains = tl.cast_chains(system, dtypes)
         yield ""
-        yield page.beside(*chains.section(len(chains) if args.all else MAX_EXAMPLES), STUB)
+        yield page.join_columns(*chains.section(len(chains) if args.all else MAX_EXAMPLES), STUB)
 
 
 def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -> bool:
@@ -94,14 +94,14 @@ def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bo
         return {"system": s.name, "not_judged": str(e)}
 
 
-def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
+def _dtypes(args: Namespace, systems: list[tl.System]) -> list[object] | None:
     """Return the dtypes that the arguments name; None: each system's own."""
     if args.common and args.dtypes is not None:
         raise UsageError("--common and --dtypes both name dtypes; give one of them")
     if args.common:
-        having = [s for s in found if has_arrays(s)]
+        having = [s for s in systems if has_arrays(s)]
         if not having:
-            raise UsageError(f"{found[0].name} has no dtypes to have in common; name another system")
+            raise UsageError(f"{systems[0].name} has no dtypes to have in common; name another system")
         return [*common_dtypes(having)]
     if args.dtypes is None:
         return None

@@ -46,7 +46,7 @@ def run(args: Namespace) -> Paragraphs:
         raise DifferencesFound
 
 
-def _data(path: str, system: str, found: LintResult) -> dict[str, object]:
+def _data(path: str, system: str, linted: LintResult) -> dict[str, object]:
     differences = [
         {
             "line": d.cell.line,
@@ -56,10 +56,10 @@ def _data(path: str, system: str, found: LintResult) -> dict[str, object]:
             "observed": d.observed,
             "rule": d.rule,
         }
-        for d in found.differences
+        for d in linted.differences
     ]
-    unread = [{"line": line, "text": text} for line, text in found.unread_cells]
-    counted = {"file": path, "system": system, "compared": found.compared}
+    unread = [{"line": line, "text": text} for line, text in linted.unread_cells]
+    counted = {"file": path, "system": system, "compared": linted.compared}
     return {**counted, "differences": differences, "unread": unread}
 
 

@@ -1,4 +1,5 @@
 """The command line: finds the command, runs it, and turns every error into one line and an exit status."""
+
 from __future__ import annotations
 
 import re
@@ -19,9 +20,9 @@ from typelattice.cli.command import (
     UsageError,
     error_line,
 )
-from typelattice.cli.interrupts import end_at_once, end_in_silence
+from typelattice.cli.interrupts import end_by_interrupt, end_in_silence
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
-from typelattice.rendering.terminal import OutputError, complain, show
+from typelattice.rendering.terminal import OutputError, print_error, print_output
 
 COMMANDS = (  # each a module beside this one
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
@@ -54,7 +55,7 @@ class Parser(ArgumentParser):
         self._negative_number_matcher = re.compile(r"-\.?\d|-(inf|nan)$")
         found.arguments(self)
 
-    def read(self, words: Sequence[str]) -> Namespace:
+    def parse(self, words: Sequence[str]) -> Namespace:
         """Return the arguments that words say. Raises UsageError."""
         self._check_given_once(words)
         try:
@@ -83,9 +84,9 @@ class Parser(ArgumentParser):
             near = spelling_hint(str(value), choices)
             raise ArgumentError(action, f"invalid choice: {value!r}{near}; choose from {', '.join(choices)}")
 
-    def _nearest_option(self, unread: Sequence[str]) -> str:
+    def _nearest_option(self, unknown_words: Sequence[str]) -> str:
         """Return the option that was probably meant by the first word that looks like one."""
-        mistyped = next((word.partition("=")[0] for word in unread if word.startswith("--")), "")
+        mistyped = next((word.partition("=")[0] for word in unknown_words if word.startswith("--")), "")
         return spelling_hint(mistyped, self._option_string_actions) if mistyped else ""
 
     def _check_given_once(self, words: Sequence[str]) -> None:
@@ -96,15 +97,23 @@ class Parser(ArgumentParser):
             if holds_one and sum(word in option.option_strings for word in given) > 1:
                 self.error(f"argument {'/'.join(option.option_strings)}: given more than once; name one")
 
-    def _with_systems(self, words: Sequence[str], unread: Sequence[str]) -> str:
+    def _with_systems(self, words: Sequence[str], unknown_words: Sequence[str]) -> str:
         """Return the line to type instead, if the words that were not understood name systems."""
         takes_systems = "--system" in self._option_string_actions
         takes_several = isinstance(self.get_default("system"), list)
-        named = all(word in tl.systems(versions=True) or word.endswith(".toml") for word in unread)
+        named = all(word in tl.systems(versions=True) or word.endswith(".toml") for word in unknown_words)
         given = any(word.startswith("--system") for word in words)
-        if not unread or not takes_systems or not named or given or (len(unread) > 1 and not takes_several):
+        if (
+            not unknown_words
+            or not takes_systems
+            or not named
+            or given
+            or (len(unknown_words) > 1 and not takes_several)
+        ):
             return ""
-        typed = [part for word in words for part in (("--system", word) if word in unread else (word,))]
+        typed = [
+            part for word in words for part in (("--system", word) if word in unknown_words else (word,))
+        ]
         return f"; a system is named by --system: type {self.prog} {shlex.join(typed)}"
 
     def error(self, message: str) -> NoReturn:
@@ -118,9 +127,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises KeyboardInterrupt where that ends this process, which no status says as well.
     """
     if argv is None:
-        end_at_once()
+        end_by_interrupt()
     try:
-        show(run(list(sys.argv[1:] if argv is None else argv), argv is None), sys.stdout)
+        print_output(run(list(sys.argv[1:] if argv is None else argv), argv is None), sys.stdout)
     except DifferencesFound:
         return DIFFERENT
     except (KeyboardInterrupt, ScriptInterrupted):
@@ -129,8 +138,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         end_in_silence()
         raise KeyboardInterrupt from None
     except tl.TypelatticeError as e:
-        if not (isinstance(e, OutputError) and e.unread):
-            complain(_error_text(e))
+        if not (isinstance(e, OutputError) and e.is_unread):
+            print_error(_error_text(e))
         return NO_ANSWER
     return ANSWERED
 
@@ -160,7 +169,7 @@ def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
         if {"-h", "--help"} & {*_before_dashes(rest[:own])}:
             yield Parser(first).format_help().rstrip("\n")
             return
-        args = Parser(first).read(rest[:own])
+        args = Parser(first).parse(rest[:own])
         if own < len(rest):
             args.command = rest[own:]
         args.ends_process = ends_process

@@ -25,7 +25,7 @@ from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
 from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
 from typelattice.rendering.grid import printable
-from typelattice.rendering.terminal import complain, progress_bar
+from typelattice.rendering.terminal import print_error, progress_bar
 
 ROOM = 1_000_000  # bytes; the largest recording so far has a fifth of them
 ANSWERS = ".answers"  # the ending of the file beside a recording that is not finished
@@ -67,7 +67,7 @@ def run(args: Namespace) -> Paragraphs:
         with start_askers(make, args.limit, args.jobs, args.scheduler, answers) as asked:
             if asked.resumed:
                 there = f"{asked.resumed:,} answers are there, and are not asked again"
-                complain(error_line(f"{answers}: {there}; delete the file to ask all"))
+                print_error(error_line(f"{answers}: {there}; delete the file to ask all"))
             if like:
                 found = asked_again(asked, like, progress_bar(), earlier)
             else:
@@ -77,9 +77,9 @@ def run(args: Namespace) -> Paragraphs:
     yield printable(f"{output}: {len(list(found.calls())):,} calls of {versions(found.versions)}")
 
 
-def _save(found: Recording, output: Path, base: str | None) -> None:
+def _save(recording: Recording, output: Path, base: str | None) -> None:
     """Write a recording. Raises FileError, or RecordingError if it could only be written elsewhere."""
-    kept = rest_on_base(found, base) if base else found
+    kept = rest_on_base(recording, base) if base else recording
     try:
         save_recording(kept, output)
     except FileError as e:

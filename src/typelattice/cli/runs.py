@@ -21,8 +21,8 @@ def run(args: Namespace) -> Paragraphs:
     """Print the upcasts that only one of two runs has, and end with 1 if the second has new ones."""
     from typelattice.rendering.grid import printable
     from typelattice.rendering.json import document
-    from typelattice.tracing.report.saved_runs import combine_documents, difference, read_run
-    from typelattice.tracing.report.words import count_text, size
+    from typelattice.tracing.report.formatting import count_text, size_text
+    from typelattice.tracing.report.saved_runs import combine_documents, compare_documents, read_run
 
     if args.what == "combine":
         if args.output is None:
@@ -36,7 +36,7 @@ def run(args: Namespace) -> Paragraphs:
         return
     if len(args.files) != 2 or args.output is not None:
         raise UsageError("runs diff: give two files, the run before and the run after")
-    found = difference(*map(read_run, args.files))
+    found = compare_documents(*map(read_run, args.files))
     if args.format == "json":
         yield document("run_difference", found.data())
         if found.added:
@@ -45,7 +45,7 @@ def run(args: Namespace) -> Paragraphs:
     yield from (printable(f"+ {place}: {upcast}") for place, upcast in sorted(found.added))
     yield from (printable(f"- {place}: {upcast}") for place, upcast in sorted(found.removed))
     added, removed, kept = len(found.added), len(found.removed), found.kept
-    before, after = map(size, found.bytes)
+    before, after = map(size_text, found.bytes)
     yield f"adds {count_text(added, 'upcast')}, removes {removed:,}, keeps {kept:,}"
     yield f"all arrays took {before} before and {after} after"
     if found.added:

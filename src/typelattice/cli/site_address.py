@@ -12,7 +12,7 @@ from typelattice.facts.suggestions import quote_short
 DISTRIBUTION = "typelattice"
 LABEL = "Documentation"  # of the site's address among those that a distribution states
 MAX_PROGRAM_CHARS = 4_000  # characters of a program, as the page that computes takes them
-MOST_LINES = 40
+MAX_LINES = 40
 
 
 def link_argument(parser: ArgumentParser) -> None:
@@ -23,15 +23,15 @@ def link_argument(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def site_address(given: str) -> str:
+def site_address(address: str) -> str:
     """Return the address of the site: the given one, or the one that the installed distribution states.
 
     Raises UsageError if there is neither.
     """
-    if given and not re.match(r"https?://\S+\Z", given):
+    if address and not re.match(r"https?://\S+\Z", address):
         advice = "put --link last, or give https://..."
-        raise UsageError(f"explain: --link {quote_short(given)} is no address; {advice}")
-    found = given or _stated()
+        raise UsageError(f"explain: --link {quote_short(address)} is no address; {advice}")
+    found = address or _stated()
     if not found:
         raise UsageError("explain: this copy states no address of its site; give it: --link https://...")
     return found.rstrip("/")
@@ -50,9 +50,9 @@ def _stated() -> str:
 
 def program_link(source: str, bound: Mapping[str, str], systems: Sequence[str]) -> str:
     """Return the page that computes a program given in its address. Raises UsageError for a long one."""
-    from typelattice.explorer.answer_pages import live_link  # few questions ask for a link
+    from typelattice.explorer.answer_addresses import live_link  # few questions ask for a link
 
-    if len(source) > MAX_PROGRAM_CHARS or source.count("\n") >= MOST_LINES:
-        what = f"at most {MOST_LINES} lines and {MAX_PROGRAM_CHARS:,} characters fit into an address"
+    if len(source) > MAX_PROGRAM_CHARS or source.count("\n") >= MAX_LINES:
+        what = f"at most {MAX_LINES} lines and {MAX_PROGRAM_CHARS:,} characters fit into an address"
         raise UsageError(f"explain: --link: {what}; this program has more")
     return live_link(source, bound, systems)

@@ -1,4 +1,5 @@
 """The command `systems`: the systems that come with typelattice, and files of one's own."""
+
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -29,7 +30,9 @@ def run(args: Namespace) -> Paragraphs:
     stub = min(max(len(printable(s.name)) for s in found), MAX_NAME_COLUMNS) + 2
     page = layout()
     for s in found:
-        yield page.beside(printable(s.name), [f"{s.title} ({s.library})" if s.library else s.title], stub)
+        yield page.join_columns(
+            printable(s.name), [f"{s.title} ({s.library})" if s.library else s.title], stub
+        )
 
 
 def _data(s: tl.System) -> dict[str, object]:

@@ -11,10 +11,10 @@ from typelattice.cli.command import Command, Paragraphs, op_argument
 from typelattice.facts.dtypes import DType
 from typelattice.facts.gc_pause import pause_gc
 from typelattice.rendering import FORMATS, Grid
-from typelattice.rendering.terminal import complain, layout
+from typelattice.rendering.terminal import layout, print_error
 from typelattice.study.diffs import Diff
 from typelattice.study.study_scope import TierChoice
-from typelattice.study.table_labels import CODES, SHOW_SMALL, left_out
+from typelattice.study.table_labels import CODES, SHOW_SMALL, describe_left_out
 from typelattice.study.tables import Table
 
 WITHOUT_NOTES = ("csv",)  # formats in which a table cannot say what it leaves out
@@ -29,10 +29,10 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> Paragraphs:
     """Return the table in the format that was asked for."""
     with pause_gc():
-        found = make_asked(args, lambda **keys: tl.table(args.system, **keys))
-        text = drawn(found.grid(args.codes), args.format)
+        found = make_table(args, lambda **keys: tl.table(args.system, **keys))
+        text = draw_table(found.grid(args.codes), args.format)
     yield text
-    tell_left_out(found.left_out, args.format)
+    note_left_out(found.left_out, args.format)
 
 
 def grid_arguments(parser: ArgumentParser, tier: str) -> None:
@@ -49,20 +49,20 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     parser.add_argument("--small", action="store_true", help=narrow)
 
 
-def make_asked(args: Namespace, make: Callable[..., Shown]) -> Shown:
+def make_table(args: Namespace, make: Callable[..., Shown]) -> Shown:
     """Return the table or diff of the operands, the operation and the tier that the arguments name."""
     dtypes = None if args.dtypes is None else [x for x in re.split(r"[,\s]+", args.dtypes) if x]
     return make(op=args.op, tier=args.tier, dtypes=dtypes, small=args.small)
 
 
-def tell_left_out(dtypes: tuple[DType, ...], format: str) -> None:
+def note_left_out(dtypes: tuple[DType, ...], format: str) -> None:
     """Name on standard error the dtypes that are not shown, if the format has no notes."""
     if format in WITHOUT_NOTES:
-        for note in left_out(dtypes, SHOW_SMALL):
-            complain(f"typelattice: {note}")
+        for note in describe_left_out(dtypes, SHOW_SMALL):
+            print_error(f"typelattice: {note}")
 
 
-def drawn(grid: Grid, format: str) -> str:
+def draw_table(grid: Grid, format: str) -> str:
     """Return a grid in a format; as text it is fitted to the terminal."""
     return layout().grid(grid) if format == "text" else tl.render(grid, format)
 

@@ -26,7 +26,7 @@ from typelattice.cli.interrupts import raise_on_interrupt
 from typelattice.cli.outputs import check_not_read
 from typelattice.disk.write import check_folder, check_writable, write_text
 from typelattice.facts.gc_pause import pause_gc
-from typelattice.rendering.terminal import OutputError, layout, show
+from typelattice.rendering.terminal import OutputError, layout, print_output
 
 if TYPE_CHECKING:
     from typelattice.programs.program import AnySystem
@@ -129,11 +129,11 @@ def run(args: Namespace) -> Paragraphs:
             write_text(report_file, "\n".join(lines) + "\n")
             return
         try:
-            show(lines, errors)
+            print_output(lines, errors)
         except OutputError as e:  # the script may have closed it
-            if not e.unread:
+            if not e.is_unread:
                 with suppress(OutputError):
-                    show(lines, output)
+                    print_output(lines, output)
 
     with raise_on_interrupt():
         ended = run_script(
@@ -160,10 +160,10 @@ def _report(
     """Print the report of a run in the format asked for, in lines; `note` is the last, if any."""
     from typelattice.rendering.json import document
     from typelattice.tracing.findings.findings import findings
-    from typelattice.tracing.report.model import report_of
+    from typelattice.tracing.report.explain_result import explain_result
+    from typelattice.tracing.report.report_entries import make_report
     from typelattice.tracing.report.sarif_and_github import entry_data, github, sarif
     from typelattice.tracing.report.text_report import report
-    from typelattice.tracing.report.why import explain_result
 
     if args.why:
         return [line for name in args.why for line in explain_result(run, name).lines(width)]
@@ -173,7 +173,7 @@ def _report(
             what = f"the program ended with status {status}: an operation that raised is not part of the run"
             lines += ["", *wrap(f"{what}, under any system", width)]
         return [*lines, note] if note else lines
-    made = report_of(findings(run, systems), args.everything)
+    made = make_report(findings(run, systems), args.everything)
     if args.format == "github":
         return [*github(made)]
     if args.format == "sarif":

@@ -1,4 +1,5 @@
 """The command `watch`: asks installed libraries again, and says what has changed since they were recorded."""
+
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -16,11 +17,11 @@ from typelattice.cli.command import (
     duration,
     error_line,
     format_argument,
-    some,
+    list_examples,
 )
 from typelattice.cli.outputs import check_not_read
 from typelattice.cli.record import ROOM
-from typelattice.cli.table import drawn
+from typelattice.cli.table import draw_table
 from typelattice.conformance.changes_since_recording import News, changes_since_recording
 from typelattice.conformance.library import BrokenLibraryError, CannotAskError, MissingLibraryError, versions
 from typelattice.conformance.process import LibraryProcess
@@ -33,7 +34,7 @@ from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording_files import ENDING, load_recording, recording_names
 from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
-from typelattice.rendering.terminal import complain, progress_bar
+from typelattice.rendering.terminal import print_error, progress_bar
 
 MAX_NAMES = 12  # names of new or removed things
 
@@ -67,7 +68,7 @@ def run(args: Namespace) -> Paragraphs:
         except (CannotAskError, MissingLibraryError) as e:
             if args.libraries or isinstance(e, BrokenLibraryError):
                 raise
-            complain(error_line(f"left out: {e}"))
+            print_error(error_line(f"left out: {e}"))
             continue
         changed = changed or bool(found)
         told.append(_data(name, found, proposed))
@@ -113,36 +114,39 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
         return found, path
 
 
-def _describe_news(name: str, found: News, proposed: Path | None) -> Paragraphs:
+def _describe_news(name: str, news: News, proposed: Path | None) -> Paragraphs:
     """Return the news of one library in words."""
-    then, now = versions(found.then.versions), versions(found.now.versions)
-    if not found:
-        calls = f"{sum(found.changes.compared.values()):,} calls"
-        yield printable(f"{name}: {now} answers as {then} did on {found.then.date} ({calls})")
+    then, now = versions(news.then.versions), versions(news.now.versions)
+    if not news:
+        calls = f"{sum(news.changes.call_counts.values()):,} calls"
+        yield printable(f"{name}: {now} answers as {then} did on {news.then.date} ({calls})")
         return
-    yield printable(f"{name}: {now} has changed since {then} was recorded on {found.then.date}")
-    if found.changes.changed:
-        yield drawn(found.changes.grid(), "text")
-    for what, names in (("gone", found.gone), ("new", found.new)):
+    yield printable(f"{name}: {now} has changed since {then} was recorded on {news.then.date}")
+    if news.changes.changes_by_operation:
+        yield draw_table(news.changes.grid(), "text")
+    for what, names in (("gone", news.gone), ("new", news.new)):
         if names:
-            yield printable(f"{what}: {some(names, MAX_NAMES)}")
+            yield printable(f"{what}: {list_examples(names, MAX_NAMES)}")
     if proposed:
         yield printable(f"proposed recording: {proposed}")
 
 
-def _data(name: str, found: News, proposed: Path | None) -> dict[str, object]:
+def _data(name: str, news: News, proposed: Path | None) -> dict[str, object]:
     """Return the changes of one library as JSON data, with every changed call."""
     return {
         "library": name,
-        "recorded": {"date": found.then.date, "versions": dict(found.then.versions)},
-        "installed": dict(found.now.versions),
-        "compared": sum(found.changes.compared.values()),
+        "recorded": {"date": news.then.date, "versions": dict(news.then.versions)},
+        "installed": dict(news.now.versions),
+        "compared": sum(news.changes.call_counts.values()),
         "changed": [
-            {"op": op, "operands": [*change.operands], "before": change.before, "after": change.after}
-            for op, calls in found.changes.changed.items() for change in calls
+            {
+                "op": op, "operands": [*change.operands],
+                "before": change.old_answer, "after": change.new_answer,
+            }
+            for op, calls in news.changes.changes_by_operation.items() for change in calls
         ],
-        "gone": [*found.gone],
-        "new": [*found.new],
+        "gone": [*news.gone],
+        "new": [*news.new],
         "proposed": str(proposed) if proposed else None,
     }  # fmt: skip
 

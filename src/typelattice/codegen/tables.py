@@ -17,7 +17,7 @@ from typelattice.facts.operations import Operation
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, Tier, operand_of_dtype
 from typelattice.study.foldable_casts import is_foldable
-from typelattice.study.study_scope import domain
+from typelattice.study.study_scope import list_operands
 
 FORMAT = 1  # the version of what is emitted: of the names of functions, and of the JSON
 REFUSED_INDEX = 255  # the index that stands for a refusal; so there are at most 255 dtypes
@@ -139,7 +139,7 @@ def build_tables(
     if not system.dtypes:
         raise EmitError(f"{system.name} has no dtypes of arrays, so there is no table to emit")
     indices = _assign_indices(system.dtypes, earlier_indices or {})
-    scalars = tuple(str(o.kind.word) for o in domain(system, "scalar") if o.tier == "scalar")
+    scalars = tuple(str(o.kind.word) for o in list_operands(system, "scalar") if o.tier == "scalar")
     told_apart: tuple[Tier, ...] = ("array", *(t for t in ("0d", "scalar") if t in system.tiers))
     if scalars and "scalar" not in told_apart:
         told_apart = (*told_apart, "scalar")

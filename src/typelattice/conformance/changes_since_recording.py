@@ -29,7 +29,7 @@ class News:
     new: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        return bool(self.changes.changed or self.gone or self.new)
+        return bool(self.changes.changes_by_operation or self.gone or self.new)
 
 
 def changes_since_recording(

@@ -10,7 +10,7 @@ from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, Node, Weak
 from typelattice.facts.loss import Loss, loss
 from typelattice.facts.order import Order
-from typelattice.study.criteria import WIDE, width
+from typelattice.study.jep9407_criteria import WIDE_BITS, width
 
 FLOAT = Kind.FLOAT.category
 
@@ -141,7 +141,7 @@ DEMANDS = {d.name: d for d in (
     Demand("width", "results wider than both operands", is_widened),
     Demand(
         "width64", "64-bit results without a 64-bit operand",
-        lambda a, b, c: is_widened(a, b, c) and (c.width or 0) >= WIDE,
+        lambda a, b, c: is_widened(a, b, c) and (c.width or 0) >= WIDE_BITS,
     ),
     Demand("narrow", "results narrower than an operand", _cast_demand(_is_narrower)),
     Demand("weak", "inexact arrays that turn weak beside a weak operand", _turns_weak),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from typelattice.drawings.orders import ROWS, between, vertex
+from typelattice.drawings.orders import ROWS, nodes_between, vertex
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Node, sort_key
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
-from typelattice.study.table_labels import left_out
+from typelattice.study.table_labels import describe_left_out
 from typelattice.study.tables import small_nodes
 
 SPELLED = 6  # relations that are written out
@@ -25,7 +25,7 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
     hidden = [] if small else [n for n in nodes if all(n in few for order, few in left if n in order)]
     hidden = [] if len(hidden) == sum(isinstance(n, DType) for n in nodes) else hidden
     shown = [n for n in nodes if n not in hidden]
-    orders = [between(s.order, [n for n in shown if n in s.order]) for s in (a, b)]
+    orders = [nodes_between(s.order, [n for n in shown if n in s.order]) for s in (a, b)]
     first, second = orders
     arrows = [
         Arrow(str(x), str(y), () if _le(first, x, y) else ("added",))
@@ -47,7 +47,7 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
         tuple(arrows),
         (),
         ROWS,
-        (*filter(None, said), *left_out(tuple(d for d in hidden if isinstance(d, DType)))),
+        (*filter(None, said), *describe_left_out(tuple(d for d in hidden if isinstance(d, DType)))),
     )
 
 
@@ -59,16 +59,17 @@ def _legend(a: str, b: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow])
     return "; ".join(said)
 
 
-def _words(a: str, b: str, first: Order[Node], second: Order[Node]) -> Iterator[str]:
+def _words(a: str, b: str, first_order: Order[Node], second_order: Order[Node]) -> Iterator[str]:
     """Describe the changes from one order to the other, counted over all relations, covers or not."""
-    common = [n for n in first.nodes if n in second]
+    common = [n for n in first_order.nodes if n in second_order]
     here, there = (
-        {(x, y) for x in common for y in order.bounds(x) if y in common} for order in (first, second)
+        {(x, y) for x in common for y in order.bounds(x) if y in common}
+        for order in (first_order, second_order)
     )
     yield f"{len(common)} nodes in both; of their relations {len(here & there) - len(common)} in both"
     for order, other, verb, relations in (
-        (second, first, f"{b} adds", there - here),
-        (first, second, f"{b} drops", here - there),
+        (second_order, first_order, f"{b} adds", there - here),
+        (first_order, second_order, f"{b} drops", here - there),
     ):
         alone = [n for n in order.nodes if n not in other]
         said = []
@@ -85,8 +86,14 @@ def _words(a: str, b: str, first: Order[Node], second: Order[Node]) -> Iterator[
         yield f"{verb} {'; '.join(said) or 'nothing'}"
 
 
-def _mark(node: Node, first: Order[Node], second: Order[Node]) -> tuple[str, ...]:
-    return () if node in first and node in second else ("dropped",) if node in first else ("added",)
+def _mark(node: Node, first_order: Order[Node], second_order: Order[Node]) -> tuple[str, ...]:
+    return (
+        ()
+        if node in first_order and node in second_order
+        else ("dropped",)
+        if node in first_order
+        else ("added",)
+    )
 
 
 def _le(order: Order[Node], x: Node, y: Node) -> bool:

@@ -18,12 +18,12 @@ from typelattice.files.reader import system as find_system
 from typelattice.programs.program import Program, Replay
 from typelattice.rendering.diagram import Arrow, Diagram, DrawingError, Vertex
 from typelattice.rendering.drawing import Drawing
-from typelattice.rendering.layered import Placed, lay_out
+from typelattice.rendering.layered import PlacedDiagram, lay_out
 from typelattice.study.diffs import Diff
 from typelattice.study.table_labels import CODES
 
 MAX_NODES = 1_000  # nodes of a drawing; more can no longer be read
-MOST_ARROWS = 5_000
+MAX_ARROWS = 5_000
 
 AnySystem = str | os.PathLike[str] | System
 
@@ -72,10 +72,10 @@ def draw(
         case Diff():
             return _systems(x.a.system, x.b.system, small, codes)
         case Promotion():
-            _alone(x, other, highlight)
+            _check_alone(x, other, highlight)
             return Drawing(repr(x)[1:-1], draw_highlighted(x, small, codes))
         case Order():
-            _alone(x, other, highlight)
+            _check_alone(x, other, highlight)
             return Drawing("an order", laid_out(_plain(x)))
     if not isinstance(x, (str, os.PathLike, System)):
         raise DrawingError(
@@ -95,7 +95,7 @@ def draw(
     return Drawing(system.name, laid_out(order_diagram(system, small, codes)))
 
 
-def program_steps(x: Program) -> Placed:
+def program_steps(x: Program) -> PlacedDiagram:
     """Return the steps of a program by themselves. Raises DrawingError if they are too many."""
     _check_size(len(x.steps), 0)
     return laid_out(steps_diagram(x))
@@ -107,7 +107,7 @@ def _program(x: Program | Replay, other: AnySystem | None, highlight: Sequence[o
         raise DrawingError("operands are highlighted in a system; a program is drawn with its own")
     _check_size(len((x.program if isinstance(x, Replay) else x).steps), 0)
     if isinstance(x, Replay):
-        _alone(x, other, ())
+        _check_alone(x, other, ())
         return Drawing(f"a program under {x.name}", laid_out(program_diagram(x)))
     if other is None:
         raise DrawingError("a program is drawn under a system: draw(program, 'numpy')")
@@ -119,9 +119,9 @@ def _systems(a: System, b: System, small: bool, codes: str) -> Drawing:
     return Drawing(f"{a.name} and {b.name}", laid_out(comparison_diagram(a, b, small, codes)))
 
 
-def _alone(x: object, other: object, highlight: Sequence[object]) -> None:
+def _check_alone(x: object, second: object, highlight: Sequence[object]) -> None:
     """Raise DrawingError if anything accompanies a value that can only be drawn alone."""
-    if other is not None or highlight:
+    if second is not None or highlight:
         what = f"{'an' if isinstance(x, Order) else 'a'} {type(x).__name__}"
         raise DrawingError(f"{what} is drawn by itself; leave out the rest")
 
@@ -138,7 +138,7 @@ def _plain(order: Order[object]) -> Diagram:
     return Diagram("", tuple(Vertex(each, each) for each in ids.values()), arrows)
 
 
-def laid_out(diagram: Diagram) -> Placed:
+def laid_out(diagram: Diagram) -> PlacedDiagram:
     """Return the diagram with coordinates. Raises DrawingError if it is too large to be read."""
     _check_size(len(diagram.vertices), len(diagram.arrows))
     return lay_out(diagram)
@@ -146,8 +146,8 @@ def laid_out(diagram: Diagram) -> Placed:
 
 def _check_size(nodes: int, arrows: int) -> None:
     """Raises DrawingError for more than can be read."""
-    if nodes > MAX_NODES or arrows > MOST_ARROWS:
+    if nodes > MAX_NODES or arrows > MAX_ARROWS:
         raise DrawingError(
             f"{nodes:,} nodes and {arrows:,} arrows are too many to read; "
-            f"at most {MAX_NODES:,} and {MOST_ARROWS:,} are drawn"
+            f"at most {MAX_NODES:,} and {MAX_ARROWS:,} are drawn"
         )

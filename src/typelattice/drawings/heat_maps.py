@@ -40,21 +40,21 @@ Values = list[list[float]]
 class Heat:
     """A table with a value in each cell, NO_VALUE where it is refused.
 
-    `said` describes the values. They are ranks, each with its name, or numbers on both sides of zero.
+    `description` describes the values. They are ranks, each with its name, or numbers on both sides of zero.
     """
 
     grid: Grid
     values: Values
-    said: str
+    description: str
     ranks: tuple[str, ...] = ()
 
     @property
-    def refused(self) -> bool:
+    def has_refusals(self) -> bool:
         """Return True if anything is refused."""
         return any(isnan(value) for row in self.values for value in row)
 
 
-def heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
+def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
     """Return the values of a heat map of a name. Raises DrawingError for a map that `x` lacks."""
     have = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
     chosen = have[0] if of is None else of
@@ -87,29 +87,29 @@ def heatmap(x: Table | Diff | Consensus, of: str | None = None) -> Any:
 
     Raises DrawingError for a map that the value does not have, and without matplotlib.
     """
-    return figure(heat(x, of))
+    return figure(make_heat(x, of))
 
 
-def figure(found: Heat) -> Any:
+def figure(heat: Heat) -> Any:
     """Return the matplotlib Figure of a heat map. Raises DrawingError without matplotlib."""
-    return _draw_ranks(found) if found.ranks else _draw_signed(found)
+    return _draw_ranks(heat) if heat.ranks else _draw_signed(heat)
 
 
-def heat_grid(found: Heat) -> Grid:
+def heat_grid(heat: Heat) -> Grid:
     """Return a heat map for a terminal: signs in place of colours, with notes that explain them."""
     cells = tuple(
-        tuple(_cell(found, value, cell) for value, cell in zip(values, row, strict=True))
-        for values, row in zip(found.values, found.grid.cells, strict=True)
+        tuple(_cell(heat, value, cell) for value, cell in zip(values, row, strict=True))
+        for values, row in zip(heat.values, heat.grid.cells, strict=True)
     )
-    notes = [f"{_sign(i, found.ranks)} {name}" for i, name in enumerate(found.ranks)]
+    notes = [f"{_sign(i, heat.ranks)} {name}" for i, name in enumerate(heat.ranks)]
     notes = notes or [f"{_sign(0, ())} as wide as the widest operand; +8 is 8 bits wider"]
-    notes += [f"{REFUSED} refused"] * found.refused
-    title = f"{found.said}: {found.grid.title}"
-    return replace(found.grid, title=title, cells=cells, notes=tuple(notes))
+    notes += [f"{REFUSED} refused"] * heat.has_refusals
+    title = f"{heat.description}: {heat.grid.title}"
+    return replace(heat.grid, title=title, cells=cells, notes=tuple(notes))
 
 
-def _cell(found: Heat, value: float, cell: Cell) -> Cell:
-    return Cell(REFUSED, ("refused",)) if isnan(value) else Cell(_sign(value, found.ranks), cell.marks)
+def _cell(heat: Heat, value: float, cell: Cell) -> Cell:
+    return Cell(REFUSED, ("refused",)) if isnan(value) else Cell(_sign(value, heat.ranks), cell.marks)
 
 
 def _sign(value: float, ranks: Sequence[str]) -> str:
@@ -139,30 +139,32 @@ def _wider(p: Promotion) -> float:
     return float(p.dtype.bits - max(widths))
 
 
-def _draw_ranks(found: Heat) -> Any:
+def _draw_ranks(heat: Heat) -> Any:
     """Return a map of a few ranks, each with its name."""
-    figure, _, colours = _map(found, (PALE, ACCENT), 0.0, max(len(found.ranks) - 1.0, 1.0))
+    figure, _, colours = _map(heat, (PALE, ACCENT), 0.0, max(len(heat.ranks) - 1.0, 1.0))
     patches = import_module("matplotlib.patches")
-    shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(found.ranks)]
-    shown += [patches.Patch(facecolor="0.85", hatch="////", edgecolor="0.5", label="refused")] * found.refused
-    figure.legend(handles=shown, title=found.said, loc="outside right upper", frameon=False)
+    shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(heat.ranks)]
+    shown += [
+        patches.Patch(facecolor="0.85", hatch="////", edgecolor="0.5", label="refused")
+    ] * heat.has_refusals
+    figure.legend(handles=shown, title=heat.description, loc="outside right upper", frameon=False)
     return figure
 
 
-def _draw_signed(found: Heat) -> Any:
+def _draw_signed(heat: Heat) -> Any:
     """Return a map of numbers on both sides of zero, with a scale."""
-    widest = max((abs(v) for row in found.values for v in row if not isnan(v)), default=1.0) or 1.0
-    figure, axes, _ = _map(found, (ADDED, PALE, ACCENT), -widest, widest)
-    figure.colorbar(axes.images[0], ax=axes, label=found.said, shrink=0.7)
+    widest = max((abs(v) for row in heat.values for v in row if not isnan(v)), default=1.0) or 1.0
+    figure, axes, _ = _map(heat, (ADDED, PALE, ACCENT), -widest, widest)
+    figure.colorbar(axes.images[0], ax=axes, label=heat.description, shrink=0.7)
     return figure
 
 
-def _map(found: Heat, colours: Sequence[str], low: float, high: float) -> tuple[Any, Any, Any]:
+def _map(heat: Heat, colours: Sequence[str], low: float, high: float) -> tuple[Any, Any, Any]:
     """Return the figure, its axes, and the colour of each value: `colours` from low to high.
 
     Raises DrawingError without matplotlib.
     """
-    grid, values = found.grid, found.values
+    grid, values = heat.grid, heat.values
     try:
         figures, cm = import_module("matplotlib.figure"), import_module("matplotlib.cm")
         painting = import_module("matplotlib.colors")

@@ -23,7 +23,7 @@ from typelattice.rendering import has_grid, render
 from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.drawing import Drawing
 from typelattice.rendering.grid_svg import grid_svg
-from typelattice.study.criteria import Criteria
+from typelattice.study.jep9407_criteria import Criteria
 
 MAX_DESIGNS = 3  # of several designs that are drawn, the best first
 STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace"
@@ -73,8 +73,8 @@ def _drawings(x: object) -> Iterator[Drawing]:
             yield draw(x.system)
 
 
-def _draw_change(before: System, after: System) -> Drawing:
-    return Drawing(after.name, laid_out(comparison_diagram(before, after)))
+def _draw_change(old_system: System, new_system: System) -> Drawing:
+    return Drawing(new_system.name, laid_out(comparison_diagram(old_system, new_system)))
 
 
 def _words(text: str) -> str:

@@ -11,13 +11,13 @@ from typelattice.explanations.promotion_in_english import name_node
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key
 from typelattice.facts.order import Order
 from typelattice.rendering.diagram import Arrow, Diagram, Link, Vertex
-from typelattice.study.table_labels import left_out, short
+from typelattice.study.table_labels import describe_left_out, short_label
 from typelattice.study.tables import small_nodes
 
 ROWS = ((0, "complex"), (1, "float"), (2, "signed"), (3, "unsigned"))
 BETWEEN = 2.5  # bools, and integers without a sign or a width: between the rows of integers
-MOST_LINKS = 8  # dotted lines in a drawing; of more there is a note alone
-MOST_PAIRS = 50_000  # of nodes that are looked through for ties
+MAX_LINKS = 8  # dotted lines in a drawing; of more there is a note alone
+MAX_PAIRS = 50_000  # of nodes that are looked through for ties
 
 
 def order_diagram(
@@ -28,16 +28,16 @@ def order_diagram(
     `codes`: labels such as i8 (bits), i1 (bytes, as NumPy counts), or int8 (names).
     """
     shown, hidden = _choose_nodes(system, small, {*also})
-    order = between(system.order, shown)
+    order = nodes_between(system.order, shown)
     links = list(_links(system, order))
     refusing = {n for pair in system.refusals if not pair & {*hidden} for n in pair}
     vertices = tuple(vertex(n, codes, ("refuses",) if n in refusing else ()) for n in order.nodes)
     arrows = tuple(Arrow(str(a), str(b)) for a in order.nodes for b in order.covers(a))
-    few = links if len(links) <= MOST_LINKS else []
+    few = links if len(links) <= MAX_LINKS else []
     notes = [*(f"{SIGNS[link.mark]} {link.title}" for link in few), *_count_links(links[len(few) :])]
     return Diagram(
         f"{system.name}: {system.title}", vertices, arrows, tuple(few), ROWS,
-        (*notes, *_notes(system, {*hidden}), *left_out(hidden)),
+        (*notes, *_notes(system, {*hidden}), *describe_left_out(hidden)),
     )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def vertex(node: Node, codes: str = "bits", marks: tuple[str, ...] = ()) -> Vert
 def node_code(node: Node, codes: str) -> str:
     """Return the name of a node in a drawing."""
     if isinstance(node, DType):
-        return short(node, codes)
+        return short_label(node, codes)
     return name_node(node) if codes == "names" else str(node)
 
 
@@ -66,13 +66,13 @@ def row(node: Node) -> float:
     return next(i for i, kind in ROWS if kind == node.kind.value)
 
 
-def between(order: Order[Node], shown: Sequence[Node]) -> Order[Node]:
+def nodes_between(order: Order[Node], shown_nodes: Sequence[Node]) -> Order[Node]:
     """Return the order among some of its nodes: one covers another where none of them stands between."""
-    if len(shown) == len(order.nodes):
+    if len(shown_nodes) == len(order.nodes):
         return order
-    kept = {*shown}
+    kept = {*shown_nodes}
     covers: dict[Node, list[Node]] = {}
-    for a in shown:
+    for a in shown_nodes:
         above = [b for b in order.bounds(a) if b in kept and b is not a]
         covers[a] = [b for b in above if not any(c is not b and order.le(c, b) for c in above)]
     return Order(covers)
@@ -108,7 +108,7 @@ def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
     found: dict[tuple[tuple[Node, ...], Node | None], list[tuple[Node, Node]]] = {}
     partial = False  # whether a lowest bound is not shown
     nodes = order.nodes
-    for a, b in combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MOST_PAIRS else iter(()):
+    for a, b in combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MAX_PAIRS else iter(()):
         stated = frozenset((a, b))
         if order.join(a, b) is not None or stated in system.refusals or stated in system.overrides:
             continue
@@ -140,18 +140,18 @@ def _count_links(links: Sequence[Link]) -> Iterator[str]:
             yield f"{SIGNS[mark]} {len(of)} times {said}, e.g. {of[0].title}"
 
 
-def _notes(system: Rules, hidden: Set[Node]) -> Iterator[str]:
+def _notes(system: Rules, hidden_nodes: Set[Node]) -> Iterator[str]:
     """Describe what the file says besides its order: refusals, overrides, replacements.
 
     Hidden nodes are left out.
     """
     reasons: dict[str, list[Pair]] = {}
     for pair, reason in system.refusals.items():
-        if not pair & hidden:
+        if not pair & hidden_nodes:
             reasons.setdefault(reason, []).append(pair)
     for reason, pairs in reasons.items():
         yield f"× refused outright, {_some(pairs)}: {reason}"
-    outright = [pair for pair in system.overrides if not pair & hidden]
+    outright = [pair for pair in system.overrides if not pair & hidden_nodes]
     if outright:
         target = system.overrides[outright[0]]
         yield f"differs from the drawing, {_some(outright)}: {target}, the file says outright"

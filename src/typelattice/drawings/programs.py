@@ -87,19 +87,24 @@ def _source(program: Program) -> str:
 
 def _vertex(i: int, step: Step, outcome: Outcome) -> Vertex:
     kind = outcome.operand.kind.value if outcome.operand else ""
-    marks = () if outcome.operand else ("refused",) if outcome.refused else ("faded",)
+    marks = () if outcome.operand else ("refused",) if outcome.is_refused else ("faded",)
     weak = ("weak",) if outcome.operand and (outcome.operand.weak or outcome.operand.tier == "scalar") else ()
     place = f", {step.location}" if step.location else ""
     why = f": {outcome.reason}" if outcome.reason else ""
-    title = f"{step.text}: {outcome.marked}{why}{place}"
+    title = f"{step.text}: {outcome.text_with_mark}{why}{place}"
     return Vertex(
-        str(i), f"{clip_text(step.text, MAX_STEP_CHARS)}\n{outcome.marked}", 0, kind, (*weak, *marks), title
+        str(i),
+        f"{clip_text(step.text, MAX_STEP_CHARS)}\n{outcome.text_with_mark}",
+        0,
+        kind,
+        (*weak, *marks),
+        title,
     )
 
 
 def _arrow(
     part: int,
-    shown: int,
+    drawn_step: int,
     i: int,
     step: Step,
     outcomes: tuple[Outcome, ...],
@@ -107,7 +112,7 @@ def _arrow(
     number: int,
 ) -> tuple[Arrow, str]:
     """Return the arrow to a step, from a part of it or what is shown for that, and a note on the loss."""
-    ends = str(shown), str(i)
+    ends = str(drawn_step), str(i)
     if cast is not None:
         said = _words(cast.source, cast.target)
         if cast.loss:

@@ -5,25 +5,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from typelattice.editor.known_steps import KnownStep, place
+from typelattice.editor.known_steps import KnownStep, location_range
 from typelattice.explanations.explanation import explanation
 from typelattice.facts.dtypes import DTYPES
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.files.system_text import systems
 from typelattice.programs.make_program import program
-from typelattice.programs.source.name_meanings import library_called
+from typelattice.programs.source.name_meanings import library_of_name
 from typelattice.programs.source.quiet_parser import parse
 
-USUAL = "numpy"  # the system of a file that imports no library
-PYTHON = ("bool", "int", "float", "complex")  # annotations of Python numbers
+DEFAULT_SYSTEM = "numpy"  # the system of a file that imports no library
+PYTHON_NUMBERS = ("bool", "int", "float", "complex")  # annotations of Python numbers
 
 
-def steps_of_annotations(text: str) -> Iterator[KnownStep]:
+def list_steps_of_annotations(text: str) -> Iterator[KnownStep]:
     """Yield the steps of each function all of whose parameters have a dtype, by the rules of its library.
 
     >>> source = "def f(x: NDArray[np.float32], n: int):\\n    return x * n\\n"
-    >>> [(step.line, step.dtype) for step in steps_of_annotations(source)]
+    >>> [(step.line, step.dtype) for step in list_steps_of_annotations(source)]
     [(1, 'float32')]
     """
     try:
@@ -43,10 +43,10 @@ def _system(tree: ast.Module) -> str:
         named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         named += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
         for module in named:
-            library = library_called(module.partition(".")[0])
+            library = library_of_name(module.partition(".")[0])
             if library in libraries:
                 return library
-    return USUAL
+    return DEFAULT_SYSTEM
 
 
 def _operands(node: ast.FunctionDef) -> dict[str, str]:
@@ -65,11 +65,11 @@ def _dtype(annotation: ast.expr | None) -> str | None:
     """
     if annotation is None:
         return None
-    if isinstance(annotation, ast.Name) and annotation.id in PYTHON:
+    if isinstance(annotation, ast.Name) and annotation.id in PYTHON_NUMBERS:
         return annotation.id
     for node in ast.walk(annotation):
         name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-        if name.lower() in DTYPES and name not in PYTHON:
+        if name.lower() in DTYPES and name not in PYTHON_NUMBERS:
             return name.lower()
     return None
 
@@ -90,13 +90,13 @@ def _steps(
         if step.op is None or step.location is None or outcome.operand is None:
             continue
         line = step.location.line + node.lineno - 1
-        columns = place(step.text, lines, line) if line >= first else None
+        columns = location_range(step.text, lines, line) if line >= first else None
         if columns:
             rule = f"\n\n{explanation(outcome.promotion)}" if outcome.promotion else ""
             about = f"{step.text}: by the annotations, under {name}{rule}"
-            yield KnownStep(line - 1, *columns, _said(outcome.operand), about)
+            yield KnownStep(line - 1, *columns, _describe_operand(outcome.operand), about)
 
 
-def _said(operand: object) -> str:
+def _describe_operand(operand: object) -> str:
     text = str(operand)
     return text.partition("=")[0].replace(":weak", "*").partition(":")[0]

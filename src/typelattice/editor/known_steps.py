@@ -38,10 +38,10 @@ class KnownFinding:
     message: str
 
 
-def place(text: str, lines: Sequence[str], line: int | None) -> tuple[int, int] | None:
+def location_range(text: str, lines: Sequence[str], line: int | None) -> tuple[int, int] | None:
     """Find the columns of a text in a line, counted from 1; None if the line has changed since.
 
-    >>> place("x + y", ["z = x + y"], 1), place("x * y", ["z = x + y"], 1)
+    >>> location_range("x + y", ["z = x + y"], 1), location_range("x * y", ["z = x + y"], 1)
     ((4, 9), None)
     """
     first = text.partition("\n")[0].strip()
@@ -51,14 +51,14 @@ def place(text: str, lines: Sequence[str], line: int | None) -> tuple[int, int] 
     return None if start < 0 else (start, start + len(first))
 
 
-def steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[KnownStep]:
+def list_steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[KnownStep]:
     """Yield the steps of a run that stand in a file, as far as its lines are those that ran."""
     every = run["steps"]
     rules = [*run["libraries"].values()]
     for step in every:
         if step.get("op") is None or step["observed"] is None or not _is_file(step["file"], path):
             continue
-        columns = place(step["code"], lines, step["line"])
+        columns = location_range(step["code"], lines, step["line"])
         if columns is None:
             continue
         operands = [every[i]["observed"] for i in step["operands"]]
@@ -68,10 +68,12 @@ def steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Ite
         yield KnownStep(step["line"] - 1, *columns, step["observed"], f"{about}\n\n{rule}".rstrip())
 
 
-def findings_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[KnownFinding]:
+def list_findings_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[KnownFinding]:
     """Yield the findings of a run that stand in a file, as far as its lines are those that ran."""
     for found in run.get("findings", ()):
-        columns = place(found["code"], lines, found["line"]) if _is_file(found["file"], path) else None
+        columns = (
+            location_range(found["code"], lines, found["line"]) if _is_file(found["file"], path) else None
+        )
         if columns:
             remedy = " ".join(found["sections"].get("remedy", ()))
             message = f"{found['code']}: {found['message']}{f'; remedy: {remedy}' if remedy else ''}"
@@ -98,10 +100,10 @@ def _rule(step: Mapping[str, Any], operands: Sequence[str], rules: Sequence[str]
     return ""
 
 
-def hints(steps: Iterable[KnownStep]) -> dict[int, str]:
+def list_hints(steps: Iterable[KnownStep]) -> dict[int, str]:
     """Return the hint of each line: the dtypes of its last expression, each once.
 
-    >>> hints([KnownStep(0, 4, 9, "float64", ""), KnownStep(0, 4, 13, "float32", "")])
+    >>> list_hints([KnownStep(0, 4, 9, "float64", ""), KnownStep(0, 4, 13, "float32", "")])
     {0: 'float32'}
     """
     found: dict[int, tuple[int, list[str]]] = {}
@@ -114,7 +116,7 @@ def hints(steps: Iterable[KnownStep]) -> dict[int, str]:
     return {line: " or ".join(dtypes) for line, (_, dtypes) in found.items()}
 
 
-def step_at(steps: Iterable[KnownStep], line: int, column: int) -> KnownStep | None:
+def find_step(steps: Iterable[KnownStep], line: int, column: int) -> KnownStep | None:
     """Return the smallest known expression around a place."""
     around = [s for s in steps if s.line == line and s.start <= column <= s.end]
     return min(around, key=lambda s: s.end - s.start, default=None)

@@ -15,9 +15,15 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from typelattice.editor.annotated_functions import steps_of_annotations
-from typelattice.editor.child_runs import patched, traced
-from typelattice.editor.known_steps import KnownStep, findings_of_run, hints, step_at, steps_of_run
+from typelattice.editor.annotated_functions import list_steps_of_annotations
+from typelattice.editor.command_runs import patch_file, trace_file
+from typelattice.editor.known_steps import (
+    KnownStep,
+    find_step,
+    list_findings_of_run,
+    list_hints,
+    list_steps_of_run,
+)
 from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.report.saved_runs import read_run
 
@@ -63,9 +69,9 @@ def server(document: Path | None, version: str) -> LanguageServer:
         """Return the steps of a file: of its lines that ran, and of other lines by their annotations."""
         text, path = made.workspace.get_text_document(uri).source, to_fs_path(uri) or ""
         run = runs.find(path)
-        ran = [*steps_of_run(run, path, text.splitlines())] if run else []
+        ran = [*list_steps_of_run(run, path, text.splitlines())] if run else []
         lines = {step.line for step in ran}
-        return [*ran, *(step for step in steps_of_annotations(text) if step.line not in lines)]
+        return [*ran, *(step for step in list_steps_of_annotations(text) if step.line not in lines)]
 
     def publish(uri: str) -> None:
         """Send the findings of the last run to the editor."""
@@ -78,7 +84,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
                 severity=WARNINGS.get(f.rule, lsp.DiagnosticSeverity.Information), code=f.rule,
                 source="typelattice",
             )
-            for f in (findings_of_run(run, path, lines) if run else ())
+            for f in (list_findings_of_run(run, path, lines) if run else ())
         ]  # fmt: skip
         made.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, found))
 
@@ -94,7 +100,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
         wanted = range(params.range.start.line, params.range.end.line + 1)
         return [
             lsp.InlayHint(lsp.Position(line, _units(lines[line])), f"  {dtype}", kind=lsp.InlayHintKind.Type)
-            for line, dtype in sorted(hints(known(params.text_document.uri)).items())
+            for line, dtype in sorted(list_hints(known(params.text_document.uri)).items())
             if line in wanted
         ]
 
@@ -103,7 +109,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
         uri, at = params.text_document.uri, params.position
         lines = made.workspace.get_text_document(uri).source.splitlines()
         column = _column(lines[at.line], at.character) if at.line < len(lines) else 0
-        step = step_at(known(uri), at.line, column)
+        step = find_step(known(uri), at.line, column)
         if step is None:
             return None
         return lsp.Hover(
@@ -135,7 +141,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
         path = Path(to_fs_path(uri) or "")
         text = made.workspace.get_text_document(uri).source
         try:
-            files = patched(path)["files"]
+            files = patch_file(path)["files"]
         except TypelatticeError as e:
             made.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(e)))
             return action
@@ -144,7 +150,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
             why = "no change was proven" if mine is None else "save the file first"
             made.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, f"{path.name}: {why}"))
             return action
-        action.edit = lsp.WorkspaceEdit({uri: edits(text, mine["after"])})
+        action.edit = lsp.WorkspaceEdit({uri: list_edits(text, mine["after"])})
         return action
 
     @made.command(TRACE)
@@ -152,7 +158,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
     def trace(uri: str) -> None:
         path = to_fs_path(uri) or ""
         try:
-            runs.of_file[path] = traced(Path(path))
+            runs.of_file[path] = trace_file(Path(path))
         except TypelatticeError as e:
             made.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(e)))
             return
@@ -162,13 +168,14 @@ def server(document: Path | None, version: str) -> LanguageServer:
     return made
 
 
-def edits(before: str, after: str) -> list[lsp.TextEdit]:
+def list_edits(old_text: str, new_text: str) -> list[lsp.TextEdit]:
     """Return the edits that make one text of another, by whole lines.
 
-    >>> [(e.range.start.line, e.range.end.line, e.new_text) for e in edits("a\\nb\\nc\\n", "a\\nB\\nc\\n")]
+    >>> edits = list_edits("a\\nb\\nc\\n", "a\\nB\\nc\\n")
+    >>> [(e.range.start.line, e.range.end.line, e.new_text) for e in edits]
     [(1, 2, 'B\\n')]
     """
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    old, new = old_text.splitlines(keepends=True), new_text.splitlines(keepends=True)
     return [
         lsp.TextEdit(lsp.Range(lsp.Position(a, 0), lsp.Position(b, 0)), "".join(new[c:d]))
         for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()

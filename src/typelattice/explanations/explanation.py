@@ -26,7 +26,7 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
         layout.bold(f"{asked} under {p.system.name}: {_describe_result(p)}"),
         layout.dim(f"{p.system.title}{library}"),
         "",
-        *(layout.beside(heading, lines) for heading, lines in told),
+        *(layout.join_columns(heading, lines) for heading, lines in told),
     ])  # fmt: skip
 
 

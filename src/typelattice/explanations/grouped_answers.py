@@ -160,7 +160,7 @@ def list_groups(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
     for given_, whys in groups.items():
         ordered = sorted(whys.items(), key=lambda w: (bool(w[0]), -len(w[1])))
         lines = [f"{why}: {', '.join(names)}" if why else ", ".join(names) for why, names in ordered]
-        yield layout.beside(f"  {given_.ljust(stub - 8)}{sum(map(len, whys.values())):4}", lines, stub)
+        yield layout.join_columns(f"  {given_.ljust(stub - 8)}{sum(map(len, whys.values())):4}", lines, stub)
 
 
 def pick_example(answers: Answers) -> str:

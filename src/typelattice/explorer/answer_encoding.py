@@ -12,12 +12,12 @@ from typelattice.engine.system import System
 from typelattice.explanations.operation_description import describe_operation
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
 from typelattice.explanations.recorded_answer_in_english import recorded_words, result_words
-from typelattice.explorer.rules_of_answers import rules_key
+from typelattice.explorer.rules_key import rules_key
 from typelattice.explorer.value_pool import Pool
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import TIERS, Operand, Tier, operand_of_dtype
 from typelattice.recorded.recorded_answer import find_recorded_answer
-from typelattice.study.table_labels import code, label, marks
+from typelattice.study.table_labels import answer_marks, dtype_code, operand_label
 from typelattice.study.tables import is_small
 
 NO_CELL = -1  # where two Python scalars would meet, which is Python's to answer
@@ -50,7 +50,7 @@ class Pools:
 
     def operand(self, o: Operand) -> int:
         """Return the number of an operand."""
-        shown = label(o, "bits")
+        shown = operand_label(o, "bits")
         small = o.dtype is not None and is_small(o.dtype)
         return self.operands.number((str(o), shown.text, o.kind.value, o.tier, o.weak, small))
 
@@ -114,9 +114,9 @@ class AnswerEncoder:
 
     def answer(self, p: Promotion) -> int:
         """Return the answer itself."""
-        stands_out = marks(p)
+        stands_out = answer_marks(p)
         result = -1 if p.dtype is None else self._result(p.dtype, p.weak, _tier(p))
-        told = (code(p), answer_text(p), stands_out[0], p.weak, "lossy" in stands_out, result)
+        told = (dtype_code(p), answer_text(p), stands_out[0], p.weak, "lossy" in stands_out, result)
         return self.pools.answers.number(told)
 
     def _result(self, dtype: DType, weak: bool, tier: Tier) -> int:
@@ -128,7 +128,7 @@ class AnswerEncoder:
 
     def trail(self, p: Promotion) -> int:
         """Return the sections of its explanation, except the one on what the operation does."""
-        alike = _alike(p)
+        alike = _equality_key(p)
         if alike not in self._trails:
             told = explain_in_sections(p, with_operation=False)
             numbers = tuple(self.pools.sections.number((heading, *lines)) for heading, lines in told)
@@ -185,7 +185,7 @@ class AnswerEncoder:
         return alone if same else p
 
 
-def _alike(p: Promotion) -> object:
+def _equality_key(p: Promotion) -> object:
     """Return a key for the sections of an explanation, except the section on what the operation does.
 
     Promotions with equal keys share these sections. If values count, the key includes the operation, since it

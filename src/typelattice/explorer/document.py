@@ -26,10 +26,19 @@ from typelattice.facts.system_headings import heading_of, headings
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import FormatError, read_text, systems
-from typelattice.study.criteria import CRITERIA, criteria
+from typelattice.study.jep9407_criteria import CRITERIA, criteria
 from typelattice.study.laws import LAWS, laws
 
-USUAL = ("add", "multiply", "divide", "pow", "equal", "bitwise_and", "sqrt", "sum")  # operations on the page
+COMMON_OPERATIONS = (
+    "add",
+    "multiply",
+    "divide",
+    "pow",
+    "equal",
+    "bitwise_and",
+    "sqrt",
+    "sum",
+)  # operations on the page
 FIRST_SYSTEM = "numpy"  # the system that the page opens with, if it has that
 PROMOTION = ""  # the key of promotion alone among the operations
 FEW_GROUPS = 8  # groups of systems
@@ -62,7 +71,7 @@ class Document:
 
 def document(
     which: Sequence[str | Path | System] = (),
-    ops: Sequence[str] = USUAL,
+    ops: Sequence[str] = COMMON_OPERATIONS,
     report: Report = lambda done, of, what: None,
     processes: int = 1,
 ) -> Document:
@@ -82,7 +91,7 @@ def document(
     pools = Pools()
     entries: list[dict[str, object]] = []
     groups = [[*alike] for _, alike in groupby(named, lambda one: str(one).partition(VERSION_SIGN)[0])]
-    for group, (found, theirs) in _built(groups, asked, processes):
+    for group, (found, theirs) in _build_or_read(groups, asked, processes):
         report(len(entries), len(named), str(group[0]))
         entries += merge(pools, found, theirs)
     report(len(named), len(named), "")
@@ -96,7 +105,7 @@ def document(
     })  # fmt: skip
 
 
-def _built(
+def _build_or_read(
     groups: Sequence[Sequence[Which]], ops: Sequence[str | None], processes: int
 ) -> Iterator[tuple[Sequence[Which], Built]]:
     """Yield each group of systems with its entries and their pools; several processes build many groups.
@@ -145,11 +154,11 @@ def _entry(
     except FormatError as e:
         if isinstance(which, System):
             raise
-        return broken(which, e)
+        return broken_entry(which, e)
     asked = found.name if isinstance(which, System) else str(which)
     cells = AnswerEncoder(found, pools, columns)
     tables = {op or PROMOTION: table(cells, op) for op in ops}
-    return {"asked": asked, **about(found), "tables": tables, "operators": _operators(found, ops)}
+    return {"asked": asked, **describe_system(found), "tables": tables, "operators": _operators(found, ops)}
 
 
 def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
@@ -162,21 +171,21 @@ def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
     return found
 
 
-def broken(path: str | Path, error: FormatError) -> dict[str, object]:
+def broken_entry(path: str | Path, error: FormatError) -> dict[str, object]:
     """Return a file that is no valid system: its lines, and the error with its place."""
     try:
-        return faulty(path, read_text(path).text, error)
+        return faulty_entry(path, read_text(path).text, error)
     except FormatError:  # it is no text
-        return faulty(path, "", error)
+        return faulty_entry(path, "", error)
 
 
-def faulty(path: str | Path, text: str, error: FormatError) -> dict[str, object]:
+def faulty_entry(path: str | Path, text: str, error: FormatError) -> dict[str, object]:
     """Return a text that is no valid system: its lines, and the error with its place."""
     place = {"file": error.file, "line": error.line, "key": error.key, "cause": error.cause}
     return {"name": Path(path).name, "asked": str(path), "error": place, "lines": text.split("\n")}
 
 
-def about(system: System) -> dict[str, object]:
+def describe_system(system: System) -> dict[str, object]:
     """Describe a system: its names, its order, its laws and its costs."""
     plain, _, number = system.name.partition(VERSION_SIGN)
     known = releases(plain)
@@ -189,8 +198,8 @@ def about(system: System) -> dict[str, object]:
         "of": plain,
         "release": number or (known[-1] if known else ""),
         "tiers": list(system.tiers),
-        "covers": covers(system),
-        "drawings": drawings(system),
+        "covers": list_covers(system),
+        "drawings": list_drawings(system),
         "laws": [[name, v.holds, LAWS[name], str(v)] for name, v in laws(system).items()],
         "criteria": criteria_data(system),
     }
@@ -203,10 +212,10 @@ def criteria_data(system: System) -> list[list[object]]:
         name: [[*map(str, p.operands), p.dtype and p.dtype.name] for p in broken]
         for name, broken in found.items()
     }
-    return [[name, CRITERIA[name].about, found.asked, pairs[name]] for name in found]
+    return [[name, CRITERIA[name].description, found.pair_count, pairs[name]] for name in found]
 
 
-def covers(system: System) -> list[tuple[str, str, int]]:
+def list_covers(system: System) -> list[tuple[str, str, int]]:
     """Return the covers of the order, each with the line of the file that states it."""
     assert isinstance(system.origin, SystemOrigin)
     stated = {
@@ -216,7 +225,7 @@ def covers(system: System) -> list[tuple[str, str, int]]:
     return [(str(a), str(b), stated.get((a, b), 0)) for a in order.nodes for b in order.covers(a)]
 
 
-def drawings(system: System) -> list[dict[str, object]]:
+def list_drawings(system: System) -> list[dict[str, object]]:
     """Return the drawing of the order, and the one with small dtypes if that is another."""
     usual, every = (draw(system, small=small).data() for small in (False, True))
     return [usual] if usual["nodes"] == every["nodes"] else [usual, every]

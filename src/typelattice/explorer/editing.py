@@ -52,7 +52,7 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
     after = reduce_order(order.nodes, _closure(order.nodes, [*kept, *added]))
     gone = {(a, b) for a in order.nodes for b in order.covers(a)} - _covers(after)
     new = [(a, b) for a, b in added if b in after.covers(a)]
-    return _rewritten(text, file, system, gone, new)
+    return _rewrite_lines(text, file, system, gone, new)
 
 
 def _cover(system: System, nodes: dict[str, Node], pair: Cover) -> tuple[Node, Node]:
@@ -76,13 +76,19 @@ def _closure(nodes: Iterable[Node], pairs: Sequence[tuple[Node, Node]]) -> list[
     return [(a, b) for a in above for b in above[a]]
 
 
-def _rewritten(
-    text: str, file: str, system: System, gone: set[tuple[Node, Node]], new: Sequence[tuple[Node, Node]]
+def _rewrite_lines(
+    text: str,
+    file: str,
+    system: System,
+    dropped_covers: set[tuple[Node, Node]],
+    new_covers: Sequence[tuple[Node, Node]],
 ) -> str:
     """Return the text without the covers that are gone, and with a line for each new one."""
     assert isinstance(system.origin, SystemOrigin)
     stated = system.origin.covers
-    elsewhere = next((line for line, pairs in stated.items() if line[0] != file and {*pairs} & gone), None)
+    elsewhere = next(
+        (line for line, pairs in stated.items() if line[0] != file and {*pairs} & dropped_covers), None
+    )
     if elsewhere:
         there = f"{elsewhere[0]}, line {elsewhere[1]}"
         raise EditError(f"it is stated in {there}, which {file} extends; edit that")
@@ -94,26 +100,32 @@ def _rewritten(
     assert literal, "the text was read as a system before"
     rows = found.rows("order")
     lines = dict(zip(rows, str(system.origin.definition.values["order"]).split("\n"), strict=False))
-    left = {a for pairs in stated.values() for pair in pairs if pair[1] and pair not in gone for a in pair}
-    left |= {a for pair in new for a in pair}
+    left = {
+        a
+        for pairs in stated.values()
+        for pair in pairs
+        if pair[1] and pair not in dropped_covers
+        for a in pair
+    }
+    left |= {a for pair in new_covers for a in pair}
     for line, pairs in stated.items():
-        if line[0] == file and {*pairs} & gone:
-            lines[line[1]] = _line(lines[line[1]], [p for p in pairs if p not in gone], left)
+        if line[0] == file and {*pairs} & dropped_covers:
+            lines[line[1]] = _line(lines[line[1]], [p for p in pairs if p not in dropped_covers], left)
     body = [line for line in lines.values() if line.strip()]
-    body += [f"{code(a)} -> {code(b)}" for a, b in new]
+    body += [f"{code(a)} -> {code(b)}" for a, b in new_covers]
     value = "\n".join(['"""', *body, '"""'])
     return found.text[:start] + value + found.text[literal.end() :]
 
 
-def _line(line: str, pairs: Sequence[tuple[Node, Node | None]], left: set[Node | None]) -> str:
+def _line(line: str, pairs: Sequence[tuple[Node, Node | None]], left_nodes: set[Node | None]) -> str:
     """Return the rest of a line, with its comment; a node that no other line names stands alone."""
     comment = line.partition("#")[2]
     covers: dict[Node, list[Node]] = {}
     for a, b in pairs:
         if b is not None:
             covers.setdefault(a, []).append(b)
-        elif a not in left:
+        elif a not in left_nodes:
             covers.setdefault(a, [])
-            left.add(a)
+            left_nodes.add(a)
     said = "; ".join(chains(Order(covers))) if covers else ""
     return f"{said}{'  #' + comment if comment else ''}"

@@ -21,13 +21,13 @@ STYLES = ("page", "table", "drawing", "answer", "bench", "media")  # what stands
 POLICY_OF_SERVED = "frame-ancestors 'none'"  # which only a server can say; the rest stands in the page
 
 
-def page(shown: Document, desk: Mapping[str, object] | None = None) -> str:
+def page_html(document: Document, desk: Mapping[str, object] | None = None) -> str:
     """Write a document as a page. Its policy allows no script but its own, and no network.
 
     A `desk`, the edited file, makes it the page of the workbench, which asks its own server.
 
     >>> from typelattice.explorer.document import document
-    >>> page(document(["python"], ops=[])).startswith("<!doctype html>")
+    >>> page_html(document(["python"], ops=[])).startswith("<!doctype html>")
     True
     """
     script = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
@@ -41,7 +41,7 @@ def page(shown: Document, desk: Mapping[str, object] | None = None) -> str:
         icon=_base64(_read("favicon.svg").encode()),
         style=style,
         script=script,
-        document=shown.pack(),
+        document=document.pack(),
         desk=json.dumps(desk).replace("<", "\\u003c"),  # so that no text of a file ends the element
     )
 

@@ -16,7 +16,7 @@ POOL_OF_PART = {
 Numbers = Sequence[int]  # the numbers in one pool → those of the same values in another
 
 
-def merge(into: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list[dict[str, Any]]:
+def merge(pools: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list[dict[str, Any]]:
     """Return entries of systems with the numbers of other pools, which take in the values of theirs.
 
     >>> ours, theirs = Pools(), Pools()
@@ -33,7 +33,7 @@ def merge(into: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
     (1, -1)
     """
     numbers: dict[str, Numbers] = {
-        name: _numbered(getattr(into, name), getattr(theirs, name))
+        name: _renumber(getattr(pools, name), getattr(theirs, name))
         for name in ("operands", "sections", "rules", "evidence", "ways")
     }
 
@@ -41,20 +41,24 @@ def merge(into: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
         *words, operand = answer
         return (*words, operand if operand == NO_CELL else numbers["operands"][operand])
 
-    numbers["answers"] = _numbered(into.answers, theirs.answers, result)
-    numbers["trails"] = _numbered(into.trails, theirs.trails, lambda trail: _each(numbers["sections"], trail))
+    numbers["answers"] = _renumber(pools.answers, theirs.answers, result)
+    numbers["trails"] = _renumber(
+        pools.trails, theirs.trails, lambda trail: _renumber_each(numbers["sections"], trail)
+    )
     columns: dict[tuple[str, int], int] = {}
 
     def column(part: str, number: int) -> int:
         key = POOL_OF_PART[part], number
         if key not in columns:
             values: Any = theirs.columns.values[number]
-            columns[key] = into.columns.number(_each(numbers[key[0]], values))
+            columns[key] = pools.columns.number(_renumber_each(numbers[key[0]], values))
         return columns[key]
 
     def table(found: Mapping[str, Any]) -> dict[str, Any]:
         return {
-            key: column(key, value) if key in PARTS else value and list(_each(numbers["operands"], value))
+            key: column(key, value)
+            if key in PARTS
+            else value and list(_renumber_each(numbers["operands"], value))
             for key, value in found.items()
         }
 
@@ -66,9 +70,9 @@ def merge(into: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list
     ]
 
 
-def _numbered(ours: Pool, theirs: Pool, value: Callable[[Any], Plain] = lambda found: found) -> Numbers:
+def _renumber(ours: Pool, theirs: Pool, value: Callable[[Any], Plain] = lambda found: found) -> Numbers:
     return [ours.number(value(found)) for found in theirs.values]
 
 
-def _each(numbers: Numbers, found: Sequence[int]) -> tuple[int, ...]:
-    return tuple(number if number == NO_CELL else numbers[number] for number in found)
+def _renumber_each(numbers: Numbers, old_numbers: Sequence[int]) -> tuple[int, ...]:
+    return tuple(number if number == NO_CELL else numbers[number] for number in old_numbers)

@@ -19,7 +19,7 @@ from socket import socket
 from typing import Any
 
 from typelattice.explorer.document import Document
-from typelattice.explorer.page import POLICY_OF_SERVED, page
+from typelattice.explorer.page import POLICY_OF_SERVED, page_html
 from typelattice.explorer.workbench import (
     ConflictError,
     Desk,
@@ -33,13 +33,13 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES
 
 HOST = "127.0.0.1"
-MOST_BYTES = (
+MAX_REQUEST_BYTES = (
     2 * MAX_SYSTEM_FILE_BYTES + 10_000
 )  # of a question: a text in JSON, which may double some characters
 TOKEN_BYTES = 24
 IDLE_SECONDS = 2  # after which a connection without a request is closed
-MOST_CONNECTIONS = 50  # beyond these a new one takes the place of the oldest without a request
-MOST_COVERS = 100  # added or dropped at once
+MAX_CONNECTIONS = 50  # beyond these a new one takes the place of the oldest without a request
+MAX_COVERS = 100  # added or dropped at once
 Start = Callable[[str, list[tuple[str, str]]], Any]  # as WSGI has it
 Question = dict[str, Any]
 
@@ -55,8 +55,8 @@ class RequestError(Exception):
 class Application:
     """A WSGI application around one desk. Only who knows the token is answered."""
 
-    def __init__(self, at: Desk, port: int, token: str) -> None:
-        self.desk, self.port, self.token = at, port, token
+    def __init__(self, desk: Desk, port: int, token: str) -> None:
+        self.desk, self.port, self.token = desk, port, token
 
     @property
     def address(self) -> str:
@@ -100,7 +100,7 @@ class Application:
         assert isinstance(data, dict)
         told = {"file": str(self.desk.path), "text": self.desk.text, "changes": shown.get("changes")}
         told["dtypes"] = [d.code for d in DTYPES.values()]
-        return page(Document(data), told)
+        return page_html(Document(data), told)
 
     def _question(self, environ: dict[str, Any]) -> Question:
         """Read the page's question from JSON. Raises RequestError."""
@@ -111,7 +111,7 @@ class Application:
         length = environ.get("CONTENT_LENGTH") or ""
         if not length.isdecimal():
             raise RequestError("411 Length Required")
-        if int(length) > MOST_BYTES:
+        if int(length) > MAX_REQUEST_BYTES:
             raise RequestError("413 Content Too Large")
         try:
             question = json.loads(environ["wsgi.input"].read(int(length)))
@@ -119,21 +119,21 @@ class Application:
             raise RequestError("400 Bad Request") from None
         if not isinstance(question, dict) or not isinstance(question.get("text"), str):
             raise RequestError("400 Bad Request")
-        question["beside"] = _strings(question.get("beside", []))
+        question["beside"] = _read_strings(question.get("beside", []))
         for key in ("add", "drop"):
-            question[key] = [_pair(pair) for pair in _list(question.get(key, []))]
+            question[key] = [_read_pair(pair) for pair in _read_list(question.get(key, []))]
         return question
 
-    def _reply(self, what: str, question: Question) -> dict[str, object]:
+    def _reply(self, kind: str, question: Question) -> dict[str, object]:
         """Return the answer to a question, or the mistake in the question."""
         try:
-            return QUESTIONS[what](self, question)
+            return QUESTIONS[kind](self, question)
         except ConflictError as e:
             return {"error": str(e), "conflict": True}
         except TypelatticeError as e:
             return {"error": str(e)}
 
-    def look(self, question: Question) -> dict[str, object]:
+    def show_text(self, question: Question) -> dict[str, object]:
         """Return what the page shows of a text."""
         return show_text(self.desk, question["text"], question["beside"])
 
@@ -153,33 +153,33 @@ class Application:
 
 
 QUESTIONS: dict[str, Callable[[Application, Question], dict[str, object]]] = {
-    "look": Application.look,
+    "look": Application.show_text,
     "edit": Application.edit,
     "repairs": Application.repairs,
     "save": Application.save,
 }
 
 
-def _list(found: object) -> list[object]:
-    if not isinstance(found, list) or len(found) > MOST_COVERS:
+def _read_list(value: object) -> list[object]:
+    if not isinstance(value, list) or len(value) > MAX_COVERS:
         raise RequestError("400 Bad Request")
-    return found
+    return value
 
 
-def _strings(found: object) -> list[str]:
-    if not all(isinstance(word, str) and "/" not in word and "\\" not in word for word in _list(found)):
+def _read_strings(value: object) -> list[str]:
+    if not all(isinstance(word, str) and "/" not in word and "\\" not in word for word in _read_list(value)):
         raise RequestError("400 Bad Request")
-    return [str(word) for word in _list(found) if not str(word).endswith(".toml")]
+    return [str(word) for word in _read_list(value) if not str(word).endswith(".toml")]
 
 
-def _pair(found: object) -> tuple[str, str]:
-    match found:
+def _read_pair(value: object) -> tuple[str, str]:
+    match value:
         case [str(a), str(b)]:
             return a, b
     raise RequestError("400 Bad Request")
 
 
-def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
+def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
     """Serve a desk until interrupted; call `ready` with the address. Raises ServerError.
 
     One request is answered after another, so that two cannot write at once.
@@ -196,16 +196,16 @@ def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
         def __init__(self, server: Any, *args: Any, **named: Any) -> None:
             held = [each for each in server.active_channels.values() if not each.will_close]
             idle = [each for each in held if not each.requests and not each.total_outbufs_len]
-            if len(held) >= MOST_CONNECTIONS and idle:
+            if len(held) >= MAX_CONNECTIONS and idle:
                 min(idle, key=attrgetter("creation_time")).will_close = True
             super().__init__(server, *args, **named)
 
-    with _listening(port) as listening:
-        application = Application(at, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
+    with _listening_socket(port) as listening:
+        application = Application(desk, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that requests wait is no news
         server = create_server(
-            application, sockets=[listening], threads=1, max_request_body_size=MOST_BYTES,
-            channel_timeout=IDLE_SECONDS, cleanup_interval=1, connection_limit=10 * MOST_CONNECTIONS,
+            application, sockets=[listening], threads=1, max_request_body_size=MAX_REQUEST_BYTES,
+            channel_timeout=IDLE_SECONDS, cleanup_interval=1, connection_limit=10 * MAX_CONNECTIONS,
         )  # fmt: skip
         server.channel_class = Connection
         try:
@@ -216,7 +216,7 @@ def serve(at: Desk, port: int, ready: Callable[[str], None]) -> None:
             server.close()
 
 
-def _listening(port: int) -> socket:
+def _listening_socket(port: int) -> socket:
     """Return a socket of this machine alone; of port 0 one that is free. Raises ServerError."""
     try:
         return create_socket((HOST, port))

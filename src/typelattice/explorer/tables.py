@@ -10,10 +10,10 @@ from typelattice.explorer.answer_encoding import AnswerEncoder
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.operations import operation
 from typelattice.operands.operand import Operand, operand_of_dtype
-from typelattice.study.study_scope import SCALARS, check_size, weak_widths
+from typelattice.study.study_scope import PYTHON_SCALARS, check_size, weak_widths
 from typelattice.study.tables import is_small
 
-MOST_EXPLAINED = 100  # operands; the reasons for the answers to more take minutes to find
+MAX_EXPLAINED_OPERANDS = 100  # operands; the reasons for the answers to more take minutes to find
 
 
 def operands(system: System, small: bool) -> tuple[Operand, ...]:
@@ -28,7 +28,7 @@ def operands(system: System, small: bool) -> tuple[Operand, ...]:
     zero_d = (
         tuple(operand_of_dtype(o.dtype, tier="0d") for o in usual if o.dtype) if "0d" in system.tiers else ()
     )
-    scalars = tuple(map(system.operand, ("True", *SCALARS)))
+    scalars = tuple(map(system.operand, ("True", *PYTHON_SCALARS)))
     return (*(every if small else usual), *weak, *zero_d, *scalars)
 
 
@@ -48,12 +48,12 @@ def table(cells: AnswerEncoder, op: str | None) -> dict[str, object]:
     rows = operands(cells.system, small=op is None)
     alone = op is not None and operation(op).has_one_promoting_operand
     asked = [(row,) for row in rows] if alone else [*product(rows, repeat=2)]
-    answers = [None if _of_python(pair) else cells.ask(pair, op) for pair in asked]
+    answers = [None if _are_python_scalars(pair) else cells.ask(pair, op) for pair in asked]
     numbers = [*map(cells.pools.operand, rows)]
     found: dict[str, object] = {"rows": numbers, "columns": None if alone else numbers}
-    return found | cells.columns(op, answers, with_reasons=len(rows) <= MOST_EXPLAINED)
+    return found | cells.columns(op, answers, with_reasons=len(rows) <= MAX_EXPLAINED_OPERANDS)
 
 
-def _of_python(operands: Sequence[Operand]) -> bool:
+def _are_python_scalars(operands: Sequence[Operand]) -> bool:
     """Return True if Python alone answers."""
     return len(operands) > 1 and all(o.tier == "scalar" for o in operands)

@@ -15,10 +15,10 @@ class Pool:
     (0, 1, 0, ['a', 'b'])
     """
 
-    def __init__(self, first: Iterable[Plain] = ()) -> None:
+    def __init__(self, first_values: Iterable[Plain] = ()) -> None:
         self.values: list[Plain] = []
         self._numbers: dict[Plain, int] = {}
-        for value in first:
+        for value in first_values:
             self.number(value)
 
     def number(self, value: Plain) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable, write_text
 from typelattice.engine.system import System
-from typelattice.explorer.document import document, faulty
+from typelattice.explorer.document import document, faulty_entry
 from typelattice.explorer.editing import Cover, edit_covers
 from typelattice.facts.errors import TypelatticeError
 from typelattice.files.reader import parse
@@ -48,7 +48,7 @@ class Desk:
         return self.path.name
 
 
-def desk(path: str | Path, start: str = START) -> Desk:
+def open_desk(path: str | Path, start: str = START) -> Desk:
     """Open a file to edit, or a new one that begins as a copy of another system, or as good as empty.
 
     Raises UnknownSystemError, or FileError if the file cannot be read or written.
@@ -77,51 +77,51 @@ def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def save_text(at: Desk, text: str) -> Desk:
+def save_text(desk: Desk, text: str) -> Desk:
     """Save a text in its file, and return the new desk.
 
     Raises FormatError if the text is not a valid system, FileError if the file cannot be written, and
     ConflictError if the file has changed since it was read.
     """
-    parse(text, at.name)
-    now = _digest(_text(at.path)) if os.path.lexists(at.path) else None
-    if now != at.digest:
-        what = "was made" if at.digest is None else "was changed" if now else "was removed"
-        raise ConflictError(f"{at.path} {what} elsewhere; copy your text, and begin again with --edit")
-    write_text(at.path, text)
-    return replace(at, text=text, digest=_digest(text))
+    parse(text, desk.name)
+    now = _digest(_text(desk.path)) if os.path.lexists(desk.path) else None
+    if now != desk.digest:
+        what = "was made" if desk.digest is None else "was changed" if now else "was removed"
+        raise ConflictError(f"{desk.path} {what} elsewhere; copy your text, and begin again with --edit")
+    write_text(desk.path, text)
+    return replace(desk, text=text, digest=_digest(text))
 
 
-def show_text(at: Desk, text: str, beside: Sequence[str] = ()) -> dict[str, object]:
+def show_text(desk: Desk, text: str, compared_systems: Sequence[str] = ()) -> dict[str, object]:
     """Return what the page shows of a text: its document, beside other systems, and its changes.
 
     If a text is not a valid system, its mistake is shown.
     """
-    others = [find_system(name) for name in beside]
+    others = [find_system(name) for name in compared_systems]
     try:
-        found = parse(text, at.name)
+        found = parse(text, desk.name)
     except FormatError as e:
         data = document(others or [START], ops=()).data
-        first = {**faulty(at.path, text, e), "of": at.name, "release": ""}
+        first = {**faulty_entry(desk.path, text, e), "of": desk.name, "release": ""}
         rest = data["systems"] if others else ()
         assert isinstance(rest, (list, tuple))
         return {"document": {**data, "systems": [first, *rest], "first": first["name"]}, "text": text}
     data = document([found, *others], ops=()).data
     systems = data["systems"]
     assert isinstance(systems, list)
-    systems[0] |= {"asked": str(at.path), "heading": "edited"}
+    systems[0] |= {"asked": str(desk.path), "heading": "edited"}
     headings = data["headings"]
     assert isinstance(headings, tuple)
     shown = {**data, "first": found.name, "headings": ("edited", *headings)}
-    return {"document": shown, "text": text, "changes": _changes(at, found)}
+    return {"document": shown, "text": text, "changes": _changes(desk, found)}
 
 
-def _changes(at: Desk, found: System) -> dict[str, object]:
+def _changes(desk: Desk, system: System) -> dict[str, object]:
     """List the pairs without a join now, and how joins, laws and costs differ from those of the file."""
-    now = check(found)
+    now = check(system)
     told: dict[str, object] = {"without": _pairs_without_join(now), "split": now.split}
     try:
-        was = check(parse(at.text, at.name))
+        was = check(parse(desk.text, desk.name))
     except FormatError:
         return told
     before, after = {*map(tuple, _pairs_without_join(was))}, {*map(tuple, _pairs_without_join(now))}
@@ -150,7 +150,7 @@ def _pairs_without_join(judged: Check) -> list[tuple[str, str]]:
     return [(str(a), str(b)) for pairs in judged.without_join.values() for a, b in pairs]
 
 
-def propose_repairs(at: Desk, text: str) -> dict[str, object]:
+def propose_repairs(desk: Desk, text: str) -> dict[str, object]:
     """Return the nearest repaired orders, or the reason why there are none.
 
     In a repaired order every pair with a bound has a least one.
@@ -161,7 +161,7 @@ def propose_repairs(at: Desk, text: str) -> dict[str, object]:
     )
 
     try:
-        found = repairs(parse(text, at.name), limit=MAX_REPAIRS, seconds=REPAIR_SECONDS)
+        found = repairs(parse(text, desk.name), limit=MAX_REPAIRS, seconds=REPAIR_SECONDS)
     except (*ERRORS, TimeoutError) as e:
         return {"repairs": [], "why": str(e).split("\n", 1)[0]}
     shown = [
@@ -178,9 +178,9 @@ def propose_repairs(at: Desk, text: str) -> dict[str, object]:
     return {"repairs": shown, "why": "" if shown else none}
 
 
-def change_covers(at: Desk, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
+def change_covers(desk: Desk, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
     """Return the text with some covers more and some less. Raises EditError, FormatError."""
-    return edit_covers(text, at.name, add, drop)
+    return edit_covers(text, desk.name, add, drop)
 
 
 __all__ = [
@@ -188,7 +188,7 @@ __all__ = [
     "Desk",
     "FileError",
     "change_covers",
-    "desk",
+    "open_desk",
     "propose_repairs",
     "save_text",
     "show_text",

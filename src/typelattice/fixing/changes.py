@@ -11,11 +11,11 @@ from typelattice.calls.steps import Call, Cast, Created, Input, Step
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.libraries import libraries
 from typelattice.fixing.source import MAX_NAMES_TRIED, Edit, Source
-from typelattice.tracing.findings.checked_run import CheckedRun
-from typelattice.tracing.findings.dtype_origin import TAKE_A_DTYPE
+from typelattice.tracing.findings.dtype_origin import DTYPE_POSITIONS
+from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text, has_rules
-from typelattice.tracing.run_data.float_widths import is_integer, narrow_to
+from typelattice.tracing.run_data.float_widths import is_integer, with_width_of
 
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
 LIST_OPERATIONS = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
@@ -32,7 +32,7 @@ class Change:
 
 
 def propose_narrowing_changes(
-    checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]
+    predicted_run: PredictedRun, cause: Cause, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
     """Yield the changes that may remove a cause, the best first, all within the given sources.
 
@@ -40,37 +40,39 @@ def propose_narrowing_changes(
     is at hand. Else the array is cast where it widens another, so that a constant of a module stays wide. At
     last, a later result is cast to the dtype of an array at hand there.
     """
-    origin = _StepNode.of(checked, cause.first[0], sources)
-    widening = _StepNode.of(checked, cause.at, sources)
+    origin = _StepNode.of(predicted_run, cause.origin_steps[0], sources)
+    widening = _StepNode.of(predicted_run, cause.step, sources)
     near = origin is not None and widening is not None and origin.scope is widening.scope
-    near = near and cause.first[0] != cause.at  # else an operand is to be cast, and the result at worst
+    near = (
+        near and cause.origin_steps[0] != cause.step
+    )  # else an operand is to be cast, and the result at worst
     found: list[Change] = []
-    at_origin = [*_changes_at_origin(checked, cause, origin, widening, sources)] if origin else []
+    at_origin = [*_changes_at_origin(predicted_run, cause, origin, widening, sources)] if origin else []
     if origin and not near:
-        found += _like_array_at_hand(checked, origin)
+        found += _like_array_at_hand(predicted_run, origin)
     if near:
         found += at_origin
     if widening:
-        found += _changes_at_widening(checked, cause, widening)
-    found += [*at_origin, *_changes_at_later_results(checked, cause, sources)]
+        found += _changes_at_widening(predicted_run, cause, widening)
+    found += [*at_origin, *_changes_at_later_results(predicted_run, cause, sources)]
     yield from dict.fromkeys(found)
 
 
 def propose_agreeing_changes(
-    checked: CheckedRun, i: int, observed: DType, sources: Mapping[str, Source]
+    predicted_run: PredictedRun, i: int, observed: DType, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
     """Yield changes after which a step gives the observed dtype under other systems too.
 
     They pass `dtype=` to the call, or cast one operand, all operands or the result.
     """
-    at = _StepNode.of(checked, i, sources)
+    at = _StepNode.of(predicted_run, i, sources)
     if at is None:
         return
-    alias, step, node = at.alias(), checked.steps[i], at.node
+    alias, step, node = at.alias(), predicted_run.steps[i], at.node
     literal = f"{alias}.{observed.name}" if alias else f'"{observed.name}"'
-    takes = isinstance(step, Created) or len(checked.inputs[i]) == 1
+    takes = isinstance(step, Created) or len(predicted_run.inputs[i]) == 1
     if isinstance(node, ast.Call) and takes and "dtype" not in [k.arg for k in node.keywords]:
-        yield at.change(at.source.with_keyword(node, f"dtype={literal}"))
+        yield at.change(at.source.add_keyword(node, f"dtype={literal}"))
     if isinstance(step, Created):
         return
     constants = (ast.Constant, ast.Starred, *LISTS)
@@ -102,20 +104,20 @@ class _StepNode:
     library: str
 
     @classmethod
-    def of(cls, checked: CheckedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
+    def of(cls, predicted_run: PredictedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
         """Find the node of a step; None if it is in no given source, or is an input from elsewhere."""
-        step = checked.steps[i]
+        step = predicted_run.steps[i]
         if step.location is None or step.location.file not in sources:
             return None
         source = sources[step.location.file]
-        nodes = source.nodes(step.location.line, step.text)
+        nodes = source.find_nodes(step.location.line, step.text)
         if not nodes or (isinstance(step, Input) and not isinstance(nodes[0], ast.Call)):
             return None
         return cls(source, step.location.file, nodes[0], i, step.owner or "")
 
     @property
     def scope(self) -> ast.AST:
-        return self.source.scope(self.node)
+        return self.source.find_scope(self.node)
 
     def change(self, *edits: Edit, line: int = 0) -> Change:
         return Change(self.file, line or self.node.lineno, edits)
@@ -139,27 +141,27 @@ class _StepNode:
         text = self.source.text(self.node)
         return next((name for name in named if f"{name}." in text), named[0] if named else "")
 
-    def literal(self, checked: CheckedRun, cause: Cause) -> str:
+    def literal(self, predicted_run: PredictedRun, cause: Cause) -> str:
         """Return the narrow dtype as a file names it."""
-        name = narrow_to(cause.wide, cause.narrow).name
+        name = with_width_of(cause.wide_dtype, cause.narrow_dtype).name
         alias = self.alias()
         return f"{alias}.{name}" if alias else f'"{name}"'
 
 
-def _is_of_step(whole: str, modules: Sequence[str]) -> bool:
-    return whole.partition(".")[0] in modules
+def _is_of_step(step_text: str, modules: Sequence[str]) -> bool:
+    return step_text.partition(".")[0] in modules
 
 
-def _list_names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
+def _list_names(step_node: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
     """List the names and attributes in some nodes that may be arrays, in the order of the source."""
     names: list[str] = []
-    modules = {name for name, _ in at.source.aliases()}
+    modules = {name for name, _ in step_node.source.aliases()}
     for node in nodes:
         for inner in ast.walk(node):
-            around = at.source.parents.get(inner)
+            around = step_node.source.parents.get(inner)
             called = isinstance(around, ast.Call) and around.func is inner
             if isinstance(inner, (ast.Name, ast.Attribute)) and not called:
-                text = at.source.text(inner)
+                text = step_node.source.text(inner)
                 if text.partition(".")[0] not in modules and not (
                     isinstance(around, ast.Attribute) and isinstance(inner, ast.Name)
                 ):
@@ -167,9 +169,9 @@ def _list_names(at: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
     return [*dict.fromkeys(names)][:MAX_NAMES_TRIED]
 
 
-def _list_operands(at: _StepNode) -> list[ast.expr]:
+def _list_operands(step_node: _StepNode) -> list[ast.expr]:
     """List the expressions that a step takes, as far as they are written out."""
-    match at.node:
+    match step_node.node:
         case ast.BinOp(left=a, right=b) | ast.AugAssign(target=a, value=b):
             return [a, b]
         case ast.Assign(targets=[ast.Subscript(value=a)], value=b):
@@ -177,101 +179,116 @@ def _list_operands(at: _StepNode) -> list[ast.expr]:
         case ast.Compare(left=a, comparators=[b]):
             return [a, b]
         case ast.Call(func=function, args=args, keywords=keywords):
-            modules = [name for name, _ in at.source.aliases()]
+            modules = [name for name, _ in step_node.source.aliases()]
             owner = function.value if isinstance(function, ast.Attribute) else None
-            own = [] if owner is None or at.source.text(owner).partition(".")[0] in modules else [owner]
+            own = (
+                [] if owner is None or step_node.source.text(owner).partition(".")[0] in modules else [owner]
+            )
             named = [k.value for k in keywords if k.arg not in (None, "axis", "dtype", "out")]
             return [*own, *(x for x in args if not isinstance(x, ast.Starred)), *named]
     return []
 
 
 def _wide_and_narrow(
-    checked: CheckedRun, cause: Cause, at: _StepNode
+    predicted_run: PredictedRun, cause: Cause, step_node: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
     """Split the operands of the widening step into those to cast and those with the dtype to cast to."""
-    expressions = _list_operands(at)
-    step = checked.steps[at.step]
-    taken = step.operands if isinstance(step, Call) else checked.inputs[at.step]
+    expressions = _list_operands(step_node)
+    step = predicted_run.steps[step_node.step]
+    taken = step.operands if isinstance(step, Call) else predicted_run.inputs[step_node.step]
     if len(expressions) != len(taken):
         return expressions, expressions
-    own = checked.widths[at.step]
+    own = predicted_run.widths[step_node.step]
     pairs = [*zip(expressions, taken, strict=True)]
-    wide = [g for g, p in pairs if checked.widths[p] == own or is_integer(checked.observed(p))]
-    narrow = [g for g, p in pairs if 0 < (checked.widths[p] or 0) < (own or 0)]
+    wide = [g for g, p in pairs if predicted_run.widths[p] == own or is_integer(predicted_run.result_of(p))]
+    narrow = [g for g, p in pairs if 0 < (predicted_run.widths[p] or 0) < (own or 0)]
     return wide or expressions, narrow or expressions
 
 
-def _changes_at_widening(checked: CheckedRun, cause: Cause, at: _StepNode) -> Iterator[Change]:
+def _changes_at_widening(predicted_run: PredictedRun, cause: Cause, step_node: _StepNode) -> Iterator[Change]:
     """Yield casts of the operands that widen others, at the widening step."""
-    wide, narrow = _wide_and_narrow(checked, cause, at)
-    step = checked.steps[at.step]
-    dtypes = [f"{name}.dtype" for name in _list_names(at, narrow)]
-    literal = at.literal(checked, cause)
-    takes_list = step.op in LIST_OPERATIONS or len(checked.inputs[at.step]) > len(wide)
-    if isinstance(at.node, ast.Call) and takes_list:
-        yield at.change(at.source.with_keyword(at.node, f"dtype={literal}"))
-    elif isinstance(at.node, ast.Call) and isinstance(step, Call) and cause.first[0] == cause.at:
+    wide, narrow = _wide_and_narrow(predicted_run, cause, step_node)
+    step = predicted_run.steps[step_node.step]
+    dtypes = [f"{name}.dtype" for name in _list_names(step_node, narrow)]
+    literal = step_node.literal(predicted_run, cause)
+    takes_list = step.op in LIST_OPERATIONS or len(predicted_run.inputs[step_node.step]) > len(wide)
+    if isinstance(step_node.node, ast.Call) and takes_list:
+        yield step_node.change(step_node.source.add_keyword(step_node.node, f"dtype={literal}"))
+    elif (
+        isinstance(step_node.node, ast.Call)
+        and isinstance(step, Call)
+        and cause.origin_steps[0] == cause.step
+    ):
         for dtype in [*dtypes, literal]:  # a function that widens by itself, such as `numpy.cov`
-            yield at.change(at.source.with_keyword(at.node, f"dtype={dtype}"))
+            yield step_node.change(step_node.source.add_keyword(step_node.node, f"dtype={dtype}"))
     for dtype in [*dtypes, literal]:
         for node in wide:
             is_number = isinstance(node, ast.Constant)  # which widens nothing
-            if dtype.removesuffix(".dtype") != at.source.text(node) and not is_number:
-                yield from _list_casts(at, node, dtype)
+            if dtype.removesuffix(".dtype") != step_node.source.text(node) and not is_number:
+                yield from _list_casts(step_node, node, dtype)
 
 
-def _list_casts(at: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
+def _list_casts(step_node: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
     """Yield ways to cast an expression: as an array, or as a list."""
-    text = at.source.operand_text(node)
-    alias = at.alias()
+    text = step_node.source.operand_text(node)
+    alias = step_node.alias()
     if not isinstance(node, LISTS):
-        yield at.change(at.source.replace_expression(node, cast_text(at.library, text, dtype)))
+        yield step_node.change(
+            step_node.source.replace_expression(node, cast_text(step_node.library, text, dtype))
+        )
     if alias:
-        made = f"{alias}.asarray({at.source.text(node)}, dtype={dtype})"
-        yield at.change(at.source.replace_expression(node, made))
+        made = f"{alias}.asarray({step_node.source.text(node)}, dtype={dtype})"
+        yield step_node.change(step_node.source.replace_expression(node, made))
 
 
 def _changes_at_origin(
-    checked: CheckedRun,
+    predicted_run: PredictedRun,
     cause: Cause,
-    at: _StepNode,
+    step_node: _StepNode,
     widening: _StepNode | None,
     sources: Mapping[str, Source],
 ) -> Iterator[Change]:
     """Yield changes at the expression that makes the wide array."""
-    node, step = at.node, checked.steps[at.step]
+    node, step = step_node.node, predicted_run.steps[step_node.step]
     if not isinstance(node, ast.expr):
         return
-    literal = at.literal(checked, cause)
+    literal = step_node.literal(predicted_run, cause)
     created = isinstance(step, Created) or (isinstance(node, ast.Call) and _creates_default_dtype(node, step))
-    dtypes = _dtypes_at_hand(checked, cause, at, widening, created)
+    dtypes = _dtypes_at_hand(predicted_run, cause, step_node, widening, created)
     takes = isinstance(step, (Cast, Created)) or any(k.arg == "dtype" for k in getattr(node, "keywords", ()))
     asked = _dtype_argument(node) if isinstance(node, ast.Call) and takes else None
     if isinstance(node, ast.Call) and _creates_default_dtype(node, step):
         for dtype in dict.fromkeys([*dtypes, literal]):
-            yield at.change(at.source.with_keyword(node, f"dtype={dtype}"))
+            yield step_node.change(step_node.source.add_keyword(node, f"dtype={dtype}"))
     elif isinstance(node, ast.Call) and isinstance(step, Cast) and _is_dtype(node.func):
-        yield from _changes_of_numpy_number(at, node, literal)
+        yield from _changes_of_numpy_number(step_node, node, literal)
     elif asked is not None and isinstance(node, ast.Call):
-        yield from _changes_of_dtype_argument(at, node, asked, literal, dtypes, created, sources)
-    if not isinstance(step, Created) and not at.source.is_unpacked(node):
-        inner = [] if cause.first[0] != cause.at else _list_names(at, _list_operands(at))
-        names = [*inner, *at.source.arrays_at_hand(node)]
+        yield from _changes_of_dtype_argument(step_node, node, asked, literal, dtypes, created, sources)
+    if not isinstance(step, Created) and not step_node.source.is_unpacked(node):
+        inner = (
+            [] if cause.origin_steps[0] != cause.step else _list_names(step_node, _list_operands(step_node))
+        )
+        names = [*inner, *step_node.source.list_arrays_at_hand(node)]
         for dtype in dict.fromkeys([*dtypes, *(f"{name}.dtype" for name in names), literal]):
-            yield at.change(
-                at.source.replace_expression(node, cast_text(at.library, at.source.operand_text(node), dtype))
+            yield step_node.change(
+                step_node.source.replace_expression(
+                    node, cast_text(step_node.library, step_node.source.operand_text(node), dtype)
+                )
             )
 
 
 def _dtypes_at_hand(
-    checked: CheckedRun, cause: Cause, at: _StepNode, widening: _StepNode | None, created: bool
+    predicted_run: PredictedRun, cause: Cause, step_node: _StepNode, widening: _StepNode | None, created: bool
 ) -> list[str]:
     """Return the dtypes of arrays at hand, the narrow operands of the step that widens first."""
-    known = at.source.names_before(at.node)
-    near = widening is not None and widening.scope is at.scope
-    names = _narrow_names(checked, cause, widening) if near and widening else []
+    known = step_node.source.names_before(step_node.node)
+    near = widening is not None and widening.scope is step_node.scope
+    names = _narrow_names(predicted_run, cause, widening) if near and widening else []
     found = [name for name in names if name.partition(".")[0] in known]
-    return [f"{name}.dtype" for name in (*found, *(at.source.arrays_at_hand(at.node) if created else ()))]
+    return [
+        f"{name}.dtype"
+        for name in (*found, *(step_node.source.list_arrays_at_hand(step_node.node) if created else ()))
+    ]
 
 
 def _creates_default_dtype(node: ast.Call, step: Step) -> bool:
@@ -279,38 +296,41 @@ def _creates_default_dtype(node: ast.Call, step: Step) -> bool:
     if isinstance(step, Created):
         return step.dtype is None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return isinstance(step, Input) and name in TAKE_A_DTYPE and _dtype_argument(node) is None
+    return isinstance(step, Input) and name in DTYPE_POSITIONS and _dtype_argument(node) is None
 
 
-def _like_array_at_hand(checked: CheckedRun, at: _StepNode) -> Iterator[Change]:
+def _like_array_at_hand(predicted_run: PredictedRun, step_node: _StepNode) -> Iterator[Change]:
     """Yield changes that give a new array the dtype of an array at hand."""
-    node, step = at.node, checked.steps[at.step]
+    node, step = step_node.node, predicted_run.steps[step_node.step]
     if not isinstance(node, ast.Call) or not isinstance(step, Created):
         return
     asked = _dtype_argument(node) if step.dtype is not None else None
-    for name in at.source.arrays_at_hand(node):
+    for name in step_node.source.list_arrays_at_hand(node):
         if asked is not None:
-            yield at.change(at.source.replace_expression(asked, f"{name}.dtype"))
+            yield step_node.change(step_node.source.replace_expression(asked, f"{name}.dtype"))
         elif step.dtype is None:
-            yield at.change(at.source.with_keyword(node, f"dtype={name}.dtype"))
+            yield step_node.change(step_node.source.add_keyword(node, f"dtype={name}.dtype"))
 
 
 def _changes_at_later_results(
-    checked: CheckedRun, cause: Cause, sources: Mapping[str, Source]
+    predicted_run: PredictedRun, cause: Cause, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
     """Yield casts of later results that a cause made wide, in the order of the run."""
-    found = (_StepNode.of(checked, i, sources) for i in sorted({*cause.widening, *cause.later}))
+    found = (
+        _StepNode.of(predicted_run, i, sources)
+        for i in sorted({*cause.widening_steps, *cause.later_wide_steps})
+    )
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
-    nodes = {node: at for node, at in nodes.items() if not at.source.is_unpacked(node)}
+    nodes = {node: at for node, at in nodes.items() if not step_node.source.is_unpacked(node)}
     for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
         own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # which may be wide
-        for name in [name for name in at.source.arrays_at_hand(node) if name not in own]:
+        for name in [name for name in at.source.list_arrays_at_hand(node) if name not in own]:
             text = cast_text(at.library, at.source.operand_text(node), f"{name}.dtype")
             yield at.change(at.source.replace_expression(node, text))
 
 
-def _narrow_names(checked: CheckedRun, cause: Cause, widening: _StepNode) -> list[str]:
-    return _list_names(widening, _wide_and_narrow(checked, cause, widening)[1])
+def _narrow_names(predicted_run: PredictedRun, cause: Cause, widening: _StepNode) -> list[str]:
+    return _list_names(widening, _wide_and_narrow(predicted_run, cause, widening)[1])
 
 
 def _is_dtype(function: ast.expr) -> bool:
@@ -319,15 +339,15 @@ def _is_dtype(function: ast.expr) -> bool:
     return name in DTYPES or name in ("double", "longdouble")
 
 
-def _changes_of_numpy_number(at: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
+def _changes_of_numpy_number(step_node: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
     """Yield changes of a call such as `np.float64(2)` into a Python number, which widens nothing."""
     if len(node.args) == 1 and not node.keywords:
         (value,) = node.args
-        text = at.source.text(value)
+        text = step_node.source.text(value)
         constant = isinstance(value, ast.Constant) and type(value.value) in (int, float)
         plain = f"{text}.0" if constant and text.isdecimal() else text if constant else f"float({text})"
-        yield at.change(at.source.replace_expression(node, plain))
-    yield at.change(at.source.replace_expression(node.func, literal))
+        yield step_node.change(step_node.source.replace_expression(node, plain))
+    yield step_node.change(step_node.source.replace_expression(node.func, literal))
 
 
 def _dtype_argument(call: ast.Call) -> ast.expr | None:
@@ -340,27 +360,27 @@ def _dtype_argument(call: ast.Call) -> ast.expr | None:
 
 
 def _changes_of_dtype_argument(
-    at: _StepNode,
+    step_node: _StepNode,
     node: ast.Call,
-    asked: ast.expr,
+    requested_dtype: ast.expr,
     literal: str,
     dtypes: Sequence[str],
     created: bool,
     sources: Mapping[str, Source],
 ) -> Iterator[Change]:
     """Yield changes of an argument that asks for a wide dtype, also where a caller passes it."""
-    if isinstance(asked, ast.Name):
-        scope = at.scope
+    if isinstance(requested_dtype, ast.Name):
+        scope = step_node.scope
         if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield from _changes_at_callers(at, scope, asked.id, literal, sources)
-        yield from _changes_at_assignment(at, asked.id, literal)
+            yield from _changes_at_callers(step_node, scope, requested_dtype.id, literal, sources)
+        yield from _changes_at_assignment(step_node, requested_dtype.id, literal)
     source = _cast_source(node)
-    alias = at.alias()
+    alias = step_node.alias()
     if source is not None and alias and isinstance(source, (ast.Name, ast.Attribute)):
-        joined = f"{alias}.result_type({at.source.text(source)}, {literal})"
+        joined = f"{alias}.result_type({step_node.source.text(source)}, {literal})"
         dtypes = [*dtypes, joined] if created else [joined, *dtypes]
     for dtype in dict.fromkeys([*dtypes, literal]):
-        yield at.change(at.source.replace_expression(asked, dtype))
+        yield step_node.change(step_node.source.replace_expression(requested_dtype, dtype))
 
 
 def _cast_source(node: ast.Call) -> ast.expr | None:
@@ -371,7 +391,7 @@ def _cast_source(node: ast.Call) -> ast.expr | None:
 
 
 def _changes_at_callers(
-    at: _StepNode,
+    step_node: _StepNode,
     function: ast.FunctionDef | ast.AsyncFunctionDef,
     parameter: str,
     literal: str,
@@ -398,15 +418,15 @@ def _changes_at_callers(
                 edit = (
                     source.replace_expression(passed, dtype)
                     if passed is not None
-                    else source.with_keyword(node, f"{parameter}={dtype}")
+                    else source.add_keyword(node, f"{parameter}={dtype}")
                 )
                 yield Change(file, node.lineno, (edit,))
 
 
-def _changes_at_assignment(at: _StepNode, name: str, literal: str) -> Iterator[Change]:
+def _changes_at_assignment(step_node: _StepNode, name: str, literal: str) -> Iterator[Change]:
     """Yield changes of a module's constants that name a dtype, such as `DTYPE = np.float64`."""
-    for node in at.source.tree.body:
+    for node in step_node.source.tree.body:
         if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == name for target in node.targets
         ):
-            yield at.change(at.source.replace_expression(node.value, literal), line=node.lineno)
+            yield step_node.change(step_node.source.replace_expression(node.value, literal), line=node.lineno)

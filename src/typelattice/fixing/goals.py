@@ -14,11 +14,11 @@ from typelattice.fixing.comparison import find_other_dtype
 from typelattice.fixing.kept_values import KeptValue
 from typelattice.fixing.source import FixError, Source
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.report.words import count_text, size
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.report.formatting import count_text, size_text
+from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.run_data.run import Run
 
-Lines = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
+DistanceByLine = Mapping[tuple[str, int], int]  # the distance to the goal, by file and line
 Sources = Mapping[str, Source]
 Values = Mapping[str, KeptValue]
 
@@ -26,12 +26,12 @@ Values = Mapping[str, KeptValue]
 class Goal(ABC):
     """A goal of a patch.
 
-    Errors are given in units in the last place of the dtype `to`. `nothing` is the message if a run already
-    meets the goal.
+    Errors are given in units in the last place of `widest_dtype`. `nothing_to_do` is the message if
+    a run already meets the goal.
     """
 
-    to: DType
-    nothing: str
+    widest_dtype: DType
+    nothing_to_do: str
 
     @abstractmethod
     def read_findings(self, run: Run) -> Findings:
@@ -46,53 +46,57 @@ class Goal(ABC):
         """Yield the changes that may remove a finding, the best first."""
 
     @abstractmethod
-    def measure_lines(self, findings: Findings) -> Lines:
+    def distance_by_line(self, findings: Findings) -> DistanceByLine:
         """Measure the distance to the goal for each file and line, for example in bytes of wide floats."""
 
     @abstractmethod
-    def why_rejected(self, new: Sequence[str], before: Values, after: Values) -> str:
+    def why_rejected(self, new_findings: Sequence[str], old_values: Values, new_values: Values) -> str:
         """Say why the run of a patch is refused: new findings, or values of other dtypes. Else return ""."""
 
     @abstractmethod
-    def describe_distance(self, before: int, after: int) -> str:
+    def describe_distance(self, old_distance: int, new_distance: int) -> str:
         """Say how far runs were from the goal before and after."""
 
 
 @dataclass(frozen=True, slots=True)
-class Narrow(Goal):
+class NoWiderThan(Goal):
     """No float wider than a dtype; measured by the bytes of wider floats."""
 
-    to: DType
-    nothing: str = "nothing to do: no float is widened"
+    widest_dtype: DType
+    nothing_to_do: str = "nothing to do: no float is widened"
 
     def __post_init__(self) -> None:
-        if width_of(self.to) is None:
-            raise FixError(f"{self.to} is no float; give the widest float that is to remain, such as float32")
+        if dtype_width(self.widest_dtype) is None:
+            raise FixError(
+                f"{self.widest_dtype} is no float; give the widest float that is to remain, such as float32"
+            )
 
     def read_findings(self, run: Run) -> Findings:
         return findings(run)
 
     def list_forbidden(self, findings: Findings) -> Sequence[tuple[int, Any]]:
-        limit = width_of(self.to) or 0
-        return [(c.at, c) for c in findings.causes if (width_of(c.wide) or 0) > limit]
+        limit = dtype_width(self.widest_dtype) or 0
+        return [(c.step, c) for c in findings.causes if (dtype_width(c.wide_dtype) or 0) > limit]
 
     def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
-        return propose_narrowing_changes(findings.checked, finding, sources)
+        return propose_narrowing_changes(findings.predicted_run, finding, sources)
 
-    def measure_lines(self, findings: Findings) -> Lines:
+    def distance_by_line(self, findings: Findings) -> DistanceByLine:
         bytes_: dict[tuple[str, int], int] = {}
-        limit, checked = width_of(self.to) or 0, findings.checked
-        for step, seen, width in zip(checked.steps, checked.run.seen, checked.widths, strict=True):
+        limit, predicted_run = dtype_width(self.widest_dtype) or 0, findings.predicted_run
+        for step, seen, width in zip(
+            predicted_run.steps, predicted_run.run.observations, predicted_run.widths, strict=True
+        ):
             if step.location is not None and (width or 0) > limit and seen.count:
-                at = step.location.file, step.location.line
-                bytes_[at] = bytes_.get(at, 0) + seen.bytes
+                location = step.location.file, step.location.line
+                bytes_[location] = bytes_.get(location, 0) + seen.bytes
         return bytes_
 
-    def why_rejected(self, new: Sequence[str], before: Values, after: Values) -> str:
-        return f"a wide float comes up at {new[0]}" if new else ""
+    def why_rejected(self, new_findings: Sequence[str], old_values: Values, new_values: Values) -> str:
+        return f"a wide float comes up at {new_findings[0]}" if new_findings else ""
 
-    def describe_distance(self, before: int, after: int) -> str:
-        return f"{size(before)} of wide floats before, {size(after)} after"
+    def describe_distance(self, old_distance: int, new_distance: int) -> str:
+        return f"{size_text(old_distance)} of wide floats before, {size_text(new_distance)} after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +104,8 @@ class SameDtypesAs(Goal):
     """The same dtypes under another system as in the run. What is measured are the steps that differ."""
 
     system: str
-    to: DType = DTYPES["float64"]
-    nothing: str = "nothing to do: every step comes out alike"
+    widest_dtype: DType = DTYPES["float64"]
+    nothing_to_do: str = "nothing to do: every step comes out alike"
 
     def __post_init__(self) -> None:
         system(self.system)
@@ -113,19 +117,20 @@ class SameDtypesAs(Goal):
         return [(d.steps[0], d) for of_system in findings.divergences.values() for d in of_system]
 
     def propose_changes(self, findings: Findings, finding: Any, sources: Sources) -> Iterator[Change]:
-        return propose_agreeing_changes(findings.checked, finding.steps[0], finding.observed, sources)
+        return propose_agreeing_changes(findings.predicted_run, finding.steps[0], finding.observed, sources)
 
-    def measure_lines(self, findings: Findings) -> Lines:
+    def distance_by_line(self, findings: Findings) -> DistanceByLine:
         counts: dict[tuple[str, int], int] = {}
         for i, divergence in self.list_forbidden(findings):
-            step = findings.checked.steps[i]
-            at = (step.location.file, step.location.line) if step.location else ("", 0)
-            counts[at] = counts.get(at, 0) + len(divergence.steps) + divergence.later
+            step = findings.predicted_run.steps[i]
+            location = (step.location.file, step.location.line) if step.location else ("", 0)
+            counts[location] = counts.get(location, 0) + len(divergence.steps) + divergence.later_count
         return counts
 
-    def why_rejected(self, new: Sequence[str], before: Values, after: Values) -> str:
-        name = find_other_dtype(before, after)
-        return f"{name} is {after[name].dtype}, not {before[name].dtype}" if name else ""
+    def why_rejected(self, new_findings: Sequence[str], old_values: Values, new_values: Values) -> str:
+        name = find_other_dtype(old_values, new_values)
+        return f"{name} is {new_values[name].dtype}, not {old_values[name].dtype}" if name else ""
 
-    def describe_distance(self, before: int, after: int) -> str:
-        return f"{count_text(before, 'step')} would differ under {self.system} before, {after:,} after"
+    def describe_distance(self, old_distance: int, new_distance: int) -> str:
+        steps = count_text(old_distance, "step")
+        return f"{steps} would differ under {self.system} before, {new_distance:,} after"

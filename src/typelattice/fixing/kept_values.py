@@ -15,10 +15,10 @@ MAX_KEPT_NUMBERS = 1 << 20  # of one array that are kept for a comparison
 MAX_KEPT_VALUES = 10_000  # arrays and numbers that are kept
 MAX_TEXT_BYTES = 1 << 24  # bytes of a saved text that is compared
 MAX_LIST_DEPTH = 4  # lists within lists that are searched
-TEXTS = {".csv", ".tsv", ".txt", ".json", ".dat"}
+TEXT_SUFFIXES = {".csv", ".tsv", ".txt", ".json", ".dat"}
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 DTYPE = re.compile(r"(?:b?float|complex|u?int)\d+")
-LEFT_OUT = {"__pycache__", "node_modules"}
+IGNORED_FOLDERS = {"__pycache__", "node_modules"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class KeptValue:
     numbers: tuple[float, ...]
 
 
-def values_of(names: Mapping[str, Any]) -> dict[str, KeptValue]:
+def list_bound_values(names: Mapping[str, Any]) -> dict[str, KeptValue]:
     """Keep the arrays and numbers among some names, lists and dictionaries included."""
     found: dict[str, KeptValue] = {}
     for name, value in names.items():
@@ -38,25 +38,25 @@ def values_of(names: Mapping[str, Any]) -> dict[str, KeptValue]:
     return found
 
 
-def _keep_value(kept: dict[str, KeptValue], name: str, value: Any, depth: int) -> None:
-    if len(kept) >= MAX_KEPT_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
+def _keep_value(values: dict[str, KeptValue], name: str, value: Any, depth: int) -> None:
+    if len(values) >= MAX_KEPT_VALUES or isinstance(value, (ModuleType, type, str, bytes)):
         return
     if isinstance(value, (int, float, complex)) and not hasattr(value, "dtype"):
         if isinstance(value, (float, complex)):
-            kept[name] = KeptValue(type(value).__name__, tuple(_flatten_numbers(value)))
+            values[name] = KeptValue(type(value).__name__, tuple(_flatten_numbers(value)))
     elif isinstance(value, (list, tuple)) and depth < MAX_LIST_DEPTH:
         for i, item in enumerate(value[:MAX_KEPT_VALUES]):
-            _keep_value(kept, f"{name}[{i}]", item, depth + 1)
+            _keep_value(values, f"{name}[{i}]", item, depth + 1)
     elif isinstance(value, dict) and depth < MAX_LIST_DEPTH:
         for key, item in [*value.items()][:MAX_KEPT_VALUES]:
-            _keep_value(kept, f"{name}[{key!r}]", item, depth + 1)
+            _keep_value(values, f"{name}[{key!r}]", item, depth + 1)
     elif hasattr(value, "dtype") and hasattr(value, "tolist") and hasattr(value, "shape"):
         try:
             size = 1
             for length in value.shape:
                 size *= length
             numbers = value.tolist() if size <= MAX_KEPT_NUMBERS else []
-            kept[name] = KeptValue(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
+            values[name] = KeptValue(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
         except (TypeError, ValueError, RuntimeError):
             return  # an array of objects, or one that holds no data
 
@@ -71,17 +71,17 @@ def _flatten_numbers(x: Any) -> list[float]:
     return [number]
 
 
-def numbers_in(text: str) -> KeptValue:
+def read_numbers(text: str) -> KeptValue:
     """Return the numbers of a text, but for those in names of dtypes."""
     return KeptValue("float32", tuple(float(found) for found in NUMBER.findall(DTYPE.sub("", text))))
 
 
 def is_left_out(folder: Path) -> bool:
     """Return True if a folder holds no code of the user's: hidden, a cache, or a virtual environment."""
-    return folder.name.startswith(".") or folder.name in LEFT_OUT or (folder / "pyvenv.cfg").is_file()
+    return folder.name.startswith(".") or folder.name in IGNORED_FOLDERS or (folder / "pyvenv.cfg").is_file()
 
 
-def file_states(root: Path) -> dict[str, tuple[int, int]]:
+def list_file_states(root: Path) -> dict[str, tuple[int, int]]:
     """Map the files in a folder to their times and sizes, by which a later change is known."""
     found: dict[str, tuple[int, int]] = {}
     for folder, folders, names in os.walk(root):
@@ -96,13 +96,13 @@ def file_state(path: str) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def saved_values(root: Path, before: Mapping[str, tuple[int, int]]) -> dict[str, KeptValue]:
+def list_saved_values(root: Path, old_states: Mapping[str, tuple[int, int]]) -> dict[str, KeptValue]:
     """Keep the arrays and numbers in files that are new or have changed: of NumPy, or texts."""
     values: dict[str, KeptValue] = {}
-    for path, state in sorted(file_states(root).items()):
-        if before.get(path) != state:
+    for path, state in sorted(list_file_states(root).items()):
+        if old_states.get(path) != state:
             name = f"the file {Path(path).relative_to(root).as_posix()}"
-            for key, value in _in_file(Path(path)):
+            for key, value in _read_values(Path(path)):
                 if isinstance(value, KeptValue):
                     values[name + key] = value
                 else:
@@ -110,12 +110,12 @@ def saved_values(root: Path, before: Mapping[str, tuple[int, int]]) -> dict[str,
     return values
 
 
-def _in_file(path: Path) -> Iterator[tuple[str, Any]]:
+def _read_values(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the arrays in a file, each with its key there; of a text its numbers."""
     np: Any = sys.modules.get("numpy")
     try:
-        if path.suffix in TEXTS and path.stat().st_size <= MAX_TEXT_BYTES:
-            yield "", numbers_in(path.read_text(encoding="utf-8", errors="replace"))
+        if path.suffix in TEXT_SUFFIXES and path.stat().st_size <= MAX_TEXT_BYTES:
+            yield "", read_numbers(path.read_text(encoding="utf-8", errors="replace"))
         elif path.suffix == ".npy" and np is not None:
             yield "", np.load(path, allow_pickle=False)
         elif path.suffix == ".npz" and np is not None:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from typelattice.disk.read import read_bytes
 from typelattice.disk.write import check_writable, write_bytes
-from typelattice.fixing.comparison import Difference
+from typelattice.fixing.comparison import ValueDifference
 from typelattice.fixing.source import FixError
 from typelattice.fixing.workspace import RunCost
-from typelattice.tracing.report.words import count_text, package_path, size
+from typelattice.tracing.report.formatting import count_text, package_path, size_text
 
 MAX_SOURCE_BYTES = 1 << 24
 MAX_PRINTED_STEPS = 12  # the steps with the largest errors
@@ -64,7 +64,11 @@ class CostComparison:
 
     def __str__(self) -> str:
         before, after = self.before, self.after
-        memory = f"peak memory {size(before.peak)} before, {size(after.peak)} after; " if before.peak else ""
+        memory = (
+            f"peak memory {size_text(before.peak)} before, {size_text(after.peak)} after; "
+            if before.peak
+            else ""
+        )
         time = f"time {before.seconds:.2f} s before, {after.seconds:.2f} s after"
         many = f"least of {self.runs} plain runs each" if self.runs > 1 else "1 plain run each"
         return f"{memory}{time} ({many})"
@@ -77,7 +81,7 @@ class StepDifference:
     file: Path
     line: int
     operation: str
-    difference: Difference
+    difference: ValueDifference
 
     def __str__(self) -> str:
         each = self.difference
@@ -95,7 +99,7 @@ class Patch:
     time and memory of plain runs, without the tracer; None if one of them failed. `tests` is the number of
     tests, if it is a pytest run. `steps` are the steps whose values differ; None if nobody asked for them.
 
-    >>> print(Patch((), (), {}, "nothing to do: no float is widened", Difference()))
+    >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
     """
 
@@ -103,7 +107,7 @@ class Patch:
     unfixed: tuple[Unfixed, ...]
     contents: Mapping[Path, tuple[bytes, bytes]] = field(repr=False)
     progress: str
-    difference: Difference
+    difference: ValueDifference
     asserts: str = ""
     costs: CostComparison | None = None
     tests: int = 0
@@ -112,9 +116,9 @@ class Patch:
     @property
     def grade(self) -> str:
         """The grade of the patch: "equal in this run", "changes values", "tested" or "unverified"."""
-        if not self.difference.is_none:
+        if not self.difference.is_equal:
             return "changes values"
-        if self.difference.compared:
+        if self.difference.compared_count:
             return "equal in this run"
         return "tested" if self.tests or self.asserts == ASSERTIONS_HOLD else "unverified"
 
@@ -215,7 +219,7 @@ def path_text(path: Path) -> str:
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 
-def _write_diff(name: str, before: str, after: str) -> Iterator[str]:
-    old, new = (text.splitlines(keepends=True) for text in (before, after))
+def _write_diff(name: str, old_text: str, new_text: str) -> Iterator[str]:
+    old, new = (text.splitlines(keepends=True) for text in (old_text, new_text))
     for line in unified_diff(old, new, f"a/{name}", f"b/{name}"):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

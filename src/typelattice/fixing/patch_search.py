@@ -16,15 +16,14 @@ from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.dtypes import DType, dtype
 from typelattice.facts.suggestions import clip_text
 from typelattice.fixing.changes import Change
-from typelattice.fixing.child import has_wide_form
 from typelattice.fixing.comparison import (
-    Difference,
+    ValueDifference,
     compare_prints,
     compare_values,
     find_other_dtype,
     larger_difference,
 )
-from typelattice.fixing.goals import Goal, Lines, Narrow, SameDtypesAs
+from typelattice.fixing.goals import DistanceByLine, Goal, NoWiderThan, SameDtypesAs
 from typelattice.fixing.patch import (
     ASSERTIONS_HOLD,
     MAX_SOURCE_BYTES,
@@ -35,16 +34,17 @@ from typelattice.fixing.patch import (
     Unfixed,
     path_text,
 )
-from typelattice.fixing.program import Program
+from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import Edit, FixError, Source
 from typelattice.fixing.step_values import compare_step_values
+from typelattice.fixing.traced_run import has_wide_form
 from typelattice.fixing.workspace import FailedRun, FinishedRun, RunCost, Workspace, open_workspace
 from typelattice.operands.operand import Operand
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.findings.widening_causes import reached_steps
+from typelattice.tracing.findings.widening_causes import find_reached_steps
 from typelattice.tracing.front.script import check_package
-from typelattice.tracing.report.why import LINE
-from typelattice.tracing.run_data.float_widths import is_integer, width, width_of
+from typelattice.tracing.report.explain_result import LINE_PATTERN
+from typelattice.tracing.run_data.float_widths import dtype_width, is_integer, operand_width
 
 MAX_CHANGES_PER_CAUSE = 24
 WIDE_INPUT_TOLERANCE = 1e-12  # relative error that a change may add for wide input
@@ -90,7 +90,7 @@ def fix(
             f"an argument cannot be sent to another process: {e}; give arrays and numbers"
         ) from None
     folder = file.parents[inner.__module__.count(".") if inner.__module__ != "__main__" else 0]
-    program = Program(
+    program = ProgramToRun(
         str(file), (), (), False, folder, folder, inner.__qualname__, inner.__module__, arguments
     )
     return fix_program(program, make_goal(to, like), tolerance, only, steps)
@@ -117,7 +117,7 @@ def fix_script(
         read_bytes(target, 0)  # raises FileError for a path that names no file that can be read
         path = Path(os.path.realpath(target))
     folder = here if as_module or path.is_relative_to(here) else path.parent
-    program = Program(
+    program = ProgramToRun(
         target if as_module else str(path), tuple(argv), tuple(packages), as_module, folder, folder
     )
     return fix_program(program, make_goal(to, like), tolerance, only, steps)
@@ -140,51 +140,56 @@ def fix_tests(
     if not packages:
         raise FixError("tests are not changed; name the package that may change: --package NAME")
     here = Path(os.path.realpath(os.curdir))
-    program = Program("pytest", tuple(argv), tuple(packages), False, here, here, tests=True)
+    program = ProgramToRun("pytest", tuple(argv), tuple(packages), False, here, here, runs_tests=True)
     return fix_program(program, make_goal(to, like), tolerance, only)
 
 
 def make_goal(to: object, like: str | None) -> Goal:
     """Make the goal of a patch: dtypes like those of another system, or no float wider than a dtype."""
-    return SameDtypesAs(like) if like is not None else Narrow(dtype(to))
+    return SameDtypesAs(like) if like is not None else NoWiderThan(dtype(to))
 
 
 def fix_program(
-    program: Program,
+    program: ProgramToRun,
     goal: Goal,
     tolerance: float | None,
-    only: str | None,
-    steps: bool = False,
+    only_line: str | None,
+    compares_steps: bool = False,
 ) -> Patch:
     """Patch a program in a copy of its folder until no change helps any more. Raises FixError."""
-    if only is not None and LINE.fullmatch(only) is None:
-        raise FixError(f"{clip_text(only, 80)!r} is no line; give one such as 12 or file.py:12")
+    if only_line is not None and LINE_PATTERN.fullmatch(only_line) is None:
+        raise FixError(f"{clip_text(only_line, 80)!r} is no line; give one such as 12 or file.py:12")
     with open_workspace(program) as workspace:
-        search = _PatchSearch(workspace, goal, tolerance, only)
+        search = _PatchSearch(workspace, goal, tolerance, only_line)
         patch = search.find_patch()
-        return replace(patch, steps=search.compare_steps()) if steps and patch.fixed else patch
+        return replace(patch, steps=search.compare_steps()) if compares_steps and patch.fixed else patch
 
 
 class _PatchSearch:
     """The search for a patch of one program: its sources with the changes kept so far, and the run of them.
 
-    `unchanged` is the run without any change, `current` the one with the changes kept so far, and `wide` the
-    unchanged run with wide input, if there is any. `unreadable` has the reason for each source that cannot be
-    changed.
+    `unchanged_run` is the run without any change, `current_run` the one with the changes kept so far, and
+    `wide_input_run` the unchanged run with wide input, if there is any. `unreadable` has the reason for each
+    source that cannot be changed.
     """
 
     def __init__(
-        self, workspace: Workspace, goal: Goal, tolerance: float | None, only: str | None
+        self, workspace: Workspace, goal: Goal, tolerance: float | None, only_line: str | None
     ) -> None:
-        self.workspace, self.goal, self.to, self.tolerance = workspace, goal, goal.to, tolerance
-        self.only = LINE.fullmatch(only) if only is not None else None
+        self.workspace, self.goal, self.widest_dtype, self.tolerance = (
+            workspace,
+            goal,
+            goal.widest_dtype,
+            tolerance,
+        )
+        self.only_line = LINE_PATTERN.fullmatch(only_line) if only_line is not None else None
         self.root, self.original = workspace.program.root, workspace.program.original
-        self.unchanged = self.run_twice()
-        self.current = self.unchanged
+        self.unchanged_run = self.run_twice()
+        self.current_run = self.unchanged_run
         program = workspace.program
-        script = not program.function and not program.tests and not program.as_module
+        script = not program.function and not program.runs_tests and not program.as_module
         widens = program.function or (script and has_wide_form(program.target))
-        self.wide = workspace.run(widen=True) if widens else None
+        self.wide_input_run = workspace.run(widen=True) if widens else None
         self.sources: dict[str, Source] = {}
         self.unreadable: dict[str, str] = {}
         self.original_contents: dict[str, bytes] = {}
@@ -192,11 +197,11 @@ class _PatchSearch:
     def run_twice(self) -> FinishedRun:
         """Run the program twice. Raises FixError if it fails, or gives other values the second time."""
         first = self.run_unchanged()
-        if self.workspace.program.tests and "passed" not in first.tests.values():
+        if self.workspace.program.runs_tests and "passed" not in first.tests.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
         second = self.run_unchanged()
-        repeated = compare_values(first.values, second.values, self.to)
-        if not repeated.is_none or first.printed != second.printed or first.tests != second.tests:
+        repeated = compare_values(first.values, second.values, self.widest_dtype)
+        if not repeated.is_equal or first.printed != second.printed or first.tests != second.tests:
             name = repeated.name or repeated.reason or ("its tests" if first.tests else "what it prints")
             raise FixError(
                 f"the program gives other values at each run ({name}): seed it, then run this again"
@@ -205,79 +210,83 @@ class _PatchSearch:
 
     def run_unchanged(self) -> FinishedRun:
         """Run the program as it is, without its assertions if one fails. Raises FixError if it fails."""
-        ran = self.workspace.run()
-        if isinstance(ran, FailedRun) and ran.reason.startswith("AssertionError") and self.workspace.asserts:
+        finished_run = self.workspace.run()
+        if (
+            isinstance(finished_run, FailedRun)
+            and finished_run.reason.startswith("AssertionError")
+            and self.workspace.asserts
+        ):
             self.workspace.set_asserts(False)
-            ran = self.workspace.run()
-        if isinstance(ran, FailedRun):
-            raise FixError(f"the program fails without any change: {ran.reason}")
-        return ran
+            finished_run = self.workspace.run()
+        if isinstance(finished_run, FailedRun):
+            raise FixError(f"the program fails without any change: {finished_run.reason}")
+        return finished_run
 
     def find_patch(self) -> Patch:
         """Try changes cause by cause until none is left to try; drop the needless ones."""
         fixed: list[tuple[Fixed, Change]] = []
         unfixed: dict[tuple[str, int, str], Unfixed] = {}
         for _ in range(MAX_CAUSES):
-            findings = self.goal.read_findings(self.current.run)
+            findings = self.goal.read_findings(self.current_run.run)
             self.read_sources(findings)
             listed = self.list_findings(findings)
             if not listed and not fixed:
-                self.refuse_line(findings)
-            todo = [(i, x) for i, x in listed if self.source_line(findings, i) not in unfixed]
-            if not todo:
+                self.check_line_has_finding(findings)
+            remaining_findings = [(i, x) for i, x in listed if self.step_key(findings, i) not in unfixed]
+            if not remaining_findings:
                 break
-            outcome = self.try_changes(findings, *todo[0])
+            outcome = self.try_changes(findings, *remaining_findings[0])
             if isinstance(outcome, tuple):
                 fixed.append(outcome)
             else:
-                unfixed[self.source_line(findings, todo[0][0])] = outcome
+                unfixed[self.step_key(findings, remaining_findings[0][0])] = outcome
         smallest = self.drop_needless_changes(fixed)
         contents = {
             self.original_path(file): (before, self.sources[file].content)
             for file, before in self.original_contents.items()
             if file in self.sources and self.sources[file].content != before
         }
-        remaining = {self.source_line(findings, i) for i, _ in self.list_findings(findings)}
+        remaining = {self.step_key(findings, i) for i, _ in self.list_findings(findings)}
         costs = self.measure_costs() if smallest else None
         asserts = self.check_assertions() if fixed and not self.workspace.asserts else ""
-        before, after = map(self.measure_distance, (self.unchanged, self.current))
-        progress = self.goal.describe_distance(before, after) if fixed or unfixed else self.goal.nothing
+        before, after = map(self.measure_distance, (self.unchanged_run, self.current_run))
+        progress = self.goal.describe_distance(before, after) if fixed or unfixed else self.goal.nothing_to_do
         still_unfixed = tuple(x for at, x in unfixed.items() if at in remaining)
-        unreached = _unreached_names(self.goal, self.unchanged)
-        difference = _compare_runs(self.unchanged, self.current, self.to, unreached)
-        tests = len(self.unchanged.tests)
+        unreached = _list_unreached_names(self.goal, self.unchanged_run)
+        difference = _compare_runs(self.unchanged_run, self.current_run, self.widest_dtype, unreached)
+        tests = len(self.unchanged_run.tests)
         return Patch(smallest, still_unfixed, contents, progress, difference, asserts, costs, tests)
 
     def check_assertions(self) -> str:
         """Run the changed program with its assertions; say that they hold, or which one fails."""
         self.workspace.set_asserts(True)
-        ran = self.workspace.run()
-        return ran.reason if isinstance(ran, FailedRun) else ASSERTIONS_HOLD
+        finished_run = self.workspace.run()
+        return finished_run.reason if isinstance(finished_run, FailedRun) else ASSERTIONS_HOLD
 
     def list_findings(self, findings: Findings) -> Sequence[tuple[int, Any]]:
-        """List the findings to fix: all that the goal forbids, or those at the line of `only`."""
+        """List the findings to fix: all that the goal forbids, or those at the line of `only_line`."""
         forbidden = self.goal.list_forbidden(findings)
-        if self.only is None:
+        if self.only_line is None:
             return forbidden
-        file, line = self.only["file"] or "", int(self.only["line"])
+        file, line = self.only_line["file"] or "", int(self.only_line["line"])
         return [
             (i, finding) for i, finding in forbidden
-            if (at := findings.checked.steps[i].location) is not None and at.line == line
+            if (at := findings.predicted_run.steps[i].location) is not None and at.line == line
             and str(self.original_path(at.file)).endswith(file)
         ]  # fmt: skip
 
-    def refuse_line(self, findings: Findings) -> None:
+    def check_line_has_finding(self, findings: Findings) -> None:
         """Raise FixError if one line was asked for, and the findings are at others."""
-        keys = [self.source_line(findings, i) for i, _ in self.goal.list_forbidden(findings)]
-        if self.only is not None and keys:
+        keys = [self.step_key(findings, i) for i, _ in self.goal.list_forbidden(findings)]
+        if self.only_line is not None and keys:
             places = dict.fromkeys(f"{path_text(self.original_path(file))}:{line}" for file, line, _ in keys)
-            raise FixError(f"nothing is to be fixed at line {self.only[0]}; but at {', '.join(places)}")
+            raise FixError(f"nothing is to be fixed at line {self.only_line[0]}; but at {', '.join(places)}")
 
     def compare_steps(self) -> tuple[StepDifference, ...]:
         """Run the program as it was and with the changes; compare the values of each step."""
         changed = {file: source.content for file, source in self.sources.items()}
         before, after = (self.run_for_steps(contents) for contents in (self.original_contents, changed))
-        differences = compare_step_values(before.steps, after.steps, self.to)
+        differences = compare_step_values(before.steps, after.steps, self.widest_dtype)
         return tuple(
             StepDifference(self.original_path(file), line, name, d) for file, line, name, d in differences
         )
@@ -286,10 +295,10 @@ class _PatchSearch:
         """Run the program with these contents of files, and keep the values of its steps. Raises FixError."""
         for file, content in contents.items():
             self.workspace.put_content(file, content)
-        ran = self.workspace.run(steps=True)
-        if isinstance(ran, FailedRun):
-            raise FixError(f"the program fails while the values of its steps are kept: {ran.reason}")
-        return ran
+        finished_run = self.workspace.run(steps=True)
+        if isinstance(finished_run, FailedRun):
+            raise FixError(f"the program fails while the values of its steps are kept: {finished_run.reason}")
+        return finished_run
 
     def measure_costs(self) -> CostComparison | None:
         """Run the program plainly, as it was and with the changes in turn; return the least of each."""
@@ -313,7 +322,7 @@ class _PatchSearch:
 
         A change is needless if the program without it is as close to the goal and computes the same.
         """
-        distance = self.measure_distance(self.current)
+        distance = self.measure_distance(self.current_run)
         kept = [*fixed]
         for entry in reversed(fixed[:-1]):  # nothing came after the last one
             change = entry[1]
@@ -323,30 +332,30 @@ class _PatchSearch:
             if undone is None:
                 continue
             self.workspace.put_content(change.file, undone)
-            ran = self.workspace.run()
+            finished_run = self.workspace.run()
             if (
-                isinstance(ran, FinishedRun)
-                and self.measure_distance(ran) <= distance
-                and not self.why_results_differ(ran)
+                isinstance(finished_run, FinishedRun)
+                and self.measure_distance(finished_run) <= distance
+                and not self.why_results_differ(finished_run)
             ):
-                self.sources[change.file], self.current = Source(source.path, undone), ran
+                self.sources[change.file], self.current_run = Source(source.path, undone), finished_run
                 kept.remove(entry)
             else:
                 self.workspace.put_content(change.file, source.content)
         return tuple(one for one, _ in kept)
 
-    def measure_distance(self, ran: FinishedRun) -> int:
+    def measure_distance(self, finished_run: FinishedRun) -> int:
         """Measure how far a run is from the goal."""
-        return sum(self.goal.measure_lines(self.goal.read_findings(ran.run)).values())
+        return sum(self.goal.distance_by_line(self.goal.read_findings(finished_run.run)).values())
 
-    def source_line(self, findings: Findings, i: int) -> tuple[str, int, str]:
+    def step_key(self, findings: Findings, i: int) -> tuple[str, int, str]:
         """Return the file, the line and the code of a step."""
-        step = findings.checked.steps[i]
+        step = findings.predicted_run.steps[i]
         return (step.location.file, step.location.line, step.text) if step.location else ("", 0, step.text)
 
     def read_sources(self, findings: Findings) -> None:
         """Read the files that were followed: those of the program, and of the packages that were named."""
-        for file in findings.checked.run.sources:
+        for file in findings.predicted_run.run.sources:
             if file in self.sources or file in self.unreadable:
                 continue
             if not Path(file).is_absolute() or not Path(file).is_file():
@@ -379,14 +388,14 @@ class _PatchSearch:
 
     def try_changes(self, findings: Findings, i: int, finding: Any) -> tuple[Fixed, Change] | Unfixed:
         """Try the changes of a cause one by one, and keep the first that passes."""
-        file, line, code = self.source_line(findings, i)
+        file, line, code = self.step_key(findings, i)
         path = self.original_path(file) if os.path.isabs(file) else Path(file)
         reason = self.unreadable.get(file, "")
         if file not in self.sources and not reason:
             reason = (
                 "it is in no file of the program; name its package with --package, and run from its folder"
             )
-        before = self.goal.measure_lines(findings)
+        before = self.goal.distance_by_line(findings)
         for change in islice(
             self.goal.propose_changes(findings, finding, self.sources), MAX_CHANGES_PER_CAUSE
         ):
@@ -398,40 +407,51 @@ class _PatchSearch:
             except (SyntaxError, ValueError):
                 continue
             self.workspace.put_content(change.file, content)
-            ran = self.workspace.run()
-            refusal = ran.reason if isinstance(ran, FailedRun) else self.why_rejected(ran, before, change)
-            if not refusal and isinstance(ran, FinishedRun):
-                self.sources[change.file], self.current = patched, ran
-                line = source.line(change.edits[0].start)
+            finished_run = self.workspace.run()
+            refusal = (
+                finished_run.reason
+                if isinstance(finished_run, FailedRun)
+                else self.why_rejected(finished_run, before, change)
+            )
+            if not refusal and isinstance(finished_run, FinishedRun):
+                self.sources[change.file], self.current_run = patched, finished_run
+                line = source.line_of_byte(change.edits[0].start)
                 old, new = (_line_text(text, line) for text in (source.content, content))
                 return Fixed(self.original_path(change.file), line, old, new), change
-            reason = f"tried {_line_text(content, source.line(change.edits[0].start))!r}: {refusal}"
+            reason = f"tried {_line_text(content, source.line_of_byte(change.edits[0].start))!r}: {refusal}"
             self.workspace.put_content(change.file, source.content)
         return Unfixed(path, line, code, reason or "no change of its source is known")
 
-    def why_rejected(self, ran: FinishedRun, before: Lines, change: Change) -> str:
+    def why_rejected(self, finished_run: FinishedRun, old_distances: DistanceByLine, change: Change) -> str:
         """Say why the run of a change is rejected; return "" if the change is kept."""
-        now = self.goal.measure_lines(self.goal.read_findings(ran.run))
-        new = [at for at in now if at not in before and at != (change.file, change.line)]
-        places = [f"{path_text(self.original_path(file))}:{line}" for file, line in new]
-        refused = self.goal.why_rejected(places, self.current.values, ran.values)
+        new_distances = self.goal.distance_by_line(self.goal.read_findings(finished_run.run))
+        new_lines = [
+            at for at in new_distances if at not in old_distances and at != (change.file, change.line)
+        ]
+        places = [f"{path_text(self.original_path(file))}:{line}" for file, line in new_lines]
+        refused = self.goal.why_rejected(places, self.current_run.values, finished_run.values)
         if refused:
             return refused
-        for file, line in sorted(_integer_lines(ran) - _integer_lines(self.current)):
+        for file, line in sorted(_list_integer_lines(finished_run) - _list_integer_lines(self.current_run)):
             return f"integers come up at {path_text(self.original_path(file))}:{line}"
-        if sum(now.values()) >= sum(before.values()):
-            return f"no step nearer: {self.goal.describe_distance(sum(before.values()), sum(now.values()))}"
-        return self.why_results_differ(ran) or self.why_wide_input_narrows()
+        old, new = sum(old_distances.values()), sum(new_distances.values())
+        if new >= old:
+            return f"no step nearer: {self.goal.describe_distance(old, new)}"
+        return self.why_results_differ(finished_run) or self.why_wide_input_narrows()
 
-    def why_results_differ(self, ran: FinishedRun) -> str:
+    def why_results_differ(self, finished_run: FinishedRun) -> str:
         """Say which results differ from those before, apart from their widths; return "" if none does."""
-        if ran.warnings != self.unchanged.warnings:
-            other = next(iter({*ran.warnings} ^ {*self.unchanged.warnings}), "another number of warnings")
+        if finished_run.warnings != self.unchanged_run.warnings:
+            other = next(
+                iter({*finished_run.warnings} ^ {*self.unchanged_run.warnings}), "another number of warnings"
+            )
             return f"it does not warn as before: {other}"
-        for test, outcome in self.unchanged.tests.items():
-            if ran.tests.get(test) != outcome:
-                return f"{test} {ran.tests.get(test, 'is gone')}: {ran.failures.get(test, '')}"
-        largest = _compare_runs(self.unchanged, ran, self.to)
+        for test, outcome in self.unchanged_run.tests.items():
+            if finished_run.tests.get(test) != outcome:
+                return (
+                    f"{test} {finished_run.tests.get(test, 'is gone')}: {finished_run.failures.get(test, '')}"
+                )
+        largest = _compare_runs(self.unchanged_run, finished_run, self.widest_dtype)
         if largest.reason:
             return largest.reason
         if self.tolerance is not None and largest.relative > self.tolerance:
@@ -440,18 +460,20 @@ class _PatchSearch:
 
     def why_wide_input_narrows(self) -> str:
         """Run the program with wide input; say which results the change made narrow, or return ""."""
-        if not isinstance(self.wide, FinishedRun):  # it has no wide input, or fails with it anyway
+        if not isinstance(self.wide_input_run, FinishedRun):  # it has no wide input, or fails with it anyway
             return ""
-        ran = self.workspace.run(widen=True)
-        if isinstance(ran, FailedRun):
-            return f"with wide input: {ran.reason}"
-        other = find_other_dtype(self.wide.values, ran.values)
+        finished_run = self.workspace.run(widen=True)
+        if isinstance(finished_run, FailedRun):
+            return f"with wide input: {finished_run.reason}"
+        other = find_other_dtype(self.wide_input_run.values, finished_run.values)
         if other:
-            return f"with wide input {other} is {ran.values[other].dtype}"
-        new = _narrow_lines(ran, self.to) - _narrow_lines(self.wide, self.to)
+            return f"with wide input {other} is {finished_run.values[other].dtype}"
+        new = _list_narrow_lines(finished_run, self.widest_dtype) - _list_narrow_lines(
+            self.wide_input_run, self.widest_dtype
+        )
         for file, line in sorted(new):
             return f"with wide input a narrow float comes up at {path_text(self.original_path(file))}:{line}"
-        largest = compare_values(self.wide.values, ran.values, dtype("float64"))
+        largest = compare_values(self.wide_input_run.values, finished_run.values, dtype("float64"))
         return (
             f"with wide input {largest.reason or largest}"
             if largest.reason or largest.relative > WIDE_INPUT_TOLERANCE
@@ -459,54 +481,56 @@ class _PatchSearch:
         )
 
 
-def _narrow_lines(ran: FinishedRun, to: DType) -> set[tuple[str, int]]:
+def _list_narrow_lines(finished_run: FinishedRun, widest_dtype: DType) -> set[tuple[str, int]]:
     """List the files and lines at which a run has floats as narrow as a dtype."""
-    limit = width_of(to) or 0
-    return _lines_where(ran, lambda o: 0 < (width(o) or 0) <= limit)
+    limit = dtype_width(widest_dtype) or 0
+    return _list_lines_where(finished_run, lambda o: 0 < (operand_width(o) or 0) <= limit)
 
 
-def _integer_lines(ran: FinishedRun) -> set[tuple[str, int]]:
+def _list_integer_lines(finished_run: FinishedRun) -> set[tuple[str, int]]:
     """List the files and lines at which a run has arrays of integers."""
-    return _lines_where(ran, is_integer)
+    return _list_lines_where(finished_run, is_integer)
 
 
-def _lines_where(ran: FinishedRun, holds: Callable[[Operand | None], bool]) -> set[tuple[str, int]]:
+def _list_lines_where(
+    finished_run: FinishedRun, has_property: Callable[[Operand | None], bool]
+) -> set[tuple[str, int]]:
     """List the files and lines of the steps whose results satisfy a condition."""
     return {
         (step.location.file, step.location.line)
-        for step, seen in ran.run
-        if step.location is not None and seen.count and holds(seen.operand)
+        for step, seen in finished_run.run
+        if step.location is not None and seen.count and has_property(seen.operand)
     }
 
 
-def _unreached_names(goal: Goal, ran: FinishedRun) -> set[str]:
+def _list_unreached_names(goal: Goal, finished_run: FinishedRun) -> set[str]:
     """Name the arrays of a run that no forbidden step reaches, such as its inputs."""
-    findings = goal.read_findings(ran.run)
-    steps = range(len(findings.checked.steps))
+    findings = goal.read_findings(finished_run.run)
+    steps = range(len(findings.predicted_run.steps))
     forbidden = (i for i, _ in goal.list_forbidden(findings))
-    reached, holding = reached_steps(findings.checked, forbidden, steps)
-    return {name for name, i in ran.run.results.items() if i not in reached | holding}
+    reached, holding = find_reached_steps(findings.predicted_run, forbidden, steps)
+    return {name for name, i in finished_run.run.results.items() if i not in reached | holding}
 
 
 def _compare_runs(
-    before: FinishedRun, after: FinishedRun, to: DType, unreached: Container[str] = ()
-) -> Difference:
-    """Compare the values and the prints of two runs; return the larger_difference difference."""
-    values = compare_values(before.values, after.values, to, unreached)
-    return larger_difference(values, compare_prints(before.printed, after.printed, to))
+    old_run: FinishedRun, new_run: FinishedRun, widest_dtype: DType, unreached_names: Container[str] = ()
+) -> ValueDifference:
+    """Compare the values and the prints of two runs; return the larger difference."""
+    values = compare_values(old_run.values, new_run.values, widest_dtype, unreached_names)
+    return larger_difference(values, compare_prints(old_run.printed, new_run.printed, widest_dtype))
 
 
-def _undo_change(source: Source, change: Change, later: Sequence[Change]) -> bytes | None:
+def _undo_change(source: Source, change: Change, later_changes: Sequence[Change]) -> bytes | None:
     """Undo a change under later ones of the same source; return None if a later one lies within it."""
     edits: list[Edit] = []
     for edit in change.edits:
         start, end = edit.start, edit.start + len(edit.text.encode())
-        for after in (e for other in later if other.file == change.file for e in other.edits):
+        for after in (e for other in later_changes if other.file == change.file for e in other.edits):
             if (after.start < end and start < after.end) or start < after.start < end:
                 return None
             grown = len(after.text.encode()) - (after.end - after.start)
             start, end = (start + grown, end + grown) if after.end <= start else (start, end)
-        edits.append(Edit(start, end, edit.old))
+        edits.append(Edit(start, end, edit.old_text))
     return source.apply_edits(edits)
 
 

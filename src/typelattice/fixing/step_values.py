@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typelattice.facts.dtypes import DType
-from typelattice.fixing.comparison import Difference, compare_values
-from typelattice.fixing.kept_values import KeptValue, values_of
+from typelattice.fixing.comparison import ValueDifference, compare_values
+from typelattice.fixing.kept_values import KeptValue, list_bound_values
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 
 MAX_KEPT_NUMBERS = 1 << 14  # of one result that are kept
@@ -19,26 +19,33 @@ class StepValues(ValueChecks):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kept: dict[tuple[str, int, str], KeptValue] = {}
+        self.values: dict[tuple[str, int, str], KeptValue] = {}
 
     def check(
-        self, at: ValueWitness, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
+        self,
+        witness: ValueWitness,
+        name: str,
+        operands: Sequence[Any],
+        keywords: Mapping[str, Any],
+        result: Any,
     ) -> None:
         """Keep the first numbers of a result. One that holds no data is left out."""
         try:
             first = result.reshape(-1)[:MAX_KEPT_NUMBERS]
         except Exception:  # a library's own, for an object that is no array
             return
-        found = values_of({"result": first})
+        found = list_bound_values({"result": first})
         if found and name != "put":  # whose elements are not written yet
-            self.kept[at.module.file, at.written.line, name] = found["result"]
+            self.values[witness.module.file, witness.operation.line, name] = found["result"]
 
 
-def compare_step_values(before: Steps, after: Steps, to: DType) -> list[tuple[str, int, str, Difference]]:
+def compare_step_values(
+    old_steps: Steps, new_steps: Steps, widest_dtype: DType
+) -> list[tuple[str, int, str, ValueDifference]]:
     """List the steps that both runs have and whose values differ, with the largest error first."""
     found = [
-        (*key, compare_values({key[2]: before[key]}, {key[2]: after[key]}, to))
-        for key in before.keys() & after.keys()
+        (*key, compare_values({key[2]: old_steps[key]}, {key[2]: new_steps[key]}, widest_dtype))
+        for key in old_steps.keys() & new_steps.keys()
     ]
-    differ = [each for each in found if not each[3].is_none]
+    differ = [each for each in found if not each[3].is_equal]
     return sorted(differ, key=lambda each: (not each[3].reason, -each[3].relative, each[:3]))

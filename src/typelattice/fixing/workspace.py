@@ -16,11 +16,11 @@ from signal import SIGKILL
 from tempfile import TemporaryDirectory
 
 from typelattice.facts.libraries import libraries
-from typelattice.fixing.child import RunInChild
-from typelattice.fixing.kept_values import KeptValue, file_state, file_states, is_left_out
-from typelattice.fixing.program import Program
+from typelattice.fixing.kept_values import KeptValue, file_state, is_left_out, list_file_states
+from typelattice.fixing.program_to_run import ProgramToRun
 from typelattice.fixing.source import FixError
 from typelattice.fixing.step_values import Steps
+from typelattice.fixing.traced_run import TracedRun
 from typelattice.tracing.libraries import may_be_forked
 from typelattice.tracing.run_data.run import Run
 
@@ -28,7 +28,7 @@ MAX_FILES = 20_000
 MAX_BYTES = 500_000_000
 RUN_SECONDS = 600.0
 RUN_MAIN = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
-SERVE = "from typelattice.fixing.child import serve; serve()"
+SERVE = "from typelattice.fixing.traced_run import serve; serve()"
 PRELOADED = (
     ("typelattice.tracing.rewrite.syntax_tree",),
     ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.front.pytest_run"),
@@ -72,15 +72,15 @@ class Workspace:
     """The copy of a folder, and the program to be run in it.
 
     The first run has a process of its own from the start. The later ones are forks of one process, which has
-    imported what all of them need. `patched` and `placed` have the new contents of files outside and inside
-    the copy. `states` show whether a run has changed a file of the copy.
+    imported what all of them need. `outside_contents` and `inside_contents` have the new contents of files
+    outside and inside the copy. `states` show whether a run has changed a file of the copy.
     """
 
-    program: Program
+    program: ProgramToRun
     folder: Path
     forked: tuple[str, ...] = ()
-    patched: dict[str, bytes] = field(default_factory=dict)
-    placed: dict[str, bytes] = field(default_factory=dict)
+    outside_contents: dict[str, bytes] = field(default_factory=dict)
+    inside_contents: dict[str, bytes] = field(default_factory=dict)
     states: dict[str, tuple[int, int]] = field(default_factory=dict)
     server: subprocess.Popen[bytes] | None = None
     asserts: bool = True
@@ -88,7 +88,16 @@ class Workspace:
     def run(self, widen: bool = False, steps: bool = False) -> FinishedRun | FailedRun:
         """Run the program in a process of its own."""
         todo, out, printed, errors = files = self._list_run_files("ran.pickle")
-        todo.write_bytes(pickle.dumps(replace(self.program, widen=widen, steps=steps, patched=self.patched)))
+        todo.write_bytes(
+            pickle.dumps(
+                replace(
+                    self.program,
+                    has_wide_input=widen,
+                    records_steps=steps,
+                    replaced_contents=self.outside_contents,
+                )
+            )
+        )
         out.unlink(missing_ok=True)
         try:
             status = self.run_in_fork(files) if self.forked else self.run_in_process(files)
@@ -96,17 +105,17 @@ class Workspace:
             return FailedRun(f"it ran for more than {RUN_SECONDS:.0f} seconds")
         finally:
             self.restore_files()
-        ran: RunInChild | None = pickle.loads(out.read_bytes()) if out.is_file() else None
+        ran: TracedRun | None = pickle.loads(out.read_bytes()) if out.is_file() else None
         text = errors.read_text(encoding="utf-8", errors="replace")
         if ran is None or ran.status != 0 or status != 0:
             lines = text.strip().splitlines() or [f"it ended with status {status}"]
             return FailedRun(lines[-1][:300])
         if hasattr(os, "fork"):
             own = (libraries()[name].modules[0] for name in ran.run.systems if may_be_forked(name))
-            self.forked = (*PRELOADED[self.program.tests], *own)
+            self.forked = (*PRELOADED[self.program.runs_tests], *own)
         warnings = [line.partition("Warning: ") for line in text.splitlines() if "Warning: " in line]
         written = tuple(sorted(f"{kind.rpartition(' ')[2]}Warning: {text}" for kind, _, text in warnings))
-        output = "" if self.program.tests else printed.read_text(encoding="utf-8", errors="replace")
+        output = "" if self.program.runs_tests else printed.read_text(encoding="utf-8", errors="replace")
         return FinishedRun(
             ran.run, ran.values, output, ran.warnings or written, ran.tests, ran.failures, ran.steps
         )
@@ -114,10 +123,10 @@ class Workspace:
     def measure_cost(self) -> RunCost | None:
         """Run the program without the tracer; return None if it fails or takes too long."""
         todo, out, *_ = files = self._list_run_files("cost")
-        todo.write_bytes(pickle.dumps(replace(self.program, patched=self.patched)))
+        todo.write_bytes(pickle.dumps(replace(self.program, replaced_contents=self.outside_contents)))
         out.unlink(missing_ok=True)
         with suppress(subprocess.TimeoutExpired):
-            if self.run_in_process(files, "plain_run") == 0 and out.is_file():
+            if self.run_in_process(files, "measured_run") == 0 and out.is_file():
                 seconds, peak = out.read_text(encoding="ascii").split()
                 self.restore_files()
                 return RunCost(float(seconds), int(peak))
@@ -127,15 +136,15 @@ class Workspace:
     def restore_files(self) -> None:
         """Take back what a run did to files of the copy, so that no run reads the results of another."""
         root = self.program.root
-        now = file_states(root)
+        now = list_file_states(root)
         for path in now.keys() - self.states.keys():
             os.unlink(path)
         for path, state in self.states.items():
             if now.get(path) == state:
                 continue
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            if path in self.placed:
-                Path(path).write_bytes(self.placed[path])
+            if path in self.inside_contents:
+                Path(path).write_bytes(self.inside_contents[path])
             else:
                 _copy_file(str(self.program.original / Path(path).relative_to(root)), path)
             self.states[path] = file_state(path)
@@ -151,9 +160,9 @@ class Workspace:
         """
         if Path(os.path.realpath(file)).is_relative_to(self.program.root):
             Path(file).write_bytes(content)
-            self.placed[file], self.states[file] = content, file_state(file)
+            self.inside_contents[file], self.states[file] = content, file_state(file)
         else:
-            self.patched[file] = content
+            self.outside_contents[file] = content
 
     @property
     def inside(self) -> Path:
@@ -171,7 +180,7 @@ class Workspace:
         self.close()
         self.asserts, self.forked = asserts, ()
 
-    def run_in_process(self, files: Sequence[Path], module: str = "child") -> int:
+    def run_in_process(self, files: Sequence[Path], module: str = "traced_run") -> int:
         """Run the program in a new process, by a module of this package; return its exit status."""
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
@@ -215,7 +224,7 @@ def _make_environment() -> dict[str, str]:
 
 
 @contextmanager
-def open_workspace(program: Program) -> Iterator[Workspace]:
+def open_workspace(program: ProgramToRun) -> Iterator[Workspace]:
     """Copy the folder of a program; `root` of the program is put in its place. Raises FixError."""
     original = program.original
     files = bytes_ = 0
@@ -231,11 +240,11 @@ def open_workspace(program: Program) -> Iterator[Workspace]:
         copytree(original, root, symlinks=True, ignore=_list_ignored, copy_function=_copy_file)
         target = (
             program.target
-            if program.as_module or program.tests
+            if program.as_module or program.runs_tests
             else str(root / Path(program.target).relative_to(original))
         )
         place = Workspace(replace(program, root=root, target=target), Path(os.path.realpath(folder)))
-        place.states = file_states(root)
+        place.states = list_file_states(root)
         try:
             yield place
         finally:

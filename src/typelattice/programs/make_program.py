@@ -14,7 +14,7 @@ from typelattice.engine.system import System
 from typelattice.facts.operations import Operation
 from typelattice.programs.program import Program
 from typelattice.programs.source.quiet_parser import parse
-from typelattice.programs.source.read_source import LONGEST_SOURCE, read
+from typelattice.programs.source.read_source import MAX_SOURCE_CHARS, read
 from typelattice.programs.symbols.symbol_namespace import Symbols
 
 IN_NO_OPERAND = re.compile(r"[][(){}]|.([+*/%&|^<>@]|==)")  # NumPy's dtypes may begin with an operator: '<i4'
@@ -39,12 +39,12 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     float16
     """
     systems = [x for x in operands if isinstance(x, System)]
-    operands, own = tuple(x for x in operands if not isinstance(x, System)), own_operations(systems)
+    operands, own = tuple(x for x in operands if not isinstance(x, System)), custom_operations(systems)
     if not isinstance(what, str):
         return program_of_function(what, operands, bound, own)
     if operands:
         raise ProgramError("operands by position go with a function that is called; name them: x='int8'")
-    in_file = IN_FILE.fullmatch(what) if len(what) < LONGEST_SOURCE else None
+    in_file = IN_FILE.fullmatch(what) if len(what) < MAX_SOURCE_CHARS else None
     file = what.removesuffix(":")
     if file.endswith(".py") and "\n" not in file and Path(file).is_file():
         raise ProgramError(f"{file} is a file; say which function of it is meant: {file}:name")
@@ -57,7 +57,7 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
     return Program(tuple(builder.steps), tuple(results), what.strip())
 
 
-def own_operations(systems: Iterable[System]) -> dict[str, Operation]:
+def custom_operations(systems: Iterable[System]) -> dict[str, Operation]:
     """Return the operations that the files of systems define. Raise ProgramError if two differ in one."""
     found: dict[str, Operation] = {}
     for system in systems:
@@ -70,11 +70,11 @@ def own_operations(systems: Iterable[System]) -> dict[str, Operation]:
 def program_of_function(
     function: Callable[..., object],
     operands: Sequence[object],
-    named: Mapping[str, object],
-    own: Mapping[str, Operation],
+    keywords: Mapping[str, object],
+    custom_operations: Mapping[str, Operation],
 ) -> Program:
-    """Call a function with symbols to make a program of it; `own` are operations that systems define."""
-    xp = Symbols(own)
+    """Call a function with symbols to make a program of it; systems define the custom operations."""
+    xp = Symbols(custom_operations)
     taken = list(operands)
     try:
         names = [*inspect.signature(function).parameters]
@@ -82,7 +82,7 @@ def program_of_function(
         names = []
     names += [f"x{i}" for i in range(len(names), len(taken))]
     args = [_make_symbol(xp, name, x) for name, x in zip(names, taken, strict=False)]
-    found = function(*args, **{name: _make_symbol(xp, name, x) for name, x in named.items()})
+    found = function(*args, **{name: _make_symbol(xp, name, x) for name, x in keywords.items()})
     results = found if isinstance(found, (tuple, list)) else (found,)
     if not results or any(x is None for x in results):
         raise ProgramError(f"{getattr(function, '__name__', 'it')} returns nothing; end it with return")
@@ -101,7 +101,7 @@ def file_of(text: str) -> str | None:
     >>> file_of("models/f.py:softmax"), file_of("x + y")
     ('models/f.py', None)
     """
-    in_file = IN_FILE.fullmatch(text) if len(text) < LONGEST_SOURCE else None
+    in_file = IN_FILE.fullmatch(text) if len(text) < MAX_SOURCE_CHARS else None
     return in_file[1] if in_file else None
 
 
@@ -117,7 +117,7 @@ def is_program(text: str) -> bool:
     if file_of(text) is not None:
         return True
     try:
-        lines = parse(text[:LONGEST_SOURCE].strip()).body
+        lines = parse(text[:MAX_SOURCE_CHARS].strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return IN_NO_OPERAND.search(text) is not None
     made_of = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Subscript)
@@ -130,9 +130,11 @@ def is_program(text: str) -> bool:
 
 def _read_text_file(path: Path) -> str:
     """Return the text of a file. Raises FileError, ProgramError."""
-    data = read_bytes(path, LONGEST_SOURCE + 1)
-    if len(data) > LONGEST_SOURCE:
-        raise ProgramError(f"{path.name}: larger than {LONGEST_SOURCE:,} bytes; take the function out of it")
+    data = read_bytes(path, MAX_SOURCE_CHARS + 1)
+    if len(data) > MAX_SOURCE_CHARS:
+        raise ProgramError(
+            f"{path.name}: larger than {MAX_SOURCE_CHARS:,} bytes; take the function out of it"
+        )
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as e:

@@ -21,16 +21,16 @@ from typelattice.programs.json.read import read_json
 from typelattice.programs.json.write import write_program
 from typelattice.programs.program_text import text
 from typelattice.programs.replay.divergences import Divergences, find_divergences
-from typelattice.programs.replay.explicit import check, explicit
 from typelattice.programs.replay.implicit_casts import ImplicitCast, implicit_casts
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.programs.replay.replay import replay
 from typelattice.programs.replay.run_on_arrays import run
+from typelattice.programs.replay.write_out_casts import check_no_implicit_cast, write_out_casts
 
 if TYPE_CHECKING:
     from typelattice.recorded.recorded_answer import RecordedAnswer
 
-LARGEST_MODEL = 2**31  # bytes: more than a protocol buffer may have
+MAX_MODEL_BYTES = 2**31  # bytes: more than a protocol buffer may have
 AnySystem = System | str | os.PathLike[str]
 
 
@@ -84,7 +84,7 @@ class Replay(Sequence[Outcome], Viewed):
     def refusals(self) -> tuple[tuple[Step, Outcome], ...]:
         """The steps that the system refuses; those that need them are not reached."""
         pairs = zip(self.program.steps, self.outcomes, strict=True)
-        return tuple((step, outcome) for step, outcome in pairs if outcome.refused)
+        return tuple((step, outcome) for step, outcome in pairs if outcome.is_refused)
 
     @property
     def departures(self) -> tuple[tuple[Step, RecordedAnswer], ...]:
@@ -107,7 +107,7 @@ class Replay(Sequence[Outcome], Viewed):
             where = f"  ({step.location})" if step.location else ""
             why = f": {outcome.reason}" if outcome.reason else ""
             did = f"; {seen.library} {describe_answer(seen)}" if (seen := outcome.recorded_departure) else ""
-            lines.append(f"{step.text}: {outcome.marked}{why}{did}{where}")
+            lines.append(f"{step.text}: {outcome.text_with_mark}{why}{did}{where}")
         if any(outcome.never_asked for outcome in self.outcomes):
             lines.append(NEVER_ASKED_NOTE)
         return "\n".join(lines)
@@ -192,12 +192,12 @@ class Program(Viewed):
             t4: "float32" = t2 * t3
             return t4
         """
-        steps, results = explicit(self.steps, self.results, self.under(system).outcomes)
+        steps, results = write_out_casts(self.steps, self.results, self.under(system).outcomes)
         return Program(steps, results, self.source)
 
     def check(self) -> None:
         """Raise ProgramError if an implicit cast is left. After `explicit` there is none."""
-        check(self.steps)
+        check_no_implicit_cast(self.steps)
 
     def run(self, xp: object, /, **given: object) -> object:
         """Compute the program with an array-API namespace. Return its result, or a tuple of several results.
@@ -251,7 +251,7 @@ class Program(Viewed):
         """
         file = isinstance(model, (str, os.PathLike))
         name = Path(model).name if file else "it"
-        data = read_bytes(Path(model), LARGEST_MODEL) if file else model
+        data = read_bytes(Path(model), MAX_MODEL_BYTES) if file else model
         steps, results = _find_target("onnx_reading", "onnx").read(data, name)
         return cls(steps, results, name if file else "")
 

@@ -49,9 +49,9 @@ def text(steps: Sequence[Step], results: Sequence[int]) -> str:
     return "\n".join([f"def program({inputs}):", *lines, f"    return {given}"])
 
 
-def input_text(given: Operand | str, shape: Shape | None) -> str:
+def input_text(described_operand: Operand | str, shape: Shape | None) -> str:
     """Return an input as an operand string with its shape: what `typelattice.program` takes for it."""
-    plain = str(given)
+    plain = str(described_operand)
     if not shape or plain.partition(":")[0] != plain.removesuffix(":weak"):
         return plain
     name, _, weak = plain.partition(":")

@@ -8,7 +8,7 @@ from typelattice.rendering.diagram import DrawingError
 from typelattice.rendering.dot import dot
 from typelattice.rendering.drawing_svg import path, svg
 from typelattice.rendering.json import document
-from typelattice.rendering.layered import Placed, Rect
+from typelattice.rendering.layered import PlacedDiagram, Rect
 from typelattice.rendering.link_routes import route_links
 from typelattice.rendering.mermaid import mermaid
 from typelattice.rendering.text_drawing import sketch
@@ -26,7 +26,7 @@ class Drawing:
     """
 
     name: str
-    placed: Placed
+    placed: PlacedDiagram
 
     @property
     def svg(self) -> str:
@@ -72,12 +72,12 @@ class Drawing:
             "nodes": [
                 {
                     "id": n.vertex.id, "label": n.vertex.label, "kind": n.vertex.kind,
-                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect_data(n.at),
+                    "marks": list(n.vertex.marks), "title": n.vertex.title, **_rect_data(n.rect),
                 }
                 for n in p.nodes
             ],
             "boxes": [
-                {"id": f"box {i}", "members": list(b.members), "kind": b.kind, **_rect_data(b.at)}
+                {"id": f"box {i}", "members": list(b.members), "kind": b.kind, **_rect_data(b.rect)}
                 for i, b in enumerate(p.boxes)
             ],
             "edges": [
@@ -109,8 +109,8 @@ class Drawing:
         return self.svg
 
     def _repr_html_(self) -> str:
-        return f'<div style="overflow-x:auto">{svg(self.placed, within=True)}</div>'
+        return f'<div style="overflow-x:auto">{svg(self.placed, is_embedded=True)}</div>'
 
 
-def _rect_data(at: Rect) -> dict[str, float]:
-    return {"x": at.x, "y": at.y, "width": at.width, "height": at.height}
+def _rect_data(rect: Rect) -> dict[str, float]:
+    return {"x": rect.x, "y": rect.y, "width": rect.width, "height": rect.height}

@@ -13,7 +13,7 @@ from itertools import pairwise
 from textwrap import wrap
 
 from typelattice.rendering.grid import printable
-from typelattice.rendering.layered import LINE, Edge, Node, NodeGroup, Placed, Point, Rect
+from typelattice.rendering.layered import LINE, Edge, NodeGroup, PlacedDiagram, PlacedNode, Point, Rect
 from typelattice.rendering.link_routes import route_links
 from typelattice.rendering.style import GROUND, STYLE
 
@@ -25,31 +25,33 @@ NARROWEST = 480.0  # that notes may be folded to
 BADGE = 8.0  # radius
 
 
-def svg(drawn: Placed, within: bool = False) -> str:
-    """Write a drawing as SVG text; `within` a page it has no background, and takes the page's colour."""
-    left = MARGIN + (SIDE if drawn.rows else 0)
-    title = drawn.diagram.title
-    wide = max(left + drawn.width + MARGIN, NARROWEST, len(printable(title)) * TITLE_LETTER + 2 * MARGIN)
-    notes = [row for note in drawn.diagram.notes for row in _fold_note(note, wide - 2 * MARGIN)]
+def svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
+    """Write a drawing as SVG text; one that is embedded in a page has no background."""
+    left = MARGIN + (SIDE if placed_diagram.rows else 0)
+    title = placed_diagram.diagram.title
+    wide = max(
+        left + placed_diagram.width + MARGIN, NARROWEST, len(printable(title)) * TITLE_LETTER + 2 * MARGIN
+    )
+    notes = [row for note in placed_diagram.diagram.notes for row in _fold_note(note, wide - 2 * MARGIN)]
     top = MARGIN + (TITLE if title else 0)
-    high = top + drawn.height + MARGIN + (len(notes) * NOTE + MARGIN / 2 if notes else 0)
-    below = top + drawn.height + MARGIN
-    alone = "" if within else " tl-alone"
+    high = top + placed_diagram.height + MARGIN + (len(notes) * NOTE + MARGIN / 2 if notes else 0)
+    below = top + placed_diagram.height + MARGIN
+    alone = "" if is_embedded else " tl-alone"
     size = f'width="{wide:g}" height="{high:g}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tl-drawing{alone}" role="img"',
         f' {size} viewBox="0 0 {wide:g} {high:g}">',
-        f"<title>{_text(title or f'a drawing of {len(drawn.nodes)} nodes')}</title>",
-        f"<style>{STYLE}{'' if within else GROUND}</style>",
-        "" if within else f'<rect class="tl-ground" {size}/>',
+        f"<title>{_text(title or f'a drawing of {len(placed_diagram.nodes)} nodes')}</title>",
+        f"<style>{STYLE}{'' if is_embedded else GROUND}</style>",
+        "" if is_embedded else f'<rect class="tl-ground" {size}/>',
         _line("tl-title", MARGIN, MARGIN + 12, title) if title else "",
         f'<g transform="translate({left:g} {top:g})">',
-        *(_line("tl-row", -SIDE, y + 4, name) for name, y in drawn.rows if name),
-        *(_box(b) for b in drawn.boxes),
-        *(_edge(e) for e in sorted(drawn.edges, key=lambda e: "way" in e.arrow.marks)),
-        *(_node(n) for n in drawn.nodes),
-        *_links(drawn),
-        *(_badge(e) for e in drawn.edges if e.arrow.badge),
+        *(_line("tl-row", -SIDE, y + 4, name) for name, y in placed_diagram.rows if name),
+        *(_box(b) for b in placed_diagram.boxes),
+        *(_edge(e) for e in sorted(placed_diagram.edges, key=lambda e: "way" in e.arrow.marks)),
+        *(_node(n) for n in placed_diagram.nodes),
+        *_links(placed_diagram),
+        *(_badge(e) for e in placed_diagram.edges if e.arrow.badge),
         "</g>",
         *(_line("tl-note", MARGIN, below + NOTE * i, note) for i, note in enumerate(notes, 1)),
         "</svg>",
@@ -71,11 +73,11 @@ def path(points: Sequence[Point]) -> str:
 
 
 def _box(box: NodeGroup) -> str:
-    return _rect(box.at, f"tl-box tl-{box.kind or 'plain'}", 6)
+    return _rect(box.rect, f"tl-box tl-{box.kind or 'plain'}", 6)
 
 
-def _node(node: Node) -> str:
-    v, at = node.vertex, node.at
+def _node(node: PlacedNode) -> str:
+    v, at = node.vertex, node.rect
     lines = v.label.split("\n")
     first = at.y - (len(lines) - 1) * LINE / 2 + 4.5
     texts = "".join(_line("tl-label", at.x, first + i * LINE, line) for i, line in enumerate(lines))
@@ -86,9 +88,9 @@ def _node(node: Node) -> str:
     return f'<g class="tl-node{_classes(v.marks)}" data-id="{_text(v.id)}">{title}{inner}{texts}{corner}</g>'
 
 
-def _corner(at: Rect) -> str:
+def _corner(rect: Rect) -> str:
     """Return a small cross at the upper right, of a node that something is refused with."""
-    x, y = at.right, at.y - at.height / 2
+    x, y = rect.right, rect.y - rect.height / 2
     cross = f"M {x - 2:g} {y - 2:g} l 4 4 m -4 0 l 4 -4"
     return f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="4.5"/><path class="tl-cross" d="{cross}"/>'
 
@@ -120,8 +122,8 @@ def _sign(x: float, y: float, text: str) -> str:
     )
 
 
-def _links(drawn: Placed) -> Iterator[str]:
-    for link, lines, (x, y) in route_links(drawn):
+def _links(placed_diagram: PlacedDiagram) -> Iterator[str]:
+    for link, lines, (x, y) in route_links(placed_diagram):
         title = f"<title>{_text(link.title)}</title>" if link.title else ""
         drawn_lines = "".join(f'<path class="tl-link" d="{d}"/>' for d in lines)
         sign = _sign(x, y, SIGNS.get(link.mark, "")) if link.mark in SIGNS else ""
@@ -131,10 +133,10 @@ def _links(drawn: Placed) -> Iterator[str]:
 SIGNS = {"tie": "=", "fork": "×", "refusal": "×"}
 
 
-def _rect(at: Rect, classes: str, rounded: float) -> str:
+def _rect(rect: Rect, classes: str, rounded: float) -> str:
     return (
-        f'<rect class="{classes}" x="{at.left:g}" y="{at.y - at.height / 2:g}" width="{at.width:g}" '
-        f'height="{at.height:g}" rx="{rounded:g}"/>'
+        f'<rect class="{classes}" x="{rect.left:g}" y="{rect.y - rect.height / 2:g}" width="{rect.width:g}" '
+        f'height="{rect.height:g}" rx="{rounded:g}"/>'
     )
 
 

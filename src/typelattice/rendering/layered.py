@@ -47,11 +47,11 @@ class Rect:
 
 
 @frozen()
-class Node:
+class PlacedNode:
     """A vertex where it is drawn."""
 
     vertex: Vertex
-    at: Rect
+    rect: Rect
 
 
 @frozen()
@@ -60,7 +60,7 @@ class NodeGroup:
 
     members: tuple[str, ...]
     kind: str
-    at: Rect
+    rect: Rect
 
 
 @frozen()
@@ -77,13 +77,13 @@ class Edge:
 
 
 @frozen()
-class Placed:
+class PlacedDiagram:
     """A diagram with coordinates, in pixels from the upper left, and how many arrows cross."""
 
     diagram: Diagram
     width: float
     height: float
-    nodes: tuple[Node, ...]
+    nodes: tuple[PlacedNode, ...]
     boxes: tuple[NodeGroup, ...]
     edges: tuple[Edge, ...]
     rows: tuple[tuple[str, float], ...]
@@ -96,7 +96,7 @@ class Placed:
         edges: Callable[[Edge], tuple[str, ...]],
         links: Sequence[Link],
         notes: Sequence[str],
-    ) -> Placed:
+    ) -> PlacedDiagram:
         """Return the drawing with further marks on nodes and edges, and another title, links and notes."""
         shown = tuple(
             replace(n, vertex=replace(n.vertex, marks=(*n.vertex.marks, *nodes.get(n.vertex.id, ()))))
@@ -113,11 +113,11 @@ class Placed:
         return replace(placed, diagram=diagram)
 
 
-def lay_out(diagram: Diagram) -> Placed:
+def lay_out(diagram: Diagram) -> PlacedDiagram:
     """Return a diagram with coordinates.
 
     >>> drawn = lay_out(Diagram("", (Vertex("a", "a"), Vertex("b", "b")), (Arrow("a", "b"),)))
-    >>> [(n.vertex.id, n.at.x, n.at.y) for n in drawn.nodes], drawn.crossings
+    >>> [(n.vertex.id, n.rect.x, n.rect.y) for n in drawn.nodes], drawn.crossings
     ([('a', 20.0, 13.0), ('b', 90.0, 13.0)], 0)
     """
     groups = boxes(diagram)
@@ -142,7 +142,7 @@ def lay_out(diagram: Diagram) -> Placed:
         for i, (width, high, _) in enumerate(inner)
     ]
     nodes = tuple(
-        Node(known[each], Rect(at[i].x + dx, at[i].y + dy, width, high))
+        PlacedNode(known[each], Rect(at[i].x + dx, at[i].y + dy, width, high))
         for i, group in enumerate(groups)
         for each, (dx, dy, width, high) in zip(group, inner[i][2], strict=True)
     )
@@ -150,7 +150,7 @@ def lay_out(diagram: Diagram) -> Placed:
     shared = tuple(
         NodeGroup(group, known[group[0]].kind, at[i]) for i, group in enumerate(groups) if len(group) > 1
     )
-    return Placed(
+    return PlacedDiagram(
         diagram,
         round(max((right for _, right in spans), default=0.0), 1),
         round(max((r.y + r.height / 2 for r in at), default=0.0), 1),
@@ -208,17 +208,18 @@ def _columns(wide: Sequence[float], hops: Sequence[Sequence[tuple[float, float]]
 
 def _edge(
     way: Sequence[int], groups: Sequence[tuple[str, ...]], arrows: Mapping[tuple[int, int], Arrow],
-    at: Sequence[Rect], column: Sequence[int], spans: Sequence[tuple[float, float]], level: Sequence[float],
+    rects: Sequence[Rect], column: Sequence[int], spans: Sequence[tuple[float, float]],
+    level: Sequence[float],
 ) -> Edge:  # fmt: skip
     """Route an arrow from its source to its target.
 
     It leaves the column of its source, and runs level through each column that it passes.
     """
     a, b = way[0], way[-1]
-    points = [(at[a].right, at[a].y), (spans[column[a]][1], at[a].y)]
+    points = [(rects[a].right, rects[a].y), (spans[column[a]][1], rects[a].y)]
     for step, bend in enumerate(way[1:-1], column[a] + 1):
         points += [(spans[step][0], level[bend]), (spans[step][1], level[bend])]
-    points += [(spans[column[b]][0], at[b].y), (at[b].left, at[b].y)]
+    points += [(spans[column[b]][0], rects[b].y), (rects[b].left, rects[b].y)]
     if (a, b) not in arrows:  # it was turned round, since it leads in a circle
         a, b = b, a
         points.reverse()

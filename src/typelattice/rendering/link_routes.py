@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from typelattice.rendering.diagram import Link
-from typelattice.rendering.layered import Placed, Point, Rect
+from typelattice.rendering.layered import PlacedDiagram, Point, Rect
 
 FAR = 160.0  # pixels to the side, beyond which a line would cross the whole drawing
 STUB = 14.0
 BULGE = 26.0  # how far a link bends aside of what stands between its ends
 
 
-def route_links(drawn: Placed) -> Iterator[tuple[Link, list[str], Point]]:
+def route_links(placed_diagram: PlacedDiagram) -> Iterator[tuple[Link, list[str], Point]]:
     """Return each link with the `d` of the paths between its nodes, and the place of its sign."""
-    at = {n.vertex.id: n.at for n in drawn.nodes}
-    for link in drawn.diagram.links:
+    at = {n.vertex.id: n.rect for n in placed_diagram.nodes}
+    for link in placed_diagram.diagram.links:
         ends = sorted(link.nodes, key=lambda v: (at[v].y, at[v].x))
         lines, middle = list[str](), (0.0, 0.0)
         for a, b in pairwise(ends):
@@ -31,7 +31,7 @@ def route_links(drawn: Placed) -> Iterator[tuple[Link, list[str], Point]]:
         yield link, lines, middle
 
 
-def _between(a: Rect, b: Rect, others: list[Rect]) -> tuple[str, Point]:
+def _between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Point]:
     """Return a way from the one above to the one below, and its middle."""
     if abs(a.y - b.y) < 1:  # side by side: an arc above
         above_a, above_b = a.y - a.height / 2, b.y - b.height / 2
@@ -40,7 +40,9 @@ def _between(a: Rect, b: Rect, others: list[Rect]) -> tuple[str, Point]:
         line = f"M {a.x:g} {above_a:g} C {a.x:g} {peak:g} {b.x:g} {peak:g} {b.x:g} {above_b:g}"
         return line, (round((a.x + b.x) / 2, 1), round(top - BULGE * 0.75, 1))
     start, end = (a.x, a.y + a.height / 2), (b.x, b.y - b.height / 2)
-    blocked = abs(a.x - b.x) < 1 and any(r.left < a.x < r.right and start[1] < r.y < end[1] for r in others)
+    blocked = abs(a.x - b.x) < 1 and any(
+        r.left < a.x < r.right and start[1] < r.y < end[1] for r in other_rects
+    )
     if not blocked:
         middle = round((start[0] + end[0]) / 2, 1), round((start[1] + end[1]) / 2, 1)
         return f"M {start[0]:g} {start[1]:g} L {end[0]:g} {end[1]:g}", middle
@@ -49,14 +51,14 @@ def _between(a: Rect, b: Rect, others: list[Rect]) -> tuple[str, Point]:
     return line, (round((max(a.right, b.right) + 3 * aside) / 4, 1), round((a.y + b.y) / 2, 1))
 
 
-def _stubs(a: Rect, b: Rect, below: bool) -> tuple[str, Point]:
+def _stubs(a: Rect, b: Rect, is_below: bool) -> tuple[str, Point]:
     """Two short ends instead of a way, and the place of the sign: at the lower one, or at the upper one."""
     end_a, end_b = a.y + a.height / 2, b.y - b.height / 2
     line = f"M {a.x:g} {end_a:g} v {STUB:g} M {b.x:g} {end_b:g} v {-STUB:g}"
-    return line, (b.x, end_b - STUB) if below else (a.x, end_a + STUB)
+    return line, (b.x, end_b - STUB) if is_below else (a.x, end_a + STUB)
 
 
-def _ring(at: Rect) -> str:
+def _ring(rect: Rect) -> str:
     """Return a frame around the node that wins."""
-    left, top, wide, high = at.left - 4, at.y - at.height / 2 - 4, at.width + 8, at.height + 8
+    left, top, wide, high = rect.left - 4, rect.y - rect.height / 2 - 4, rect.width + 8, rect.height + 8
     return f"M {left:g} {top:g} h {wide:g} v {high:g} h {-wide:g} z"

@@ -64,7 +64,7 @@ def _end(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | Non
 
 
 def _baselines(
-    columns: Columns, high: Sequence[float], rows: Sequence[float], apart: Sequence[float]
+    columns: Columns, high: Sequence[float], rows: Sequence[float], distances: Sequence[float]
 ) -> dict[float, float]:
     """Return the middle of each row, where nodes of different rows and bends between them have space."""
     base = dict.fromkeys(rows, 0.0)
@@ -75,7 +75,7 @@ def _baselines(
             row = columns.row[v]
             if row is not None:
                 up, down = extent.get(row, (0.0, 0.0))
-                off = apart[v] - row * FAR
+                off = distances[v] - row * FAR
                 extent[row] = max(up, high[v] / 2 - off), max(down, off + high[v] / 2)
         there = sorted(extent)
         for i, upper in enumerate(there):
@@ -117,17 +117,17 @@ def _relax_heights(
     return at
 
 
-def _wish(columns: Columns, base: dict[float, float], at: Sequence[float], v: int) -> float:
+def _wish(columns: Columns, base: dict[float, float], heights: Sequence[float], v: int) -> float:
     row = columns.row[v]
     if row is not None and base:
         return base[row]
     near = [*columns.left[v], *columns.right[v]]
-    return sum(at[u] for u in near) / len(near) if near else at[v]
+    return sum(heights[u] for u in near) / len(near) if near else heights[v]
 
 
 def _place(
     columns: Columns, high: Sequence[float], order: Sequence[int], wishes: Sequence[float],
-    weights: Sequence[float], at: list[float],
+    weights: Sequence[float], heights: list[float],
 ) -> None:  # fmt: skip
     """Set the levels of a column as near to the wishes, by weight, as the space between nodes allows.
 
@@ -146,7 +146,7 @@ def _place(
     i = 0
     for block in blocks:
         for _ in range(block.size):
-            at[order[i]] = block.wish + offset[i]
+            heights[order[i]] = block.wish + offset[i]
             i += 1
 
 
@@ -157,33 +157,33 @@ def _space(columns: Columns, high: Sequence[float], upper: int, lower: int) -> f
 
 
 def _straighten(
-    columns: Columns, ways: Sequence[Sequence[int]], high: Sequence[float], at: list[float]
+    columns: Columns, ways: Sequence[Sequence[int]], high: Sequence[float], heights: list[float]
 ) -> None:
     """Let the bends of a long arrow follow the level it comes from, until something stands in its way."""
     place = {v: (order, i) for order in columns.order for i, v in enumerate(order)}
     for way in [*ways, *reversed(ways), *ways]:  # those first in line make room for the others
-        level, start = at[way[0]], 1
+        level, start = heights[way[0]], 1
         while start < len(way) - 1:
             low, top, end = -FAR * FAR, FAR * FAR, start
             while end < len(way) - 1:
-                upper, lower = _free(*place[way[end]], columns, high, at)
+                upper, lower = _free(*place[way[end]], columns, high, heights)
                 if max(low, upper) > min(top, lower):
                     break
                 low, top, end = max(low, upper), min(top, lower), end + 1
             end = max(end, start + 1)
-            if end == len(way) - 1 and low <= at[way[-1]] <= top:
-                level = at[way[-1]]  # straight into its target
+            if end == len(way) - 1 and low <= heights[way[-1]] <= top:
+                level = heights[way[-1]]  # straight into its target
             level = max(low, min(top, level))
             for bend in way[start:end]:
-                at[bend] = level
+                heights[bend] = level
             start = end
 
 
 def _free(
-    order: Sequence[int], i: int, columns: Columns, high: Sequence[float], at: Sequence[float]
+    order: Sequence[int], i: int, columns: Columns, high: Sequence[float], heights: Sequence[float]
 ) -> tuple[float, float]:
     """Between which levels a bend may lie, with its neighbours in its column as they are."""
-    upper = at[order[i - 1]] + _space(columns, high, order[i - 1], order[i]) if i else -FAR * FAR
+    upper = heights[order[i - 1]] + _space(columns, high, order[i - 1], order[i]) if i else -FAR * FAR
     beyond = i + 1 == len(order)
-    lower = FAR * FAR if beyond else at[order[i + 1]] - _space(columns, high, order[i], order[i + 1])
+    lower = FAR * FAR if beyond else heights[order[i + 1]] - _space(columns, high, order[i], order[i + 1])
     return upper, max(upper, lower)

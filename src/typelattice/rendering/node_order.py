@@ -17,7 +17,7 @@ from typelattice.rendering.node_columns import Edge
 SWEEPS = 6  # to and fro over the columns
 STARTS = 6  # initial orders; the one with the best end counts
 OUTWARD = 0.2  # of the way to the next row
-MOST_PAIRS = 40_000  # of neighbours compared, by which a large drawing is content with fewer starts
+MAX_COMPARED_PAIRS = 40_000  # of neighbours compared, by which a large drawing is content with fewer starts
 
 
 @frozen()
@@ -96,7 +96,7 @@ def untangle(columns: Columns) -> Columns:
                 best = Columns([list(e) for e in tried.order], tried.row, tried.right, tried.left)
             if tried.order == before:
                 break
-        if not fewest or pairs > MOST_PAIRS:
+        if not fewest or pairs > MAX_COMPARED_PAIRS:
             break
     return best
 
@@ -148,14 +148,14 @@ def _sweep(columns: Columns, forth: bool) -> int:
     return pairs
 
 
-def _sift(here: list[int], v: int, row: list[float | None], sides: Sequence[dict[int, list[int]]]) -> None:
+def _sift(column: list[int], v: int, row: list[float | None], sides: Sequence[dict[int, list[int]]]) -> None:
     """Move a node up or down to the place in its row's limits where its arrows cross the fewest others."""
-    at = here.index(v)
+    at = column.index(v)
     best, least, cost = at, 0, 0
     for way in (-1, 1):
         cost, i = 0, at + way
-        while 0 <= i < len(here):
-            u = here[i]
+        while 0 <= i < len(column):
+            u = column[i]
             mine, other = row[v], row[u]
             if mine is not None and other is not None and mine != other:
                 break
@@ -168,7 +168,7 @@ def _sift(here: list[int], v: int, row: list[float | None], sides: Sequence[dict
                 best, least = i, cost
             i += way
     if best != at:
-        here.insert(best, here.pop(at))
+        column.insert(best, column.pop(at))
 
 
 def _crossing(upper: Sequence[int], lower: Sequence[int]) -> int:

@@ -1,4 +1,5 @@
 """The layout of paragraphs: folded to a width, in colour or without."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -30,10 +31,11 @@ class Layout:
         """Return a line folded to the width that a margin leaves."""
         return "\n".join(" " * margin + row for row in _fold_line(line, self.width - margin))
 
-    def beside(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
+    def join_columns(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
         """Write a heading in a column of `stub` characters, with lines beside it; a longer one stands above.
 
-        >>> print(Layout().beside("casts", ["int8 to int16: loses nothing", "uint8 to int16: loses nothing"]))
+        >>> lines = ["int8 to int16: loses nothing", "uint8 to int16: loses nothing"]
+        >>> print(Layout().join_columns("casts", lines))
         casts         int8 to int16: loses nothing
                       uint8 to int16: loses nothing
         """

@@ -1,4 +1,5 @@
 """The width, colours and encoding of the standard streams; 80 plain columns without a terminal."""
+
 from __future__ import annotations
 
 import os
@@ -41,15 +42,15 @@ def _uses_colours() -> bool:
 class OutputError(TypelatticeError, OSError):
     """A standard stream that takes no text: it is closed, its disk is full, or nobody reads it.
 
-    `unread`: whether nobody reads it any more, which is nothing to complain of.
+    `is_unread`: True if nobody reads it any more, which is no error.
     """
 
-    def __init__(self, why: str, unread: bool = False) -> None:
-        super().__init__(f"cannot write to standard output: {why}")
-        self.unread = unread
+    def __init__(self, reason: str, is_unread: bool = False) -> None:
+        super().__init__(f"cannot write to standard output: {reason}")
+        self.is_unread = is_unread
 
 
-def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
+def print_output(paragraphs: Iterable[str], stream: TextIO | None) -> None:
     """Print what the stream can encode, and the rest as escapes. Raises OutputError if it takes no text."""
     if stream is None:  # Python's own are None where the descriptor was closed before it started
         raise OutputError("it is closed")
@@ -59,7 +60,7 @@ def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
                 encoding = getattr(stream, "encoding", None) or "utf-8"
                 stream.write(paragraph.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     except KeyboardInterrupt:
-        silence(stream)  # it may be a reader that does not read for which we waited
+        discard_output(stream)  # it may be a reader that does not read for which we waited
         raise
     finally:
         if not _is_closed(stream):  # whoever closed it, as a traced script may, has flushed it
@@ -67,10 +68,10 @@ def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
                 stream.flush()
 
 
-def complain(line: str) -> None:
+def print_error(line: str) -> None:
     """Print a line on standard error, if it can be written to."""
     with suppress(OutputError):
-        show([line], sys.stderr)
+        print_output([line], sys.stderr)
 
 
 def _is_closed(stream: TextIO) -> bool:
@@ -87,14 +88,14 @@ def _writing(stream: TextIO) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        silence(stream)
-        raise OutputError("nobody reads it", unread=True) from None
+        discard_output(stream)
+        raise OutputError("nobody reads it", is_unread=True) from None
     except (OSError, ValueError) as e:  # ValueError: it was closed meanwhile
-        silence(stream)
+        discard_output(stream)
         raise OutputError(getattr(e, "strerror", None) or "it is closed") from None
 
 
-def silence(stream: TextIO) -> None:
+def discard_output(stream: TextIO) -> None:
     """Discard what is left in a stream; else Python writes it at exit, fails, and reports that."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -121,11 +122,13 @@ def show_progress_of(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X
 def progress_bar() -> Callable[[int, int, str], None]:
     """Show how many calls are done and the name of the current one, on a terminal's standard error."""
 
-    def show_progress(done: int, of: int, what: str) -> None:
-        if done == of:
+    def show_progress(done_count: int, total: int, label: str) -> None:
+        if done_count == total:
             overwrite_line("")
-        elif done % max(1, of // 200) == 0:
-            full = BAR * done // max(of, 1)
-            overwrite_line(f"[{'#' * full}{'.' * (BAR - full)}] {done:,}/{of:,} {printable(what)[:20]}")
+        elif done_count % max(1, total // 200) == 0:
+            full = BAR * done_count // max(total, 1)
+            overwrite_line(
+                f"[{'#' * full}{'.' * (BAR - full)}] {done_count:,}/{total:,} {printable(label)[:20]}"
+            )
 
     return show_progress

@@ -5,10 +5,10 @@ from __future__ import annotations
 from textwrap import fill
 
 from typelattice.rendering.grid import printable
-from typelattice.rendering.layered import Node, Placed
+from typelattice.rendering.layered import PlacedDiagram, PlacedNode
 
 
-def sketch(drawn: Placed, width: int = 80) -> str:
+def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
     """Return a drawing in lines of text; a wider one goes on below.
 
     >>> from typelattice.rendering.diagram import Arrow, Diagram, Vertex
@@ -17,18 +17,22 @@ def sketch(drawn: Placed, width: int = 80) -> str:
     >>> print(sketch(lay_out(Diagram("", nodes, (Arrow("a", "b"), Arrow("b", "c"))))))
     a -> b -> c
     """
-    levels = sorted({n.at.y for n in drawn.nodes})
-    lefts = sorted({n.at.left for n in drawn.nodes})
-    label = {n.vertex.id: _label(n) for n in drawn.nodes}
-    wide = [max(len(label[n.vertex.id]) for n in drawn.nodes if n.at.left == left) for left in lefts]
+    levels = sorted({n.rect.y for n in placed_diagram.nodes})
+    lefts = sorted({n.rect.left for n in placed_diagram.nodes})
+    label = {n.vertex.id: _label(n) for n in placed_diagram.nodes}
+    wide = [
+        max(len(label[n.vertex.id]) for n in placed_diagram.nodes if n.rect.left == left) for left in lefts
+    ]
     starts = [sum(w + 4 for w in wide[:i]) for i in range(len(wide))]
-    stub = max((len(name) for name, _ in drawn.rows), default=-2) + 2
-    at = {n.vertex.id: (levels.index(n.at.y), starts[lefts.index(n.at.left)]) for n in drawn.nodes}
+    stub = max((len(name) for name, _ in placed_diagram.rows), default=-2) + 2
+    at = {
+        n.vertex.id: (levels.index(n.rect.y), starts[lefts.index(n.rect.left)]) for n in placed_diagram.nodes
+    }
     canvas = [[" "] * (sum(wide) + 4 * len(wide)) for _ in levels]
     for v, (line, start) in at.items():
         canvas[line][start : start + len(label[v])] = label[v]
     others: dict[str, list[str]] = {}
-    for e in drawn.edges:
+    for e in placed_diagram.edges:
         for a in e.sources:
             for b in e.targets:
                 (line, start), (there, end) = at[a], at[b]
@@ -37,18 +41,18 @@ def sketch(drawn: Placed, width: int = 80) -> str:
                     canvas[line][start : end - 1] = f"{'-' * (end - start - 2)}>"
                 else:
                     others.setdefault(label[a], []).append(label[b])
-    names = {y: name for name, y in drawn.rows}
+    names = {y: name for name, y in placed_diagram.rows}
     rows = [
         f"{names.get(y, ''):{stub}}{''.join(line)}".rstrip() for y, line in zip(levels, canvas, strict=True)
     ]
     listed = [f"{a} -> {', '.join(bs)}" for a, bs in others.items()]
     notes = [
         fill(printable(note), width, subsequent_indent="  ", break_on_hyphens=False)
-        for note in drawn.diagram.notes
+        for note in placed_diagram.diagram.notes
     ]
     further = fill("; ".join(listed), width, initial_indent="also  ", subsequent_indent="      ")
     parts = (
-        printable(drawn.diagram.title),
+        printable(placed_diagram.diagram.title),
         _blocks(rows, width, stub),
         further if listed else "",
         "\n".join(notes),
@@ -56,7 +60,7 @@ def sketch(drawn: Placed, width: int = 80) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _label(node: Node) -> str:
+def _label(node: PlacedNode) -> str:
     """Return the label of a node in text; signs show how it stands out."""
     marks = node.vertex.marks
     text = printable(" ".join(node.vertex.label.split("\n")))

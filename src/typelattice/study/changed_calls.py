@@ -1,4 +1,5 @@
 """The changes from one system to another over all operations: the calls that change, and an example."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,49 +23,51 @@ Calls = Mapping[str, Mapping[tuple[str, ...], str]]  # answers by operation and 
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CallChange:
     """A call that two systems answer differently."""
 
     operands: tuple[str, ...]
-    before: str
-    after: str
+    old_answer: str
+    new_answer: str
 
     def __str__(self) -> str:
-        return f"{', '.join(self.operands)}: {self.before} -> {self.after}"
+        return f"{', '.join(self.operands)}: {self.old_answer} -> {self.new_answer}"
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """All changes from one system to another, by operation.
 
-    `compared` counts the calls of each operation, changed or not. `before` and `after` name the two systems.
-    `recorded` is True if both libraries were asked; otherwise a rule answers calls that were never asked.
+    `call_counts` counts the calls of each operation, changed or not. `old_name` and `new_name` name the two
+    systems. `is_recorded` is True if both libraries were asked; otherwise a rule answers calls that were
+    never asked.
     """
 
-    before: str
-    after: str
-    compared: Mapping[str, int]
-    changed: Mapping[str, tuple[Change, ...]]
-    recorded: bool
+    old_name: str
+    new_name: str
+    call_counts: Mapping[str, int]
+    changes_by_operation: Mapping[str, tuple[CallChange, ...]]
+    is_recorded: bool
 
     def __str__(self) -> str:
         """`75 of 527 calls differ, in 3 of 9 operations`."""
-        calls = f"{sum(map(len, self.changed.values())):,} of {sum(self.compared.values()):,} calls differ"
-        return f"{calls}, in {len(self.changed)} of {len(self.compared)} operations"
+        changed = sum(map(len, self.changes_by_operation.values()))
+        calls = f"{changed:,} of {sum(self.call_counts.values()):,} calls differ"
+        return f"{calls}, in {len(self.changes_by_operation)} of {len(self.call_counts)} operations"
 
     def grid(self) -> Grid:
         """List the operations in which calls differ, most changed first, with counts and examples."""
-        ranked = sorted(self.changed.items(), key=lambda item: -len(item[1]))
+        ranked = sorted(self.changes_by_operation.items(), key=lambda item: -len(item[1]))
         cells = [
-            (Cell(f"{len(found):,}"), Cell(f"{self.compared[op]:,}"), Cell(str(_telling(found))))
+            (Cell(f"{len(found):,}"), Cell(f"{self.call_counts[op]:,}"), Cell(str(_choose_example(found))))
             for op, found in ranked
         ]
         how = "a rule answers what was never asked"
-        if self.recorded:
+        if self.is_recorded:
             how = "calls that both libraries were asked"
         columns = tuple(map(Cell, ("differ", "of", "for example")))
         rows = tuple(Cell(op) for op, _ in ranked)
-        title = f"all operations: {self.before}, then {self.after}"
+        title = f"all operations: {self.old_name}, then {self.new_name}"
         return Grid(title, columns, rows, tuple(cells), (f"{self}: {how}",))
 
 
@@ -75,7 +78,7 @@ def changes(a: System, b: System) -> Changes:
 
     >>> from typelattice import system
     >>> found = changes(system("numpy1"), system("numpy"))
-    >>> {change.before: change.after for change in found.changed["add"]}["float64"]
+    >>> {change.old_answer: change.new_answer for change in found.changes_by_operation["add"]}["float64"]
     'float32'
     """
     recordings = [open_recording(s.name) for s in (a, b) if recording_of(s) is not None]
@@ -84,18 +87,18 @@ def changes(a: System, b: System) -> Changes:
     return changes_between(_name(a), before, _name(b), after, recorded is not None)
 
 
-def changes_between(before: str, then: Calls, after: str, now: Calls, recorded: bool = True) -> Changes:
-    """Find the changes between answers to the same calls; `before` and `after` name who gave them."""
+def changes_between(old_name: str, then: Calls, new_name: str, now: Calls, recorded: bool = True) -> Changes:
+    """Find the changes between answers to the same calls; `old_name` and `new_name` name who gave them."""
     compared: dict[str, int] = {}
-    changed: dict[str, tuple[Change, ...]] = {}
+    changed: dict[str, tuple[CallChange, ...]] = {}
     for op, answers in then.items():
         common = [operands for operands in answers if operands in now.get(op, {})]
-        found = (Change(operands, answers[operands], now[op][operands]) for operands in common)
+        found = (CallChange(operands, answers[operands], now[op][operands]) for operands in common)
         if common:
             compared[op] = len(common)
-        if differing := tuple(change for change in found if change.before != change.after):
+        if differing := tuple(change for change in found if change.old_answer != change.new_answer):
             changed[op] = differing
-    return Changes(before, after, compared, changed, recorded)
+    return Changes(old_name, new_name, compared, changed, recorded)
 
 
 def list_recorded_calls(recording: Recording) -> Calls:
@@ -150,12 +153,12 @@ def _recorded_or_predicted(p: Promotion) -> str:
     return REFUSED if p.dtype is None else f"{p.dtype}{'*' * p.weak}"
 
 
-def _telling(found: Iterable[Change]) -> Change:
+def _choose_example(changes: Iterable[CallChange]) -> CallChange:
     """Choose the change to show: prefer operands without a value, then arrays, then a short text."""
 
-    def strangeness(change: Change) -> tuple[int, int, int]:
+    def strangeness(change: CallChange) -> tuple[int, int, int]:
         tiers = [parse_operand(operand) for operand in change.operands]
         valued = sum(o.value is not None for o in tiers)
         return valued, sum(o.tier != "array" for o in tiers), len(str(change))
 
-    return min(found, key=strangeness)
+    return min(changes, key=strangeness)

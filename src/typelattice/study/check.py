@@ -10,9 +10,9 @@ from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines
 from typelattice.facts.dtypes import DType, Kind, Node, Weak, sort_key
 from typelattice.files.reader import system as find_system
-from typelattice.study.criteria import SHOWN, Criteria, criteria
+from typelattice.study.jep9407_criteria import MAX_SHOWN_PAIRS, Criteria, criteria
 from typelattice.study.laws import Laws, laws
-from typelattice.study.study_scope import SCALARS
+from typelattice.study.study_scope import PYTHON_SCALARS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ class Check:
         yield "ties", [f"{', '.join(bounds)}: {winner}" for bounds, winner in self._ties()] or ["none"]
         if s.overrides or s.refusals:
             yield "said outright", [f"{len(s.overrides)} pairs in overrides, {len(s.refusals)} in refusals"]
-        missing = [kind for kind in SCALARS if kind not in self.defaults]
+        missing = [kind for kind in PYTHON_SCALARS if kind not in self.defaults]
         none = [f"none for {', '.join(missing)}: alone it is refused"] if missing else []
         yield "defaults", [*(f"{kind}: {d}" for kind, d in self.defaults.items()), *none]
         yield from self._judgement()
@@ -97,8 +97,8 @@ class Check:
         """Count the pairs that have no join, and list the outcomes with examples."""
         counted = [f"{sum(map(len, self.without_join.values()))} of {self._pairs} pairs"]
         for fate, pairs in self.without_join.items():
-            some = ", ".join(f"{a} + {b}" for a, b in pairs[:SHOWN])
-            counted.append(f"{len(pairs)} {fate}: {some}{', ...' * (len(pairs) > SHOWN)}")
+            some = ", ".join(f"{a} + {b}" for a, b in pairs[:MAX_SHOWN_PAIRS])
+            counted.append(f"{len(pairs)} {fate}: {some}{', ...' * (len(pairs) > MAX_SHOWN_PAIRS)}")
         return counted
 
     def _ties(self) -> Iterator[tuple[list[str], Node]]:

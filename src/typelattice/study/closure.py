@@ -20,14 +20,14 @@ class Closure:
 
     `members[0]` is a refusal; promoted with anything, it stays one. The operands asked about come next, and
     then the results that are not among them. `table[i][k]` is the number of the result of i and k. If
-    `python` is True, Python itself adds two Python scalars, because they stand beside arrays.
+    `has_python_scalars` is True, Python itself adds two Python scalars, because they stand beside arrays.
     """
 
     system: System
     members: tuple[Operand | None, ...]
-    asked: range
+    start_numbers: range
     table: tuple[tuple[int, ...], ...]
-    python: bool
+    has_python_scalars: bool
 
     def operands(self, *numbers: int) -> tuple[Operand, ...]:
         """Return the operands of these numbers."""
@@ -38,10 +38,10 @@ class Closure:
         return sum(o.dtype.bits or 64 for o in self.operands(*numbers) if o.dtype)
 
 
-def closure(system: System, asked: Sequence[Operand]) -> Closure:
+def compute_closure(system: System, operands: Sequence[Operand]) -> Closure:
     """Compute all operands that promotion can reach from some operands, and the table of their promotions."""
-    python = len({o.tier for o in asked}) > 1
-    members: list[Operand | None] = [None, *asked]
+    python = len({o.tier for o in operands}) > 1
+    members: list[Operand | None] = [None, *operands]
     number = {o: i for i, o in enumerate(members)}
     table: list[list[int]] = [[REFUSED] * len(members)]
 
@@ -62,10 +62,10 @@ def closure(system: System, asked: Sequence[Operand]) -> Closure:
         table[i].append(number_of(i, i))
         i += 1
     table[REFUSED] = [REFUSED] * len(members)
-    return Closure(system, tuple(members), range(1, len(asked) + 1), tuple(map(tuple, table)), python)
+    return Closure(system, tuple(members), range(1, len(operands) + 1), tuple(map(tuple, table)), python)
 
 
-def key(system: System, o: Operand | None) -> Key:
+def answer_key(system: System, o: Operand | None) -> Key:
     """Return the dtype and weakness that make operands equal; a Python scalar counts as its result alone."""
     if o is None:
         return None, False
@@ -75,7 +75,7 @@ def key(system: System, o: Operand | None) -> Key:
     return alone.dtype, alone.weak
 
 
-def answer_words(found: Key) -> str:
+def answer_words(key: Key) -> str:
     """Describe an answer in one or two words."""
-    dtype, weak = found
+    dtype, weak = key
     return "refused" if dtype is None else f"{dtype} (weak)" if weak else str(dtype)

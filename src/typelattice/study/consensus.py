@@ -15,7 +15,7 @@ from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import TierChoice, check_size, common_dtypes, read
-from typelattice.study.table_labels import REFUSED, code, label
+from typelattice.study.table_labels import REFUSED, dtype_code, operand_label
 from typelattice.study.tables import of_tier, tiers_of
 
 if TYPE_CHECKING:
@@ -85,10 +85,12 @@ class Consensus(Viewed):
         cells = tuple(tuple(self._cell((row, column), codes) for column in self.columns) for row in self.rows)
         notes = (self.summary, "? contested; (-) refused by some; - refused by all")
         title = f"{self.op or 'promotion'}: consensus of {self.names}"
-        rows = tuple(label(self._operands(row, self.columns[0])[0], codes) for row in self.rows)
+        rows = tuple(operand_label(self._operands(row, self.columns[0])[0], codes) for row in self.rows)
         if self.columns == (self.op,):
             return Grid(title, (Cell(self.columns[0]),), rows, cells, notes)
-        columns = tuple(label(self._operands(self.rows[0], column)[1], codes) for column in self.columns)
+        columns = tuple(
+            operand_label(self._operands(self.rows[0], column)[1], codes) for column in self.columns
+        )
         return Grid(title, columns, rows, cells, notes, self.op or "")
 
     def _operands(self, row: str, column: str) -> tuple[Operand, ...]:
@@ -99,7 +101,7 @@ class Consensus(Viewed):
         sort, first = self.sort(*pair), self.answers[pair][0]
         if sort == "agreed":
             strong = [p for p in self.answers[pair] if not p.weak] or [first]
-            return Cell(code(strong[0], codes), (str(first.dtype and first.dtype.kind.value),), said)
+            return Cell(dtype_code(strong[0], codes), (str(first.dtype and first.dtype.kind.value),), said)
         if sort == "contested":
             return Cell("?", ("differs",), said)
         all_refuse = all(p.dtype is None for p in self.answers[pair])
@@ -153,23 +155,23 @@ def consensus(
     return Consensus(found, op, tuple(map(str, rows)), tuple(beside), answers)
 
 
-def undefined(standard: System, others: Consensus) -> tuple[Pair, ...]:
+def find_undefined(standard: System, other_systems: Consensus) -> tuple[Pair, ...]:
     """Find the unordered pairs that a standard leaves undefined, though it has both dtypes, and on which the
     others agree."""
     has = {d.name for d in standard.dtypes}
     return tuple(
         (a, b)
-        for i, a in enumerate(others.rows)
-        for b in others.columns[i + 1 :]
-        if {a, b} <= has and standard.explain(a, b).dtype is None and others.sort(a, b) == "agreed"
+        for i, a in enumerate(other_systems.rows)
+        for b in other_systems.columns[i + 1 :]
+        if {a, b} <= has and standard.explain(a, b).dtype is None and other_systems.sort(a, b) == "agreed"
     )
 
 
-def contradicted(standard: System, other: System) -> tuple[tuple[Promotion, Promotion], ...]:
+def find_contradicted(standard: System, other_system: System) -> tuple[tuple[Promotion, Promotion], ...]:
     """Find where a system contradicts a standard; return pairs (the standard's answer, the system's)."""
     found = []
-    for a, b in product(common_dtypes((standard, other)), repeat=2):
-        defined, answered = standard.explain(a, b), other.explain(a, b)
+    for a, b in product(common_dtypes((standard, other_system)), repeat=2):
+        defined, answered = standard.explain(a, b), other_system.explain(a, b)
         if defined.dtype and defined.dtype is not answered.dtype:
             found.append((defined, answered))
     return tuple(found)

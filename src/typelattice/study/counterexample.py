@@ -51,13 +51,13 @@ class Counterexample:
         }
 
 
-def written_out(over: Closure, case: Case) -> Counterexample:
+def write_out_side(over: Closure, case: Case) -> Counterexample:
     """Return a case written out in operands."""
     operands: Sequence[Term] = over.operands(*case.numbers)
     two = case.sides(_term, operands, lambda a, b: True)
     assert two
     note = f"though {operands[1]} is above {operands[0]}" if case.sides is monotone else ""
-    setup, expressions = write_code(over.system, two, over.python)
+    setup, expressions = write_code(over.system, two, over.has_python_scalars)
     return Counterexample(two, case.answers, expressions, setup, note)
 
 

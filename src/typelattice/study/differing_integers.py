@@ -22,21 +22,21 @@ class ValueChange:
     dtype: DType
     least: int
     greatest: int
-    before: DType | None
-    after: DType | None
+    old_dtype: DType | None
+    new_dtype: DType | None
 
     def __str__(self) -> str:
         """`uint8 with -128 to -1: int16 -> uint8`."""
         ends = f"{_int_text(self.least)} to {_int_text(self.greatest)}"
         ints = _int_text(self.least) if self.least == self.greatest else ends
-        return f"{self.dtype} with {ints}: {self.before or 'refused'} -> {self.after or 'refused'}"
+        return f"{self.dtype} with {ints}: {self.old_dtype or 'refused'} -> {self.new_dtype or 'refused'}"
 
 
-def value_changes(a: System, b: System, op: str | None = "add") -> Iterator[ValueChange]:
+def find_value_changes(a: System, b: System, op: str | None = "add") -> Iterator[ValueChange]:
     """Yield the ranges of a Python int for which systems a and b give `array op int` different dtypes.
 
     >>> from typelattice import system
-    >>> changes = value_changes(system("numpy1"), system("numpy"))
+    >>> changes = find_value_changes(system("numpy1"), system("numpy"))
     >>> [str(change) for change in changes if str(change.dtype) == "int8"][0]
     'int8 with -2**63 to -2**31-1: int64 -> refused'
     """

@@ -14,7 +14,7 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.rendering import Cell, Grid, render
 from typelattice.study.study_scope import TierChoice, read
-from typelattice.study.table_labels import REFUSED, SHOW_SMALL, code, left_out, marks
+from typelattice.study.table_labels import REFUSED, SHOW_SMALL, answer_marks, describe_left_out, dtype_code
 from typelattice.study.tables import Table, make_table, operands_of, tiers_of, without_idle_scalars
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ class Diff(Viewed):
         if any(p.dtype is None for p in chain(*a.cells, *b.cells)):
             notes.append(f"{REFUSED} is a refusal")
         rows, columns, corner = a.labels(codes)
-        title = f"{a.what}: {a.system.name}|{b.system.name}"
-        return Grid(title, columns, rows, cells, (*notes, *left_out(a.left_out, SHOW_SMALL)), corner)
+        title = f"{a.operation_text}: {a.system.name}|{b.system.name}"
+        return Grid(title, columns, rows, cells, (*notes, *describe_left_out(a.left_out, SHOW_SMALL)), corner)
 
     def _pairs(self) -> Iterator[tuple[Promotion, Promotion]]:
         """Yield the two answers of each cell, row by row."""
@@ -131,5 +131,5 @@ def _cell(p: Promotion, q: Promotion, codes: str) -> Cell:
         return f"{question(p)}: {p.system.name} {answer_text(p)}, {q.system.name} {answer_text(q)}"
 
     if not differ(p, q):
-        return Cell(code(p, codes), ("same", *marks(p)), describe_difference)
-    return Cell(f"{code(p, codes)}|{code(q, codes)}", ("differs",), describe_difference)
+        return Cell(dtype_code(p, codes), ("same", *answer_marks(p)), describe_difference)
+    return Cell(f"{dtype_code(p, codes)}|{dtype_code(q, codes)}", ("differs",), describe_difference)

@@ -27,25 +27,25 @@ class Uneven:
     join: Node
 
 
-def uneven(
-    order: Order[Node], asked: Sequence[Node], joined: Callable[[Node, Node], bool] = lambda a, b: True
+def find_uneven(
+    order: Order[Node], nodes: Sequence[Node], has_join: Callable[[Node, Node], bool] = lambda a, b: True
 ) -> tuple[list[Uneven], int]:
     """Return the cases that break distributivity, and the number of cases asked.
 
     A case is a pair with a join, and a third node below that join, all three among the nodes asked about.
-    `joined` is False for a pair that does not promote to its join. Raises BeyondReachError.
+    `has_join` is False for a pair that does not promote to its join. Raises BeyondReachError.
     """
     if len(order.nodes) > MAX_NODES:
         raise BeyondReachError(f"{len(order.nodes)} nodes are more than the {MAX_NODES} that are tried")
     below = {a: [x for x in order.nodes if order.le(x, a)] for a in order.nodes}
     joins = {(a, b): order.join(a, b) for a in order.nodes for b in order.nodes}
     found, cases = [], 0
-    for left, right in combinations(asked, 2):
+    for left, right in combinations(nodes, 2):
         top = joins[left, right]
-        if top is None or not joined(left, right):
+        if top is None or not has_join(left, right):
             continue
         from_below = {joins[x, y] for x in below[left] for y in below[right]} | {*below[left], *below[right]}
-        under = [a for a in asked if order.le(a, top)]
+        under = [a for a in nodes if order.le(a, top)]
         cases += len(under)
         found += [Uneven(a, left, right, top) for a in under if a not in from_below]
     return found, cases

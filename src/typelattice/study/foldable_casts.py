@@ -14,7 +14,7 @@ from typelattice.facts.cast_chains import PLAIN_CASTS, CastChain, Rules, cast_ch
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.files.reader import system as find_system
-from typelattice.study.study_scope import domain
+from typelattice.study.study_scope import list_operands
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ class CastChains(Sequence[CastChain]):
         return self.chains[i]
 
     @cached_property
-    def exact(self) -> tuple[CastChain, ...]:
+    def exact_chains(self) -> tuple[CastChain, ...]:
         """The chains that may be folded."""
         return tuple(chain for chain in self.chains if chain.exact)
 
@@ -52,7 +52,7 @@ class CastChains(Sequence[CastChain]):
         return tuple(sorted(found, key=lambda c: sum(d.bits or 0 for d in (c.source, c.through, c.target))))
 
     @cached_property
-    def said(self) -> tuple[str, ...]:
+    def describe(self) -> tuple[str, ...]:
         """The rules of the file for casts: a line for each entry, with the number of casts that follow it."""
         counts = Counter((rule.entry, rule) for rule in self.system.casts.values())
         by_entry: dict[str, list[str]] = {}
@@ -62,19 +62,19 @@ class CastChains(Sequence[CastChain]):
         return tuple(f"{first}{more[entry]}" for entry, (first, *_) in by_entry.items())
 
     def __repr__(self) -> str:
-        return f"<casts of {self.system.name}: {len(self.exact)} of {len(self)} chains may be folded>"
+        return f"<casts of {self.system.name}: {len(self.exact_chains)} of {len(self)} chains may be folded>"
 
-    def section(self, shown: int) -> TitledLines:
+    def section(self, limit: int) -> TitledLines:
         """Count the chains, and show some that round twice."""
         unknown = sum(chain.exact is None for chain in self.chains)
         lines = [
-            *self.said,
-            f"{len(self.exact):,} of {len(self):,} chains a -> b -> c may be folded to a -> c",
+            *self.describe,
+            f"{len(self.exact_chains):,} of {len(self):,} chains a -> b -> c may be folded to a -> c",
             *([f"{unknown:,} are not known, as the values of a dtype are not"] if unknown else []),
             f"{len(self.rounded_twice):,} round twice: b holds every value of c, and yet they differ",
-            *map(str, self.rounded_twice[:shown]),
+            *map(str, self.rounded_twice[:limit]),
         ]
-        return "casts", [*lines, *(["..."] if shown < len(self.rounded_twice) else [])]
+        return "casts", [*lines, *(["..."] if limit < len(self.rounded_twice) else [])]
 
     def data(self) -> list[dict[str, object]]:
         """Return each chain as data for JSON; `exact` is null if that is not known."""
@@ -98,7 +98,7 @@ def cast_chains(system: str | Path | System, dtypes: Iterable[object] | None = N
     <casts of numpy: 938 of 2366 chains may be folded>
     """
     found = find_system(system)
-    asked = [o.dtype for o in domain(found, "array", dtypes) if o.dtype and o.tier == "array"]
+    asked = [o.dtype for o in list_operands(found, "array", dtypes) if o.dtype and o.tier == "array"]
     triples = product(asked, repeat=3)
     return CastChains(found, tuple(chain_of(found, a, b, c) for a, b, c in triples if a is not b is not c))
 

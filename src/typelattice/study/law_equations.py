@@ -4,6 +4,7 @@ An equation is written once and read in three ways. Applied to numbers, it is on
 a row, over which the last operand ranges, it is one case for each entry of the row. Applied to terms, it is
 the text of a counterexample.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,12 +16,12 @@ from typing import Protocol, TypeVar
 
 from typelattice.explanations.library_code import result_operand
 from typelattice.operands.operand import TIERS
-from typelattice.study.closure import REFUSED, Closure, Key, key
+from typelattice.study.closure import REFUSED, Closure, Key, answer_key
 from typelattice.study.study_scope import BeyondReachError
 
 X = TypeVar("X")
 Promote = Callable[..., X]  # promotes numbers and rows, or writes the promotion of terms
-MOST_TRIPLES = 64_000  # limit of three-operand cases that no table answers; more take minutes
+MAX_TRIPLES = 64_000  # limit of three-operand cases that no table answers; more take minutes
 
 
 class Sides(Protocol):
@@ -93,10 +94,10 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class CaseCount:
     """The number of cases of an equation, the number that break it, and the smallest of these."""
 
-    asked: int
+    case_count: int
     failing: int = 0
     smallest: Case | None = None
 
@@ -133,16 +134,16 @@ class Judge:
         # Several operands at once may have a result that no two of them have: these three grow by it.
         self.members = list(closure.members)
         self.numbers = {o: i for i, o in enumerate(self.members)}
-        self.keys = [key(self.system, o) for o in self.members]
+        self.keys = [answer_key(self.system, o) for o in self.members]
         # True if no two are equal answers, as int8 and int8:0d are
         self.all_differ = len({*self.keys}) == len(self.keys)
-        self.several: dict[tuple[int, ...], int] = {}
+        self.joint_results: dict[tuple[int, ...], int] = {}
         self.by_pairs = self.system.combine in ("fold", "comparable")
         # True if the table also answers for several operands of a tier: the system maps no dtype before or
         # after promotion.
         self.folds = self.by_pairs and not self.system.before and not self.system.after
 
-    def count(self, law: str) -> Count:
+    def count(self, law: str) -> CaseCount:
         """Count the cases that break a law of EQUATIONS. Raises BeyondReachError."""
         asked, failing = 0, 0
         smallest: Case | None = None
@@ -150,17 +151,17 @@ class Judge:
             counts = []
             for group in self._groups(law, arity):
                 counts.append(self._count(sides, self._row(group), product(group, repeat=arity - 1)))
-            asked += sum(count.asked for count in counts)
+            asked += sum(count.case_count for count in counts)
             failing += sum(count.failing for count in counts)
             broken = [count.smallest for count in counts if count.smallest]
             if broken and smallest is None:  # the equations of fewer operands come first
                 smallest = min(broken, key=lambda case: self._rank(case.numbers))
-        return Count(asked, failing, smallest)
+        return CaseCount(asked, failing, smallest)
 
-    def element(self, law: str) -> tuple[int, Count]:
+    def element(self, law: str) -> tuple[int, CaseCount]:
         """Find the operand that breaks a law of ELEMENTS least often, and the count of its cases."""
-        row = self._row(self.closure.asked)
-        counts = {e: self._count(ELEMENTS[law], row, [(e,)]) for e in self.closure.asked}
+        row = self._row(self.closure.start_numbers)
+        counts = {e: self._count(ELEMENTS[law], row, [(e,)]) for e in self.closure.start_numbers}
         best = min(counts, key=lambda e: counts[e].failing)
         return best, counts[best]
 
@@ -182,7 +183,7 @@ class Judge:
         matter from three operands of one tier on. If it matters for no three, it matters for no more:
         neighbours can be swapped after whatever came before.
         """
-        asked = self.closure.asked
+        asked = self.closure.start_numbers
         if law != "order-free" or arity == 2 or self.system.combine == "value":
             yield asked
         elif self.by_pairs:
@@ -191,25 +192,27 @@ class Judge:
                 if group:
                     yield group
 
-    def _count(self, sides: Sides, last: Row, others: Iterable[tuple[int, ...]]) -> Count:
+    def _count(self, sides: Sides, last_row: Row, others: Iterable[tuple[int, ...]]) -> CaseCount:
         """Count the cases of these operands that break an equation; the last operand ranges over a row."""
         asked, failing = 0, 0
         smallest: tuple[int, tuple[int, ...]] | None = None
         for numbers in others:
-            places: tuple[Place, ...] = (*numbers, last)
+            places: tuple[Place, ...] = (*numbers, last_row)
             two = sides(self._promote, places, self._absorbs)
             if two is None:
                 continue
-            asked += len(last.numbers)
-            broken, first = self._broken(*two, len(last.numbers))
+            asked += len(last_row.numbers)
+            broken, first = self._broken(*two, len(last_row.numbers))
             failing += broken
             if broken:
-                rank = self._rank((*numbers, last.numbers[first]))  # a row begins with the smallest operand
+                rank = self._rank(
+                    (*numbers, last_row.numbers[first])
+                )  # a row begins with the smallest operand
                 smallest = rank if smallest is None else min(smallest, rank)
         if smallest is None:
-            return Count(asked)
+            return CaseCount(asked)
         case = smallest[1]
-        return Count(asked, failing, Case(sides, case, self.answers(sides, case)))
+        return CaseCount(asked, failing, Case(sides, case, self.answers(sides, case)))
 
     def _row(self, group: Sequence[int]) -> Row:
         """Make the row of a group for the last operand, the smallest first; keep its promotions with each
@@ -267,16 +270,16 @@ class Judge:
 
     def _at_once(self, numbers: tuple[int, ...]) -> int:
         """Ask the system to promote operands at once, and return the number of the result."""
-        if numbers not in self.several:
-            if len(self.several) >= MOST_TRIPLES:
-                raise BeyondReachError(f"more than {MOST_TRIPLES:,} cases that have to be asked one by one")
+        if numbers not in self.joint_results:
+            if len(self.joint_results) >= MAX_TRIPLES:
+                raise BeyondReachError(f"more than {MAX_TRIPLES:,} cases that have to be asked one by one")
             operands = self.closure.operands(*numbers)
-            found = result_operand(self.system, operands, is_python=self.closure.python)
+            found = result_operand(self.system, operands, is_python=self.closure.has_python_scalars)
             if found not in self.numbers:
                 self.numbers[found] = len(self.members)
                 self.members.append(found)
-                new = key(self.system, found)
+                new = answer_key(self.system, found)
                 self.all_differ &= new not in self.keys
                 self.keys.append(new)
-            self.several[numbers] = self.numbers[found]
-        return self.several[numbers]
+            self.joint_results[numbers] = self.numbers[found]
+        return self.joint_results[numbers]

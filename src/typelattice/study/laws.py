@@ -15,12 +15,12 @@ from typelattice.facts.dtypes import DTypeError, Node
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
-from typelattice.study.closure import REFUSED, Closure, answer_words, closure, key
-from typelattice.study.counterexample import Counterexample, written_out
-from typelattice.study.distributivity import Uneven, uneven
+from typelattice.study.closure import REFUSED, Closure, answer_key, answer_words, compute_closure
+from typelattice.study.counterexample import Counterexample, write_out_side
+from typelattice.study.distributivity import Uneven, find_uneven
 from typelattice.study.law_equations import ELEMENTS, EQUATIONS, Judge
-from typelattice.study.multi_operand_recordings import evidence
-from typelattice.study.study_scope import BeyondReachError, TierChoice, domain
+from typelattice.study.multi_operand_recordings import find_evidence
+from typelattice.study.study_scope import BeyondReachError, TierChoice, list_operands
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,14 +47,14 @@ ROOM = 64  # characters of code that fit on a line
 class Verdict:
     """The verdict on a law. `holds` is None if it is not known whether the law holds, and `note` says why.
 
-    `failing` of the `asked` combinations break the law; `counterexample` is the smallest of these. The laws
-    `identity` and `top` ask for one operand: `witness` is that operand.
+    `failing` of the `case_count` combinations break the law; `counterexample` is the smallest of these. The
+    laws `identity` and `top` ask for one operand: `witness` is that operand.
     """
 
     law: str
     holds: bool | None
     failing: int
-    asked: int
+    case_count: int
     counterexample: Counterexample | None = None
     witness: Operand | None = None
     note: str = ""
@@ -73,7 +73,7 @@ class Verdict:
             return f"not known: {self.note}"
         if self.counterexample is None:
             return f"{LAWS[self.law]}{f': {self.witness}' if self.witness else ''}"
-        return f"fails for {self.failing} of {self.asked}: {self.counterexample}"
+        return f"fails for {self.failing} of {self.case_count}: {self.counterexample}"
 
     def data(self) -> dict[str, object]:
         """Return the verdict as data for JSON; `holds` is null if that is not known."""
@@ -81,7 +81,7 @@ class Verdict:
             "says": LAWS[self.law],
             "holds": self.holds,
             "failing": self.failing,
-            "asked": self.asked,
+            "asked": self.case_count,
             "counterexample": self.counterexample and self.counterexample.data(),
             "witness": self.witness and str(self.witness),
             "note": self.note,
@@ -136,7 +136,7 @@ class Laws(Mapping[str, Verdict], Viewed):
         heads = tuple(map(Cell, ("holds", "failing", "asked", "where")))
         marks = {True: (), False: ("differs",), None: ("refused",)}
         cells = tuple(
-            (Cell(v.mark, marks[v.holds]), Cell(str(v.failing)), Cell(str(v.asked)), Cell(str(v)))
+            (Cell(v.mark, marks[v.holds]), Cell(str(v.failing)), Cell(str(v.case_count)), Cell(str(v)))
             for v in self.values()
         )
         return Grid(self.title, heads, tuple(Cell(law, (), LAWS[law]) for law in self), cells)
@@ -172,21 +172,21 @@ def laws(
     True
     """
     found = find_system(system)
-    asked = domain(found, tier, dtypes)
+    asked = list_operands(found, tier, dtypes)
     if not asked:
         raise DTypeError(f"{found.name} takes no Python scalars; ask of its arrays")
     return _laws(found, tier, asked)
 
 
 @lru_cache(maxsize=128)  # a system never changes
-def _laws(system: System, tier: TierChoice, asked: tuple[Operand, ...]) -> Laws:
-    over = closure(system, asked)
+def _laws(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Laws:
+    over = compute_closure(system, operands)
     judge = Judge(over)
     verdicts = {law: _equation(law, judge) for law in EQUATIONS}
     verdicts["unique bounds"] = _unique_bounds(over)
     verdicts["distributive"] = _distributive(over)
     verdicts |= {law: _element(law, judge) for law in ELEMENTS}
-    return Laws(system, tier, asked, {law: verdicts[law] for law in LAWS})
+    return Laws(system, tier, operands, {law: verdicts[law] for law in LAWS})
 
 
 def _equation(law: str, judge: Judge) -> Verdict:
@@ -196,9 +196,9 @@ def _equation(law: str, judge: Judge) -> Verdict:
     except BeyondReachError as e:
         return Verdict(law, None, 0, 0, note=str(e))
     if count.smallest:
-        shown = written_out(judge.closure, count.smallest)
-        return Verdict(law, False, count.failing, count.asked, shown)
-    verdict = Verdict(law, True, 0, count.asked)
+        shown = write_out_side(judge.closure, count.smallest)
+        return Verdict(law, False, count.failing, count.case_count, shown)
+    verdict = Verdict(law, True, 0, count.case_count)
     return _beside_recording(verdict, judge.closure) if law == "order-free" else verdict
 
 
@@ -209,11 +209,11 @@ def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
     its own. If two recorded calls differ only by their order, the law fails. If the library departs from the
     join of the set, the verdict is not known.
     """
-    found = evidence(over.system, over.operands(*over.asked))
+    found = find_evidence(over.system, over.operands(*over.start_numbers))
     if found.contradictions:
         one, other = found.contradictions[0]
         terms: tuple[Term, ...] = (one.operands, other.operands)
-        setup, expressions = write_code(over.system, terms, over.python)
+        setup, expressions = write_code(over.system, terms, over.has_python_scalars)
         note = f"as recorded of {found.versions}"
         shown = Counterexample(terms, (one.answer, other.answer), expressions, setup, note)
         return Verdict(verdict.law, False, len(found.contradictions), len(found.calls), shown)
@@ -223,7 +223,7 @@ def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
         counted = f"{departing} of {calls} recorded calls of several operands depart from the file"
         example = f"{', '.join(map(str, call.operands))} is {answer_words(call.answer)} in {found.versions}"
         note = f"{counted}; {example}, and {answer_words(call.ours)} by joining the set"
-        return Verdict(verdict.law, None, 0, verdict.asked, note=note)
+        return Verdict(verdict.law, None, 0, verdict.case_count, note=note)
     return verdict
 
 
@@ -231,13 +231,13 @@ def _element(law: str, judge: Judge) -> Verdict:
     """Judge a law that asks for one operand; if none keeps it, show where the nearest one fails."""
     best, count = judge.element(law)
     if count.smallest is None:
-        return Verdict(law, True, 0, count.asked, None, judge.closure.members[best])
-    return Verdict(law, False, count.failing, count.asked, written_out(judge.closure, count.smallest))
+        return Verdict(law, True, 0, count.case_count, None, judge.closure.members[best])
+    return Verdict(law, False, count.failing, count.case_count, write_out_side(judge.closure, count.smallest))
 
 
 def _unique_bounds(over: Closure) -> Verdict:
     """Judge the law of the order itself: no pair may have several lowest upper bounds."""
-    pairs = list(combinations(over.asked, 2))
+    pairs = list(combinations(over.start_numbers, 2))
     bounds = {pair: over.system.explain(*over.operands(*pair)).bounds for pair in pairs}
     split = [pair for pair in pairs if len(bounds[pair]) > 1]
     if not split:
@@ -246,8 +246,8 @@ def _unique_bounds(over: Closure) -> Verdict:
     *others, last = map(str, bounds[pair])
     note = f"{', '.join(others)} and {last} lie lowest above both"
     terms: tuple[Term, ...] = (over.operands(*pair),)
-    setup, expressions = write_code(over.system, terms, over.python)
-    answers = (key(over.system, over.members[over.table[pair[0]][pair[1]]]),)
+    setup, expressions = write_code(over.system, terms, over.has_python_scalars)
+    answers = (answer_key(over.system, over.members[over.table[pair[0]][pair[1]]]),)
     shown = Counterexample(terms, answers, expressions, setup, note)
     return Verdict("unique bounds", False, len(split), len(pairs), shown)
 
@@ -255,12 +255,12 @@ def _unique_bounds(over: Closure) -> Verdict:
 def _distributive(over: Closure) -> Verdict:
     """Judge the law of the order itself: below a join of arrays lies no dtype that is no join from below."""
     number: dict[Node, int] = {}
-    for i in over.asked:
+    for i in over.start_numbers:
         o = over.members[i]
         if o and o.dtype and o.dtype in over.system.order and o.tier != "scalar" and not o.weak:
             number.setdefault(o.dtype, i)
     try:
-        broken, asked = uneven(
+        broken, asked = find_uneven(
             over.system.order, list(number), lambda a, b: over.table[number[a]][number[b]] != REFUSED
         )
     except BeyondReachError as e:
@@ -275,8 +275,8 @@ def _distributive(over: Closure) -> Verdict:
     least = min(broken, key=rank)
     left, right = number[least.left], number[least.right]
     terms: tuple[Term, ...] = (over.operands(left, right),)
-    setup, expressions = write_code(over.system, terms, over.python)
-    answers = (key(over.system, over.members[over.table[left][right]]),)
+    setup, expressions = write_code(over.system, terms, over.has_python_scalars)
+    answers = (answer_key(over.system, over.members[over.table[left][right]]),)
     note = f"{least.node} lies below {least.join}, but is no join from below {least.left} and {least.right}"
     shown = Counterexample(terms, answers, expressions, setup, note)
     return Verdict("distributive", False, len(broken), asked, shown)

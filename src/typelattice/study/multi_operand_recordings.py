@@ -1,4 +1,5 @@
 """Recorded promotions of three operands and more, held against the rules for pairs."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ ASKED = "result_type"  # the call that only promotes
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedCall:
+class MultiOperandCall:
     """A call of three operands or more, with the answers of the library and of the system."""
 
     operands: tuple[Operand, ...]
@@ -33,19 +34,19 @@ class Evidence:
     `versions` names the recorded library and its versions.
     """
 
-    calls: tuple[RecordedCall, ...]
+    calls: tuple[MultiOperandCall, ...]
     versions: str
 
     @property
-    def departing(self) -> tuple[RecordedCall, ...]:
+    def departing(self) -> tuple[MultiOperandCall, ...]:
         """The calls whose dtypes from the library and the system differ; weakness says nothing about their
         order."""
         return tuple(call for call in self.calls if call.answer[0] is not call.ours[0])
 
     @property
-    def contradictions(self) -> tuple[tuple[RecordedCall, RecordedCall], ...]:
+    def contradictions(self) -> tuple[tuple[MultiOperandCall, MultiOperandCall], ...]:
         """Calls of the same operands in two orders that the library answered differently."""
-        first: dict[tuple[str, ...], RecordedCall] = {}
+        first: dict[tuple[str, ...], MultiOperandCall] = {}
         found = []
         for call in self.calls:
             other = first.setdefault(tuple(sorted(map(str, call.operands))), call)
@@ -54,7 +55,7 @@ class Evidence:
         return tuple(found)
 
 
-def evidence(system: System, operands: Sequence[Operand]) -> Evidence:
+def find_evidence(system: System, operands: Sequence[Operand]) -> Evidence:
     """Return the recorded calls of three or more of these operands; none for a system that is not bundled."""
     if (
         system.name not in recording_names()
@@ -68,14 +69,16 @@ def evidence(system: System, operands: Sequence[Operand]) -> Evidence:
     return Evidence(tuple(_calls(system, page, {str(o): o for o in operands})), versions)
 
 
-def _calls(system: System, page: Recording, known: dict[str, Operand]) -> Iterator[RecordedCall]:
+def _calls(
+    system: System, page: Recording, operand_by_name: dict[str, Operand]
+) -> Iterator[MultiOperandCall]:
     """Yield the recorded calls of known operands that have an answer."""
     for call in page.calls_of(ASKED):
         answered = call.answer not in (NOT_ASKED, *BROKEN) and not call.answer.startswith(OF_PYTHON)
-        if len(call.operands) > 2 and answered and all(text in known for text in call.operands):
-            operands = tuple(known[text] for text in call.operands)
+        if len(call.operands) > 2 and answered and all(text in operand_by_name for text in call.operands):
+            operands = tuple(operand_by_name[text] for text in call.operands)
             p = system.explain(*operands)
-            yield RecordedCall(operands, _key(system, call.answer), (p.dtype, p.weak))
+            yield MultiOperandCall(operands, _key(system, call.answer), (p.dtype, p.weak))
 
 
 def _key(system: System, answer: str) -> Key:

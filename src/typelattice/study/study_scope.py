@@ -13,7 +13,7 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.operands.read_objects import operand
 
 TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
-SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind
+PYTHON_SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind
 MAX_OPERANDS = 300  # operands, as many as an order may have nodes; a table of more takes minutes
 
 
@@ -39,7 +39,7 @@ def weak_widths(system: System) -> tuple[DType, ...]:
     )
 
 
-def own_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
+def custom_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
     """Return the dtypes that the files of some systems define, by name and by code.
 
     Raises DTypeError if two files mean different dtypes by one name.
@@ -57,7 +57,7 @@ def own_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
 
 def read(x: object, systems: Sequence[System]) -> Operand:
     """Read an object as an operand; a string may name a dtype that the file of one of the systems defines."""
-    return parse_operand(x, own_dtypes(systems)) if isinstance(x, str) else operand(x)
+    return parse_operand(x, custom_dtypes(systems)) if isinstance(x, str) else operand(x)
 
 
 def check_size(operands: int, of_what: str) -> None:
@@ -69,7 +69,7 @@ def check_size(operands: int, of_what: str) -> None:
         raise BeyondReachError(f"{too_many}; name fewer with dtypes= or --dtypes")
 
 
-def domain(
+def list_operands(
     system: System, tier: TierChoice = "array", dtypes: Iterable[object] | None = None
 ) -> tuple[Operand, ...]:
     """Return the operands to ask of a system, of one tier or of all, kind by kind from narrow to wide.
@@ -90,7 +90,7 @@ def domain(
     arrays = tuple(map(operand_of_dtype, have))
     scalars = named or (
         *(operand_of_dtype(d, weak=True) for d in weak_widths(system)),
-        *map(parse_operand, ("True", *SCALARS)),
+        *map(parse_operand, ("True", *PYTHON_SCALARS)),
     )
     taken = tuple(o for o in scalars if any(system.explain(o, x).dtype for x in (*arrays, o)))
     if tier == "scalar" or not has_arrays(system):

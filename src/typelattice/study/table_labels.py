@@ -1,4 +1,5 @@
 """Dtypes, operands and answers as the short texts of tables, in the codes that the reader chose."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -19,7 +20,7 @@ SHOW_SMALL = "; small=True or --small shows them"
 DEPARTS = "!"  # follows a library's answer that its rule contradicts
 
 
-def label(o: Operand, codes: str) -> Cell:
+def operand_label(o: Operand, codes: str) -> Cell:
     """Make the label of a row or a column from an operand."""
     marks = (o.kind.value, *(["weak"] * o.weak))
     if o.dtype is None or o.tier == "scalar":
@@ -27,36 +28,38 @@ def label(o: Operand, codes: str) -> Cell:
         return Cell(text, marks, f"a Python {o.kind.word}")
     star, zero_d = "*" * o.weak, ":0d" * (o.tier == "0d")
     value = "" if o.value is None else f"={o.value}"
-    return Cell(f"{short(o.dtype, codes)}{star}{zero_d}{value}", marks, str(o))
+    return Cell(f"{short_label(o.dtype, codes)}{star}{zero_d}{value}", marks, str(o))
 
 
-def cell(p: Promotion, o: RecordedAnswer | None, codes: str) -> Cell:
+def table_cell(p: Promotion, o: RecordedAnswer | None, codes: str) -> Cell:
     """Make a cell from an answer, marked by its kind, by weakness and by any loss of a cast.
 
     `o` is the library's recorded answer. If it differs from the rule's, the cell shows it, with a `!`.
     """
     if o is not None and o.departs:
-        given = short(o.dtype, codes) + "*" * o.weak if o.dtype else REFUSED if o.error else o.call.answer
+        given = (
+            short_label(o.dtype, codes) + "*" * o.weak if o.dtype else REFUSED if o.error else o.call.answer
+        )
         return Cell(f"{given}{DEPARTS}", ("departs",), partial(describe_cell, p))
-    return Cell(code(p, codes), marks(p), partial(describe_cell, p))
+    return Cell(dtype_code(p, codes), answer_marks(p), partial(describe_cell, p))
 
 
-def code(p: Promotion, codes: str = "bits") -> str:
+def dtype_code(p: Promotion, codes: str = "bits") -> str:
     """Return an answer in a word: `i16`, `f*` if it is weak, `f32*` if weak dtypes have a width; `-` for a
     refusal."""
     if p.dtype is None:
         return REFUSED
     if not p.weak:
-        return short(p.dtype, codes)
+        return short_label(p.dtype, codes)
     by_kind = (
         p.dtype is p.system.defaults.get(p.dtype.kind) and weak(p.dtype.kind, p.dtype) not in p.system.order
     )
     if by_kind and codes != "names":
         return repr(weak(p.dtype.kind))
-    return f"{short(p.dtype, codes)}*"
+    return f"{short_label(p.dtype, codes)}*"
 
 
-def short(d: DType, codes: str) -> str:
+def short_label(d: DType, codes: str) -> str:
     """Return a dtype's code: the one that counts bits, NumPy's, or its name. Raises ValueError if unknown."""
     if codes == "bits":
         return d.code
@@ -72,7 +75,7 @@ def short(d: DType, codes: str) -> str:
     return "b1" if d is BOOL else d.name
 
 
-def marks(p: Promotion) -> tuple[str, ...]:
+def answer_marks(p: Promotion) -> tuple[str, ...]:
     """Return the marks of a cell: refused; or its kind, weak, lossy."""
     if p.dtype is None:
         return ("refused",)
@@ -93,7 +96,7 @@ def describe_cell(p: Promotion) -> str:
     )
 
 
-def left_out(dtypes: tuple[DType, ...], advice: str = "") -> list[str]:
+def describe_left_out(dtypes: tuple[DType, ...], advice: str = "") -> list[str]:
     """Return a note on dtypes that are not shown, if there are any, with advice; pictures give none."""
     codes = ", ".join(d.code for d in dtypes)
     return [f"left out: {len(dtypes)} small dtypes ({codes}){advice}"] if dtypes else []

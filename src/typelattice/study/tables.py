@@ -19,20 +19,27 @@ from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, Tier, operand_of_dtype
 from typelattice.recorded.recorded_answer import asked_library, find_recorded_answer, recording_of
 from typelattice.rendering import Cell, Grid, render
-from typelattice.study.study_scope import SCALARS, TierChoice, check_size, weak_widths
-from typelattice.study.table_labels import DEPARTS, REFUSED, SHOW_SMALL, cell, label, left_out
+from typelattice.study.study_scope import PYTHON_SCALARS, TierChoice, check_size, weak_widths
+from typelattice.study.table_labels import (
+    DEPARTS,
+    REFUSED,
+    SHOW_SMALL,
+    describe_left_out,
+    operand_label,
+    table_cell,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Cells = tuple[tuple[Promotion, ...], ...]
 # The least bits of a kind's dtypes that are shown even without `small`.
-SHOWN_FROM = {Kind.UNSIGNED: 8, Kind.SIGNED: 8, Kind.FLOAT: 9}
+MIN_BITS_SHOWN = {Kind.UNSIGNED: 8, Kind.SIGNED: 8, Kind.FLOAT: 9}
 
 
 def is_small(x: Node) -> bool:
     """Return True if a node is a dtype shown only on demand: of less than 8 bits, or a float of 8 or less."""
-    return isinstance(x, DType) and x.bits is not None and x.bits < SHOWN_FROM.get(x.kind, 0)
+    return isinstance(x, DType) and x.bits is not None and x.bits < MIN_BITS_SHOWN.get(x.kind, 0)
 
 
 def small_nodes(system: Rules) -> frozenset[Node]:
@@ -76,22 +83,22 @@ class Table(Viewed):
         return self.cells[self.rows.index(str(row))][self.columns.index(str(column))]
 
     @property
-    def what(self) -> str:
+    def operation_text(self) -> str:
         """The operation, or `promotion` if there is none."""
         return self.op or "promotion"
 
     def labels(self, codes: str = "bits") -> tuple[tuple[Cell, ...], tuple[Cell, ...], str]:
         """Return the labels of the rows and of the columns, and the text in the corner between them."""
-        rows = tuple(label(row[0].operands[0], codes) for row in self.cells)
+        rows = tuple(operand_label(row[0].operands[0], codes) for row in self.cells)
         if self.columns == (self.op,):
             return rows, (Cell(self.columns[0]),), ""
-        return rows, tuple(label(p.operands[1], codes) for p in self.cells[0]), self.op or ""
+        return rows, tuple(operand_label(p.operands[1], codes) for p in self.cells[0]), self.op or ""
 
     def grid(self, codes: str = "bits") -> Grid:
         """Lay out the table as a grid: dtypes as codes in bits, as NumPy's codes in bytes, or as names."""
         seen = [[find_recorded_answer(p) for p in row] for row in self.cells]
         cells = tuple(
-            tuple(cell(p, o, codes) for p, o in zip(*line, strict=True))
+            tuple(table_cell(p, o, codes) for p, o in zip(*line, strict=True))
             for line in zip(self.cells, seen, strict=True)
         )
         of = f"of {len(self.rows) * len(self.columns)} cells"
@@ -109,8 +116,10 @@ class Table(Viewed):
         if "int" in self.columns or any(p.weak for row in self.cells for p in row):
             notes.append("* is weak: it counts by its kind, and gives way to a dtype beside it")
         rows, columns, corner = self.labels(codes)
-        title = f"{self.what} under {self.system.name}: {self.system.title}"
-        return Grid(title, columns, rows, cells, (*notes, *left_out(self.left_out, SHOW_SMALL)), corner)
+        title = f"{self.operation_text} under {self.system.name}: {self.system.title}"
+        return Grid(
+            title, columns, rows, cells, (*notes, *describe_left_out(self.left_out, SHOW_SMALL)), corner
+        )
 
     def part(self, rows: Iterable[str], columns: Iterable[str]) -> Table:
         """Return some rows and columns of the table, in its own order."""
@@ -185,7 +194,7 @@ def operands_of(system: System, tier: TierChoice, small: bool) -> tuple[list[Ope
     widths = [operand_of_dtype(d, weak=True) for d in weak_widths(system)]
     if tier == "scalar" and arrays:
         return [*arrays, *widths], hidden
-    return [*arrays, *(widths or map(parse_operand, SCALARS))], hidden
+    return [*arrays, *(widths or map(parse_operand, PYTHON_SCALARS))], hidden
 
 
 def make_table(
@@ -193,7 +202,7 @@ def make_table(
     op: str | None,
     tiers: Sequence[Tier],
     operands: Sequence[Operand],
-    hidden: tuple[DType, ...] = (),
+    hidden_dtypes: tuple[DType, ...] = (),
 ) -> Table:
     """Make the table of operands of some tiers, with all operands, or alone if the operation takes one."""
     if not operands:
@@ -212,15 +221,21 @@ def make_table(
         tuple(promote_operands(system, (r, *others), name, find_rule) for others in beside.values())
         for r in rows
     )
-    return Table(system, name, tuple(map(str, rows)), tuple(beside), cells, hidden)
+    return Table(system, name, tuple(map(str, rows)), tuple(beside), cells, hidden_dtypes)
 
 
 def without_idle_scalars(t: Table) -> Table:
     """Return the table without Python scalars that everything refuses."""
-    rows = [x for x, ps in zip(t.rows, t.cells, strict=True) if x not in SCALARS or any(p.dtype for p in ps)]
+    rows = [
+        x
+        for x, ps in zip(t.rows, t.cells, strict=True)
+        if x not in PYTHON_SCALARS or any(p.dtype for p in ps)
+    ]
     lines = zip(*t.cells, strict=True)
     columns = [
-        x for x, ps in zip(t.columns, lines, strict=True) if x not in SCALARS or any(p.dtype for p in ps)
+        x
+        for x, ps in zip(t.columns, lines, strict=True)
+        if x not in PYTHON_SCALARS or any(p.dtype for p in ps)
     ]
     return t.part(rows, columns)
 
@@ -228,7 +243,7 @@ def without_idle_scalars(t: Table) -> Table:
 def of_tier(operands: Sequence[Operand], tier: Tier) -> Sequence[Operand]:
     """Return the operands for rows of a tier: unchanged, as arrays without dimensions, or Python scalars."""
     if tier == "scalar":
-        return [parse_operand(word) for word in ("True", *SCALARS)]
+        return [parse_operand(word) for word in ("True", *PYTHON_SCALARS)]
     if tier == "array":
         return operands
     zero_d = [

@@ -14,9 +14,9 @@ from typing import Any
 from typelattice.calls.steps import Cast, Input
 from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clip_text
-from typelattice.tracing.findings.chain import chain
-from typelattice.tracing.findings.checked_run import CheckedRun, check_run
-from typelattice.tracing.findings.widening_causes import causes
+from typelattice.tracing.findings.dtype_chain import find_dtype_chain
+from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
+from typelattice.tracing.findings.widening_causes import find_causes
 from typelattice.tracing.front.function import trace
 from typelattice.tracing.run_data.run import Run
 
@@ -60,26 +60,26 @@ def first_wide_line(repeat: Callable[[], Any], wide: Sequence[str], package: str
 
 def _decisive_line(run: Run, wide: Sequence[str], root: str) -> WideLine | None:
     """Find the line that decided the dtype of a wide result; else the first that widened a float at all."""
-    checked = check_run(run)
-    earliest = sorted(causes(checked), key=lambda cause: cause.at)
+    checked = predict_run(run)
+    earliest = sorted(find_causes(checked), key=lambda cause: cause.step)
     names = [name for name in run.results if name.startswith("result")]
     for name in sorted(names, key=lambda name: (name not in wide, name)):
         i = run.results[name]
         if (checked.widths[i] or 0) <= NARROW_BITS:
             continue
-        links = chain(checked, i)
+        links = find_dtype_chain(checked, i)
         if _follows_other(checked, links[-1]):
-            earlier = [cause for cause in earliest if cause.at < links[-1]]
-            links = (*links, *(step for cause in earlier[:1] for step in (cause.at, *cause.first)))
+            earlier = [cause for cause in earliest if cause.step < links[-1]]
+            links = (*links, *(step for cause in earlier[:1] for step in (cause.step, *cause.origin_steps)))
         if found := _line(checked, links, root):
             return found
-    lines = (_line(checked, (cause.at, *cause.first), root) for cause in earliest)
+    lines = (_line(checked, (cause.step, *cause.origin_steps), root) for cause in earliest)
     return next(filter(None, lines), None)
 
 
-def _follows_other(checked: CheckedRun, i: int) -> bool:
+def _follows_other(predicted_run: PredictedRun, i: int) -> bool:
     """Return True if an earlier line decided a step: a cast that names no dtype, or an unfollowed value."""
-    step = checked.steps[i]
+    step = predicted_run.steps[i]
     return isinstance(step, Input) or (isinstance(step, Cast) and not NAMED_DTYPE.search(step.text))
 
 
@@ -88,14 +88,14 @@ def _part(result: Any, name: str) -> Any:
     return getattr(result, name.removeprefix("result.").partition(".")[0].partition("[")[0], None)
 
 
-def _line(checked: CheckedRun, steps: Sequence[int], root: str) -> WideLine | None:
+def _line(predicted_run: PredictedRun, steps: Sequence[int], root: str) -> WideLine | None:
     """Return the place of the last step in the package's own code: the one that decided.
 
     Copies of other packages within it count only if no step has another place.
     """
     copied: WideLine | None = None
     for i in reversed(steps):
-        step = checked.steps[i]
+        step = predicted_run.steps[i]
         file = _file_in_package(step.location.file, root) if step.location else None
         if step.location is not None and file is not None:
             line = WideLine(file, step.location.line, _shorten(step.text))

@@ -32,7 +32,7 @@ def option_1_loses_no_precision() -> Found:
     counts = tl.criteria("jep9407-1").counts
     return verdict(
         counts["precision"] == 0
-    ), f"pairs that do, of {tl.criteria('jep9407-1').asked}: {counts['precision']}"
+    ), f"pairs that do, of {tl.criteria('jep9407-1').pair_count}: {counts['precision']}"
 
 
 def no_float_holds_int64() -> Found:

@@ -17,7 +17,7 @@ from typelattice.cli.explain_program import explain_outcome
 from typelattice.explanations.recorded_answer_in_english import result_words
 from typelattice.files.system_text import UnknownSystemError
 from typelattice.programs.program import Program, Replay
-from typelattice.programs.replay.divergences import Difference, Divergences, find_divergences
+from typelattice.programs.replay.divergences import Divergences, StepDivergence, find_divergences
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK, NEVER_ASKED_NOTE
 
@@ -85,7 +85,7 @@ def _program(text: str, names: str) -> Program:
 def _summary(diverging: Divergences) -> Iterator[str]:
     """Say where the systems first differ."""
     names = " and ".join([", ".join(diverging.systems[:-1]), diverging.systems[-1]]).removeprefix(" and ")
-    if first := diverging.first:
+    if first := diverging.first_divergence:
         yield f"{names} first differ in line {_line(first.step)}, at {first.step.text}."
     elif len(diverging.systems) > 1:
         yield f"{names} agree on every step."
@@ -117,7 +117,7 @@ def _lines(
             "text": line,
             "answers": [*map(_last, zip(*(step["answers"] for step in own), strict=True))],
             "differs": any(step["differs"] for step in own),
-            "first": bool(diverging.first and _line(diverging.first.step) == number),
+            "first": bool(diverging.first_divergence and _line(diverging.first_divergence.step) == number),
             "steps": _counted(own),
         }
 
@@ -127,7 +127,7 @@ def _last(answers: Sequence[str]) -> str:
     return next((said for said in answers if said.startswith(REFUSED)), answers[-1])
 
 
-def _shown(step: Step, outcomes: Sequence[Outcome], difference: Difference | None) -> dict[str, Any]:
+def _shown(step: Step, outcomes: Sequence[Outcome], difference: StepDivergence | None) -> dict[str, Any]:
     return {
         "text": step.text,
         "answers": [_answer(o) for o in outcomes],

@@ -37,8 +37,8 @@ from typelattice.operands.notation import MAX_INT_BITS, parse_operand
 from typelattice.operands.operand import Operand
 from typelattice.programs.json.write import KEYS, VERSION
 
-LONGEST_JSON = 400_000_000  # characters
-LONGEST_NAME = 1_000  # characters of a file's name, a function's, an operand's
+MAX_JSON_CHARS = 400_000_000  # characters
+MAX_NAME_CHARS = 1_000  # characters of a file's name, a function's, an operand's
 MAX_LIST_DEPTH = 32  # lists within one another
 KINDS: Mapping[str, type[Step]] = {
     cls.__name__.lower(): cls for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque)
@@ -47,8 +47,8 @@ KINDS: Mapping[str, type[Step]] = {
 
 def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
     """Read the steps, results and source of a program in JSON; execute nothing. Raises ProgramError."""
-    if len(text) > LONGEST_JSON:
-        raise ProgramError(f"JSON of {len(text):,} characters; the longest is {LONGEST_JSON:,}")
+    if len(text) > MAX_JSON_CHARS:
+        raise ProgramError(f"JSON of {len(text):,} characters; the longest is {MAX_JSON_CHARS:,}")
     try:
         data = loads(text)
     except (ValueError, RecursionError) as e:
@@ -56,99 +56,104 @@ def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
         raise ProgramError(f"not JSON: {why}; give what to_json made") from None
     whole = _Reader("", data)
     if not isinstance(data, dict) or data.get("typelattice") != "program":
-        raise whole.wrong('no program; give what to_json made, with "typelattice": "program"')
+        raise whole.make_error('no program; give what to_json made, with "typelattice": "program"')
     if data.get("version") != VERSION:
-        raise whole.at("version").wrong(f"no version that is known; it should be {VERSION}")
+        raise whole.at("version").make_error(f"no version that is known; it should be {VERSION}")
     listed = whole.at("steps").read_list(MAX_STEPS)
     steps: list[Step] = []
     for i, step in enumerate(listed):
         steps.append(_step(_Reader(f"steps[{i}]", step, i)))
     chosen = enumerate(whole.at("results").read_list(MAX_STEPS))
-    results = tuple(_Reader(f"results[{i}]", x, len(steps)).earlier() for i, x in chosen)
+    results = tuple(_Reader(f"results[{i}]", x, len(steps)).read_earlier_step() for i, x in chosen)
     if not results:
-        raise whole.at("results").wrong("empty; give the number of a step")
-    return tuple(steps), results, whole.at("source", "").text(None)
+        raise whole.at("results").make_error("empty; give the number of a step")
+    return tuple(steps), results, whole.at("source", "").read_text(None)
 
 
 class _Reader:
-    """A value in JSON and its place, a path of keys; `before` is the number of the step that it is in."""
+    """A value in JSON and its place, a path of keys; `earlier_count` counts the steps before it."""
 
-    def __init__(self, path: str, data: Any, before: int = 0) -> None:
-        self.path, self.data, self.before = path, data, before
+    def __init__(self, path: str, data: Any, earlier_count: int = 0) -> None:
+        self.path, self.data, self.earlier_count = path, data, earlier_count
 
-    def wrong(self, why: str) -> ProgramError:
-        return ProgramError(f"{self.path or 'the whole'}: {why}")
+    def make_error(self, reason: str) -> ProgramError:
+        return ProgramError(f"{self.path or 'the whole'}: {reason}")
 
     def at(self, key: str, default: Any = ...) -> _Reader:
         """Return the value under a key."""
         if not isinstance(self.data, dict):
-            raise self.wrong("no object; give one with keys")
+            raise self.make_error("no object; give one with keys")
         if key not in self.data and default is ...:
-            raise self.wrong(f"{key} is missing; give it")
+            raise self.make_error(f"{key} is missing; give it")
         path = f"{self.path}.{key}" if self.path else key
-        return _Reader(path, self.data.get(key, default), self.before)
+        return _Reader(path, self.data.get(key, default), self.earlier_count)
 
     def has(self, key: str) -> bool:
         return isinstance(self.data, dict) and key in self.data
 
-    def read_list(self, most: int) -> list[Any]:
-        if not isinstance(self.data, list) or len(self.data) > most:
-            raise self.wrong(f"no list of at most {most:,}; give one")
+    def read_list(self, max_length: int) -> list[Any]:
+        if not isinstance(self.data, list) or len(self.data) > max_length:
+            raise self.make_error(f"no list of at most {max_length:,}; give one")
         return self.data
 
-    def items(self, most: int) -> list[_Reader]:
-        return [_Reader(f"{self.path}[{i}]", x, self.before) for i, x in enumerate(self.read_list(most))]
+    def read_items(self, max_length: int) -> list[_Reader]:
+        return [
+            _Reader(f"{self.path}[{i}]", x, self.earlier_count)
+            for i, x in enumerate(self.read_list(max_length))
+        ]
 
-    def text(self, most: int | None = LONGEST_NAME) -> str:
-        if not isinstance(self.data, str) or (most is not None and len(self.data) > most):
-            raise self.wrong(
-                f"no text of at most {most:,} characters; give one" if most else "no text; give one"
+    def read_text(self, max_length: int | None = MAX_NAME_CHARS) -> str:
+        if not isinstance(self.data, str) or (max_length is not None and len(self.data) > max_length):
+            raise self.make_error(
+                f"no text of at most {max_length:,} characters; give one"
+                if max_length
+                else "no text; give one"
             )
         return self.data
 
-    def integer(self, least: int, most: int, what: str) -> int:
-        if type(self.data) is not int or not least <= self.data <= most:
-            raise self.wrong(
-                f"{clip_text(str(self.data), 40)} is no {what}; give a number from {least} to {most}"
+    def read_integer(self, least: int, maximum: int, noun: str) -> int:
+        if type(self.data) is not int or not least <= self.data <= maximum:
+            raise self.make_error(
+                f"{clip_text(str(self.data), 40)} is no {noun}; give a number from {least} to {maximum}"
             )
         return self.data
 
-    def earlier(self) -> int:
+    def read_earlier_step(self) -> int:
         """Return the number of an earlier step."""
-        if self.before == 0:
-            raise self.wrong("there is no earlier step; give an input first")
-        return self.integer(0, self.before - 1, "earlier step")
+        if self.earlier_count == 0:
+            raise self.make_error("there is no earlier step; give an input first")
+        return self.read_integer(0, self.earlier_count - 1, "earlier step")
 
-    def argument(self, depth: int = 0) -> Any:
+    def read_argument(self, depth: int = 0) -> Any:
         x = self.data
         if depth > MAX_LIST_DEPTH:
-            raise self.wrong(f"lists within more than {MAX_LIST_DEPTH} lists; take it apart")
+            raise self.make_error(f"lists within more than {MAX_LIST_DEPTH} lists; take it apart")
         if isinstance(x, list):
-            return tuple(item.argument(depth + 1) for item in self.items(MAX_STEPS))
+            return tuple(item.read_argument(depth + 1) for item in self.read_items(MAX_STEPS))
         if isinstance(x, dict):
             if len(x) != 1:
-                raise self.wrong(f"an object of {len(x)} keys; give one of {', '.join(OBJECTS)}")
+                raise self.make_error(f"an object of {len(x)} keys; give one of {', '.join(OBJECTS)}")
             key = next(iter(x))
             if key not in OBJECTS:
-                raise self.wrong(
+                raise self.make_error(
                     f"unknown key {quote_short(key)}{spelling_hint(key, OBJECTS)}; "
                     f"give one of {', '.join(OBJECTS)}"
                 )
             return OBJECTS[key](self.at(key), depth)
         if isinstance(x, int) and x.bit_length() > MAX_INT_BITS:
-            raise self.wrong(f"a number of more than {MAX_INT_BITS:,} bits; no dtype holds it")
+            raise self.make_error(f"a number of more than {MAX_INT_BITS:,} bits; no dtype holds it")
         return x
 
-    def number(self) -> Any:
-        found = self.argument()
+    def read_number(self) -> Any:
+        found = self.read_argument()
         if not isinstance(found, (bool, int, float, complex)):
-            raise self.wrong("no number; give one")
+            raise self.make_error("no number; give one")
         return found
 
-    def dtype(self) -> NamedDType | DTypeOf | None:
-        found = None if self.data is None else self.argument()
+    def read_dtype(self) -> NamedDType | DTypeOf | None:
+        found = None if self.data is None else self.read_argument()
         if found is not None and not isinstance(found, (NamedDType, DTypeOf)):
-            raise self.wrong('no dtype; give {"dtype": "float32"}')
+            raise self.make_error('no dtype; give {"dtype": "float32"}')
         return found
 
     def as_float(self) -> float:
@@ -158,28 +163,28 @@ class _Reader:
         if isinstance(self.data, str) and self.data in words:
             return words[self.data]
         if not isinstance(self.data, (int, float)) or isinstance(self.data, bool):
-            raise self.wrong(f"no float; give a number, or one of {', '.join(words)}")
+            raise self.make_error(f"no float; give a number, or one of {', '.join(words)}")
         return float(self.data)
 
 
 def _slice(x: _Reader, depth: int) -> Slice:
-    bounds = [item.argument(depth + 1) for item in x.items(3)]
+    bounds = [item.read_argument(depth + 1) for item in x.read_items(3)]
     if len(bounds) != 3:
-        raise x.wrong(f"{len(bounds)} bounds; give three")
+        raise x.make_error(f"{len(bounds)} bounds; give three")
     return Slice(*bounds)
 
 
 def _complex(x: _Reader, depth: int) -> complex:
-    parts = [item.as_float() for item in x.items(2)]
+    parts = [item.as_float() for item in x.read_items(2)]
     if len(parts) != 2:
-        raise x.wrong(f"{len(parts)} parts; give two")
+        raise x.make_error(f"{len(parts)} parts; give two")
     return complex(*parts)
 
 
 OBJECTS: Mapping[str, Callable[[_Reader, int], Any]] = {
-    "step": lambda x, depth: Ref(x.earlier()),
-    "dtype_of": lambda x, depth: DTypeOf(x.earlier()),
-    "dtype": lambda x, depth: NamedDType(x.text()),
+    "step": lambda x, depth: Ref(x.read_earlier_step()),
+    "dtype_of": lambda x, depth: DTypeOf(x.read_earlier_step()),
+    "dtype": lambda x, depth: NamedDType(x.read_text()),
     "slice": _slice,
     "complex": _complex,
     "float": lambda x, depth: x.as_float(),
@@ -188,18 +193,20 @@ OBJECTS: Mapping[str, Callable[[_Reader, int], Any]] = {
 
 
 def _step(x: _Reader) -> Step:
-    kind = x.at("is").text()
+    kind = x.at("is").read_text()
     location = (
-        SourceLocation(x.at("file").text(), x.at("line").integer(0, 10**9, "line")) if x.has("file") else None
+        SourceLocation(x.at("file").read_text(), x.at("line").read_integer(0, 10**9, "line"))
+        if x.has("file")
+        else None
     )
     common: dict[str, Any] = {
-        "text": clip_text(x.at("text").text(None), MAX_STEP_CHARS),
+        "text": clip_text(x.at("text").read_text(None), MAX_STEP_CHARS),
         "location": location,
         "shape": _shape(x.at("shape")) if x.has("shape") else None,
-        "owner": x.at("owner").text() if x.has("owner") else None,
+        "owner": x.at("owner").read_text() if x.has("owner") else None,
     }
     if kind not in KINDS:
-        raise x.at("is").wrong(
+        raise x.at("is").make_error(
             f"unknown step {quote_short(kind)}{spelling_hint(kind, KINDS)}; "
             f"a step is one of {', '.join(KINDS)}"
         )
@@ -212,7 +219,9 @@ def _step(x: _Reader) -> Step:
                 x.at(key, {} if key == "keywords" else ...)
             )
     if cls is Call:
-        custom = _custom_operation(x.at("own"), read_fields["name"]) if x.has("own") else None
+        custom = (
+            _read_custom_operation(x.at("own"), read_fields["name"]) if x.has("own") else None
+        )
         _check_operation(x, read_fields["name"], len(read_fields["operands"]), custom)
         writes = read_fields["name"] in FUNCTION_OF_IN_PLACE or (
             read_fields["is_operator"] and read_fields["name"] in IN_PLACE_OF_FUNCTION
@@ -223,95 +232,97 @@ def _step(x: _Reader) -> Step:
 
 
 def _args(x: _Reader) -> tuple[Any, ...]:
-    args = x.argument()
+    args = x.read_argument()
     if not isinstance(args, tuple):
-        raise x.wrong("no list; give one")
+        raise x.make_error("no list; give one")
     return args
 
 
 def _keywords(x: _Reader) -> tuple[tuple[str, Any], ...]:
-    if not isinstance(x.data, dict) or len(x.data) > LONGEST_NAME:
-        raise x.wrong("no object; give one with keys")
-    return tuple((key, x.at(key).argument()) for key in x.data)
+    if not isinstance(x.data, dict) or len(x.data) > MAX_NAME_CHARS:
+        raise x.make_error("no object; give one with keys")
+    return tuple((key, x.at(key).read_argument()) for key in x.data)
 
 
 def _earlier_steps(x: _Reader) -> tuple[int, ...]:
-    return tuple(part.earlier() for part in x.items(MAX_STEPS))
+    return tuple(part.read_earlier_step() for part in x.read_items(MAX_STEPS))
 
 
 def _target(x: _Reader) -> NamedDType | DTypeOf:
-    to = x.dtype()
+    to = x.read_dtype()
     if to is None:
-        raise x.wrong("no dtype; give one")
+        raise x.make_error("no dtype; give one")
     return to
 
 
 def _lists_in_index(x: _Reader) -> str:
-    listed = x.text(None)
+    listed = x.read_text(None)
     if listed not in ("", *INDEX_FORMS):
-        raise x.wrong(f"unknown; it is one of {', '.join(INDEX_FORMS)}")
+        raise x.make_error(f"unknown; it is one of {', '.join(INDEX_FORMS)}")
     return listed
 
 
-def _custom_operation(x: _Reader, name: str) -> Operation:
+def _read_custom_operation(x: _Reader, name: str) -> Operation:
     """Return an operation that a system's file defined. Raises ProgramError."""
-    listed = [[y.text() for y in x.at(key).items(MAX_AXES)] for key in ("operands", "parameters")]
+    listed = [[y.read_text() for y in x.at(key).read_items(MAX_AXES)] for key in ("operands", "parameters")]
     try:
-        return make_custom_operation(name, x.at("like").text(), *listed)
+        return make_custom_operation(name, x.at("like").read_text(), *listed)
     except OpError as e:
-        raise x.wrong(str(e)) from None
+        raise x.make_error(str(e)) from None
 
 
-def _check_operation(x: _Reader, name: str, operands: int, custom: Operation | None) -> None:
+def _check_operation(x: _Reader, name: str, operands: int, custom_operation: Operation | None) -> None:
     """Raises ProgramError for an operation that no table knows, or that does not take so many operands."""
-    known = custom or OPERATIONS.get(FUNCTION_OF_IN_PLACE.get(name, name))
+    known = custom_operation or OPERATIONS.get(FUNCTION_OF_IN_PLACE.get(name, name))
     if known is None:
-        raise x.at("name").wrong(
+        raise x.at("name").make_error(
             f"unknown operation {quote_short(name)}{spelling_hint(name, OPERATIONS)}; give a known one"
         )
     try:
         known.check(operands)
     except TypelatticeError as e:
-        raise x.at("operands").wrong(str(e)) from None
+        raise x.at("operands").make_error(str(e)) from None
 
 
 def _read_input(x: _Reader) -> Operand | str:
     try:
-        return read_input(x.text())[0]
+        return read_input(x.read_text())[0]
     except TypelatticeError as e:
-        raise x.wrong(str(e)) from None
+        raise x.make_error(str(e)) from None
 
 
 def _operand(x: _Reader) -> Operand:
     try:
-        return parse_operand(x.text())
+        return parse_operand(x.read_text())
     except TypelatticeError as e:
-        raise x.wrong(str(e)) from None
+        raise x.make_error(str(e)) from None
 
 
 def _shape(x: _Reader) -> tuple[int | None, ...]:
-    lengths = x.items(MAX_AXES)
-    return tuple(None if n.data is None else n.integer(0, 2**63 - 1, "length of an axis") for n in lengths)
+    lengths = x.read_items(MAX_AXES)
+    return tuple(
+        None if n.data is None else n.read_integer(0, 2**63 - 1, "length of an axis") for n in lengths
+    )
 
 
 # How each field of a step is read, where a class of steps has no way of its own.
 FIELDS: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
     ("", "args"): _args,
-    ("", "dtype"): _Reader.dtype,
+    ("", "dtype"): _Reader.read_dtype,
     ("", "given"): _read_input,
-    ("", "key"): _Reader.argument,
+    ("", "key"): _Reader.read_argument,
     ("", "keywords"): _keywords,
-    ("", "like"): lambda x: x.earlier() if isinstance(x.data, int) else _operand(x),
+    ("", "like"): lambda x: x.read_earlier_step() if isinstance(x.data, int) else _operand(x),
     ("", "lists"): _earlier_steps,
     ("", "made_of"): _earlier_steps,
-    ("", "module"): _Reader.text,
-    ("", "name"): _Reader.text,
+    ("", "module"): _Reader.read_text,
+    ("", "name"): _Reader.read_text,
     ("", "own"): lambda x: None,  # read when the name is known
     ("", "operands"): _earlier_steps,
     ("", "operator"): lambda x: x.data is True,
     ("", "rebinds"): lambda x: x.data is True,
-    ("", "source"): _Reader.earlier,
+    ("", "source"): _Reader.read_earlier_step,
     ("", "to"): _target,
-    ("", "value"): _Reader.number,
+    ("", "value"): _Reader.read_number,
     ("index", "lists"): _lists_in_index,
 }

@@ -14,10 +14,11 @@ from typelattice.facts.operations import Operation
 from typelattice.operands.operand import Operand
 
 VERSION = 1  # of the format
+
 KEYS = {  # of the fields of steps whose keys in the format are not their names
     "custom_operation": "own", "default_from": "like", "fixed_result": "given", "is_operator": "operator",
 }  # fmt: skip
-AT_A_TIME = 100  # steps
+STEPS_AT_A_TIME = 100  # steps
 
 
 def write_program(steps: Sequence[Step], results: Sequence[int], source: str) -> str:
@@ -26,8 +27,8 @@ def write_program(steps: Sequence[Step], results: Sequence[int], source: str) ->
     Steps are written some at a time: the objects of all of them at once would be most of the memory it takes.
     """
     head = {"typelattice": "program", "version": VERSION, "source": source, "results": list(results)}
-    starts = range(0, len(steps), AT_A_TIME)
-    listed = (dumps([*map(step_data, steps[i : i + AT_A_TIME])])[1:-1] for i in starts)
+    starts = range(0, len(steps), STEPS_AT_A_TIME)
+    listed = (dumps([*map(step_data, steps[i : i + STEPS_AT_A_TIME])])[1:-1] for i in starts)
     return f'{dumps(head)[:-1]}, "steps": [{", ".join(listed)}]}}'
 
 

@@ -25,7 +25,7 @@ class PlainStepWriter:
 
     def write(self, source: int) -> int:
         """Add the steps; return the one to cast. Raises ProgramError for a rule without plain steps."""
-        says, d, to = self.cast.says, self.cast.source, self.cast.target
+        says, d, to = self.cast.cast_rule, self.cast.source, self.cast.target
         is_real, into_whole = d.kind is Kind.FLOAT, to.kind.category < Kind.FLOAT.category
         if says.rounding and into_whole:
             if says.rounding not in ROUNDING_FUNCTIONS:
@@ -49,11 +49,11 @@ class PlainStepWriter:
         return self._add_call("clip", d, source, self._add_number(low, d), self._add_number(high, d))
 
     def _find_bound(
-        self, its: FiniteValues, own: Any, other: Any, nearer: Callable[[float, float], float]
+        self, its: FiniteValues, other_bound: Any, other: Any, nearer: Callable[[float, float], float]
     ) -> Value:
         """Return the bound that both dtypes have, or that infinity goes to. The source has to hold it."""
         d = self.cast.source
-        bound = other if "i" in d.specials else nearer(own, other)
+        bound = other if "i" in d.specials else nearer(other_bound, other)
         if not its.holds(scale(bound)):
             raise self._refuse(f"whose bound {bound} {d} does not hold")
         return int(bound) if d.kind.category < Kind.FLOAT.category else float(bound)
@@ -72,9 +72,9 @@ class PlainStepWriter:
             )
         )  # fmt: skip
 
-    def _refuse(self, what: str) -> ProgramError:
+    def _refuse(self, reason: str) -> ProgramError:
         cast = self.cast
         where = f" ({self.step.location})" if self.step.location else ""
-        which = f"a cast of {cast.source} to {cast.target} {what}"
+        which = f"a cast of {cast.source} to {cast.target} {reason}"
         cause = f"{self.step.text!r}{where}: no plain steps are {which}"
         return ProgramError(f"{cause}; give such casts an operation of their own")

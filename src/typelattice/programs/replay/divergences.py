@@ -10,7 +10,7 @@ from typelattice.programs.replay.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class StepDivergence:
     """A step with different outcomes under some systems, and its outcome under each.
 
     `inherited` has the earlier differences that the step uses. A step that uses none differs by itself.
@@ -26,26 +26,26 @@ class Difference:
 
         A `?` marks an outcome by rule alone: no library was asked for it.
         """
-        return ", ".join(f"{name} {o.marked}" for name, o in zip(systems, self.outcomes, strict=True))
+        return ", ".join(f"{name} {o.text_with_mark}" for name, o in zip(systems, self.outcomes, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Divergences:
     """The divergences between systems in a program: all differences, in the order of the steps.
 
-    `first` is the first difference; None if the systems agree.
+    `first_divergence` is the first difference; None if the systems agree.
     """
 
     systems: tuple[str, ...]
-    differences: tuple[Difference, ...] = field(repr=False)
+    differences: tuple[StepDivergence, ...] = field(repr=False)
 
     @property
-    def first(self) -> Difference | None:
+    def first_divergence(self) -> StepDivergence | None:
         """The first step at which the systems diverge."""
         return next(iter(self.differences), None)
 
     @property
-    def causes(self) -> tuple[Difference, ...]:
+    def causes(self) -> tuple[StepDivergence, ...]:
         """The steps that differ by themselves: the steps that they use have the same outcomes."""
         return tuple(d for d in self.differences if not d.inherited)
 
@@ -73,7 +73,7 @@ def find_divergences(
     steps: Sequence[Step], names: Sequence[str], replays: Sequence[Sequence[Outcome]]
 ) -> Divergences:
     """Return the steps with different outcomes under the systems of these names."""
-    divergences: list[Difference] = []
+    divergences: list[StepDivergence] = []
     differing: set[int] = set()
     for i, step in enumerate(steps):
         outcomes = tuple(made[i] for made in replays)
@@ -82,5 +82,5 @@ def find_divergences(
             continue
         inherited = tuple(part for part in step.inputs if part in differing)
         differing.add(i)
-        divergences.append(Difference(i, step, outcomes, inherited))
+        divergences.append(StepDivergence(i, step, outcomes, inherited))
     return Divergences(tuple(names), tuple(divergences))

@@ -21,7 +21,7 @@ class ExplicitCast:
 
     source: DType
     target: DType
-    says: CastRule
+    cast_rule: CastRule
     rule: DecidingLines
 
 
@@ -44,7 +44,7 @@ class Outcome:
         return self.operand.dtype if self.operand else None
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         """Return True if this step itself is refused."""
         return self.reason is not None
 
@@ -56,7 +56,7 @@ class Outcome:
         )
 
         p = self.promotion
-        return find_recorded_answer(p) if p and self.refused == (p.dtype is None) else None
+        return find_recorded_answer(p) if p and self.is_refused == (p.dtype is None) else None
 
     @property
     def recorded_departure(self) -> RecordedAnswer | None:
@@ -74,14 +74,14 @@ class Outcome:
         from typelattice.recorded.never_asked import is_never_asked
 
         p = self.promotion
-        return p is not None and self.refused == (p.dtype is None) and is_never_asked(p)
+        return p is not None and self.is_refused == (p.dtype is None) and is_never_asked(p)
 
     @property
-    def marked(self) -> str:
+    def text_with_mark(self) -> str:
         """The outcome as pages show it: with `?` behind it if the library was never asked.
 
         >>> from typelattice import program
-        >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].marked)
+        >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].text_with_mark)
         float32?
         """
         from typelattice.recorded.never_asked import NEVER_ASKED_MARK
@@ -90,7 +90,7 @@ class Outcome:
 
     def __str__(self) -> str:
         if self.operand is None:
-            return "refused" if self.refused else "not reached"
+            return "refused" if self.is_refused else "not reached"
         if self.operand.tier == "scalar":
             return f"Python {self.operand.kind.word}"
         return f"{self.operand.dtype}{'*' if self.operand.weak else ''}"

@@ -69,36 +69,38 @@ def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ..
     Raises DTypeError or OperandError for an input that is no operand. Raises ProgramError for an
     operation of no library that has a system.
     """
-    find_evaluator = evaluators_of(system, steps)
+    find_evaluator = evaluator_finder(system, steps)
     found: list[Outcome] = []
     for step in steps:
         found.append(find_evaluator(step).outcome(step, found))
     return tuple(found)
 
 
-def replay_singly(
-    steps: Sequence[Step], find_evaluator: FindEvaluator, given: Sequence[Outcome | None]
+def predict_each_step(
+    steps: Sequence[Step], find_evaluator: FindEvaluator, known_outcomes: Sequence[Outcome | None]
 ) -> tuple[Outcome, ...]:
     """Return the outcome of each step by itself, whatever the outcomes of the earlier steps.
 
-    Later steps use the outcome in `given` for each step; if that is None, the step's own outcome.
+    Later steps use the outcome in `known_outcomes` for each step; if that is None, the step's own outcome.
     Raises as `replay` does.
     """
-    found: list[Outcome] = []
-    taken: list[Outcome] = []
-    for step, outcome in zip(steps, given, strict=True):
-        found.append(find_evaluator(step).outcome(step, taken))
-        taken.append(outcome if outcome and not _adds_known_value(outcome, found[-1]) else found[-1])
-    return tuple(found)
+    outcomes: list[Outcome] = []
+    used_outcomes: list[Outcome] = []
+    for step, outcome in zip(steps, known_outcomes, strict=True):
+        outcomes.append(find_evaluator(step).outcome(step, used_outcomes))
+        used_outcomes.append(
+            outcome if outcome and not _adds_known_value(outcome, outcomes[-1]) else outcomes[-1]
+        )
+    return tuple(outcomes)
 
 
-def _adds_known_value(given: Outcome, found: Outcome) -> bool:
+def _adds_known_value(known_outcome: Outcome, computed: Outcome) -> bool:
     """Return True if the computed outcome differs from the given one only by knowing the value."""
-    o, own = given.operand, found.operand
+    o, own = known_outcome.operand, computed.operand
     return own is not None and own.value is not None and o == replace(own, value=None)
 
 
-def evaluators_of(system: System | Systems, steps: Sequence[Step]) -> FindEvaluator:
+def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEvaluator:
     """Return a function from a step to its evaluator: the one system's, or that of the step's library.
 
     NumPy's constants keep NumPy's rules in a program of another library, if the system has a rule for NumPy's
@@ -108,17 +110,17 @@ def evaluators_of(system: System | Systems, steps: Sequence[Step]) -> FindEvalua
         constants = _find_constants(steps) if YIELDING_LIBRARY in system.foreign else ()
         if not constants:
             one = _Evaluator(system)
-            return _find_evaluator_by_module(lambda step: one, steps)
+            return _module_evaluator_finder(lambda step: one, steps)
         kept = {id(steps[i]) for i in constants}
         owners = [_foreign_mark(step) if i in constants else None for i, step in enumerate(steps)]
         numpy, one = _Evaluator(find_system(YIELDING_LIBRARY)), _Evaluator(system, owners)
-        return _find_evaluator_by_module(lambda step: numpy if id(step) in kept else one, steps)
+        return _module_evaluator_finder(lambda step: numpy if id(step) in kept else one, steps)
     owners = [None if isinstance(step, Created) else _foreign_mark(step) for step in steps]
     evaluators = {name: _Evaluator(s, owners) for name, s in system.items()}
-    return _find_evaluator_by_module(lambda step: _find_owner_evaluator(evaluators, step), steps)
+    return _module_evaluator_finder(lambda step: _find_owner_evaluator(evaluators, step), steps)
 
 
-def _find_evaluator_by_module(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
+def _module_evaluator_finder(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
     """Return a finder of evaluators for functions of modules such as `jax.lax`, by the systems of these."""
     found: dict[tuple[str, str], _Evaluator] = {}
     if not any(isinstance(step, Call) and step.module for step in steps):
@@ -137,25 +139,29 @@ def _find_evaluator_by_module(find_evaluator: FindEvaluator, steps: Sequence[Ste
     return evaluator
 
 
-def system_of_function(usual: System, module: str, library: str | None) -> System | None:
+def system_of_function(system: System, module: str, library: str | None) -> System | None:
     """Return the system of a mode, or of a function's module with the usual system's default dtypes.
 
     It has the name of a system only where it is that system: `jax.lax` without 64-bit types was not recorded.
     """
-    plain, sign, release = usual.name.partition(VERSION_SIGN)
+    plain, sign, release = system.name.partition(VERSION_SIGN)
     mode = system_of_mode(module, library, plain)
     if mode is not None:
         return find_system(mode + sign + release)
     name = system_of_module(module, library, plain)
     if name is None:
         return None
-    is_of_library = find_system(name).library.partition(" ")[0] == usual.library.partition(" ")[0]
-    own = find_system(name + sign + release if is_of_library else name)
-    if (own.defaults, own.requested, own.combine) == (usual.defaults, usual.requested, usual.combine):
-        return own
+    is_of_library = find_system(name).library.partition(" ")[0] == system.library.partition(" ")[0]
+    own_system = find_system(name + sign + release if is_of_library else name)
+    if (own_system.defaults, own_system.requested, own_system.combine) == (
+        system.defaults,
+        system.requested,
+        system.combine,
+    ):
+        return own_system
     return with_fields(
-        own, name=f"{usual.name} ({module})", defaults=usual.defaults, requested=usual.requested,
-        before=usual.before, combine=usual.combine, tiers=usual.tiers,
+        own_system, name=f"{system.name} ({module})", defaults=system.defaults, requested=system.requested,
+        before=system.before, combine=system.combine, tiers=system.tiers,
     )  # fmt: skip
 
 
@@ -202,57 +208,59 @@ class _Evaluator:
         self.system, self.owners = system, owners
         self.outcomes_of_calls: dict[object, Outcome] = {}
 
-    def outcome(self, step: Step, earlier: EarlierOutcomes) -> Outcome:
+    def outcome(self, step: Step, earlier_outcomes: EarlierOutcomes) -> Outcome:
         for i in step.inputs:
-            if earlier[i].operand is None:
+            if earlier_outcomes[i].operand is None:
                 return NOT_REACHED
         match step:
             case Call(rebinds=True, is_operator=True) if self.system.library.partition(" ")[0] != step.owner:
                 written = replace(
                     step, name=IN_PLACE_OF_FUNCTION[step.name], is_operator=False, rebinds=False
                 )
-                return self.outcome(written, earlier)
+                return self.outcome(written, earlier_outcomes)
             case Call(name, _, _, operands):
-                made = tuple([o for i in operands if (o := earlier[i].operand)])
+                made = tuple([o for i in operands if (o := earlier_outcomes[i].operand)])
                 foreign_arrays = self.foreign_arrays(step, made)
                 if foreign_arrays:
                     pairs = zip(operands, made, strict=True)
                     made = tuple([replace(o, foreign=foreign_arrays.get(i, o.foreign)) for i, o in pairs])
-                if beside := self.outcome_beside(step, earlier):
+                if beside := self.outcome_among_arrays(step, earlier_outcomes):
                     return beside
-                asked = None if step.dtype is None else self.dtype(step.dtype, earlier)
+                asked = None if step.dtype is None else self.requested_dtype(step.dtype, earlier_outcomes)
                 number = step.keywords[-1] if step.keywords else step.rebinds
                 key = name, made, step.is_operator, asked, number, _find_tier(step, made)
                 known = self.outcomes_of_calls.get(key)
                 if known is None:
                     known = self.outcomes_of_calls[key] = self.outcome_of_call(step, made, asked)
                 fills = [self.system.operand(x) for x in step.args if isinstance(x, (int, float, complex))]
-                why = self.refused_number("full", fills, known) if name == "full_like" else None
+                why = self.why_number_refused("full", fills, known) if name == "full_like" else None
                 return Outcome(None, reason=why) if why else known
             case Number(value=value):
                 return Outcome(self.system.operand(value))
             case Input(fixed_result=given) | Opaque(fixed_result=given):
                 return Outcome(_with_tier_of_shape(self.system.operand(given), step.shape))
             case Index(source=source, lists=lists):
-                o = earlier[source].operand
+                o = earlier_outcomes[source].operand
                 assert o is not None
-                if why := self.refused_index(step.key, lists, earlier):
+                if why := self.why_index_refused(step.key, lists, earlier_outcomes):
                     return Outcome(None, None, why)
                 return Outcome(replace(o, tier=_find_tier(step, (o,)), value=None))
             case Cast(source=source, to=to):
-                o = earlier[source].operand
+                o = earlier_outcomes[source].operand
                 assert o is not None
-                alone = self.made_of_foreign(o, source) if to == DTypeOf(source) else None
-                return self.explicit_cast(o, alone or self.dtype(to, earlier), _find_tier(step, (o,)))
+                alone = self.dtype_from_foreign(o, source) if to == DTypeOf(source) else None
+                return self.explicit_cast(
+                    o, alone or self.requested_dtype(to, earlier_outcomes), _find_tier(step, (o,))
+                )
             case Item(source=source):
-                o = earlier[source].operand
+                o = earlier_outcomes[source].operand
                 assert o is not None
                 return Outcome(scalar(KIND_BY_NAME.get(o.kind.word, o.kind)))
             case Created():
-                return self.outcome_of_creation(step, earlier)
+                return self.outcome_of_creation(step, earlier_outcomes)
         raise TypeError(f"a {type(step).__name__} is no step")
 
-    def made_of_foreign(self, o: Operand, source: int) -> DType | None:
+    def dtype_from_foreign(self, o: Operand, source: int) -> DType | None:
         """Return the dtype of the array that the library makes of another library's.
 
         It promotes alone: Keras on JAX makes float32 of NumPy's float64. So does MLX, which has arrays of
@@ -263,7 +271,7 @@ class _Evaluator:
         made = converted_dtype(self.system, library, o.dtype) if o.dtype else None
         return dtype(made) if made else self.system.explain(o).dtype
 
-    def outcome_beside(self, step: Call, earlier: EarlierOutcomes) -> Outcome | None:
+    def outcome_among_arrays(self, step: Call, earlier_outcomes: EarlierOutcomes) -> Outcome | None:
         """Return the outcome of one of several arrays whose dtype depends on the others, else None.
 
         PyTorch's meshgrid takes one dtype only. TensorFlow's takes a bool array beside any other: each result
@@ -276,7 +284,7 @@ class _Evaluator:
         if op.gives != LAST_ARRAY and op.joins is not JoinRule.SAME_DTYPE:
             return None
         args, _, number = source_arguments(step)
-        operands = [o for x in args if isinstance(x, Ref) and (o := earlier[x.step].operand)]
+        operands = [o for x in args if isinstance(x, Ref) and (o := earlier_outcomes[x.step].operand)]
         if (number or 0) >= len(operands):  # in a run each array was observed by itself
             return None
         own = operands[number or 0]
@@ -289,7 +297,7 @@ class _Evaluator:
         to = dtype_of_pair(op.overrides, (operands[0], own))
         return Outcome(operand_of_dtype(to, tier=own.tier)) if to else None
 
-    def out_refusal(self, output: Operand, result: Operand) -> str | None:
+    def why_out_refused(self, output: Operand, result: Operand) -> str | None:
         """Return the reason why the library does not write a result into the array that `out=` names."""
         writes, into = operation_rules(self.system, "+="), result.dtype
         try:
@@ -299,7 +307,7 @@ class _Evaluator:
             return e.reason
         return None
 
-    def refused_index(self, key: Argument, lists: str, earlier: EarlierOutcomes) -> str | None:
+    def why_index_refused(self, key: Argument, lists: str, earlier_outcomes: EarlierOutcomes) -> str | None:
         """Return the reason why the system's library refuses a list, or bools, in an index."""
         keys = key if isinstance(key, tuple) else (key,)
         if lists:
@@ -309,7 +317,7 @@ class _Evaluator:
         instead = name_meaning(NameSort.NO_BOOL_INDEX, "index", self.system.library.partition(" ")[0])
         if instead is None:
             return None
-        of_keys = (earlier[x.step].operand for x in keys if isinstance(x, Ref))
+        of_keys = (earlier_outcomes[x.step].operand for x in keys if isinstance(x, Ref))
         is_mask = any(o is not None and o.kind is Kind.BOOL for o in of_keys)
         return f"{self.system.name} takes no bools as an index; write {instead}" if is_mask else None
 
@@ -331,39 +339,39 @@ class _Evaluator:
                     found[i] = owner
         return found
 
-    def dtype(self, asked: AnyDType, earlier: EarlierOutcomes) -> DType | Operand:
+    def requested_dtype(self, requested: AnyDType, earlier_outcomes: EarlierOutcomes) -> DType | Operand:
         """Return the dtype that is asked for; a Python scalar if the default dtype of its kind is meant."""
-        if isinstance(asked, DTypeOf):
-            o = earlier[asked.step].operand
+        if isinstance(requested, DTypeOf):
+            o = earlier_outcomes[requested.step].operand
             assert o is not None
             return o.dtype or o
-        if asked.name == "bool":
+        if requested.name == "bool":
             return BOOL
-        if asked.name in KIND_BY_NAME:
-            return scalar(KIND_BY_NAME[asked.name])
-        return read_dtype(asked.name, self.system.custom_dtypes)
+        if requested.name in KIND_BY_NAME:
+            return scalar(KIND_BY_NAME[requested.name])
+        return read_dtype(requested.name, self.system.custom_dtypes)
 
-    def cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
+    def cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
         """Return an operand cast to another dtype; a 0-d operand keeps its value if the value fits."""
-        if isinstance(to, Operand):
-            p = self.system.explain(to)
-            asked = self.system.requested.get(to.kind, p.dtype)
+        if isinstance(target, Operand):
+            p = self.system.explain(target)
+            asked = self.system.requested.get(target.kind, p.dtype)
             if asked is None:
                 return Outcome(None, p, p.reason)
-            to = asked
-        to = self.system.dtype_of_new_array(to)
+            target = asked
+        target = self.system.dtype_of_new_array(target)
         kept = (
             tier == "0d"
             and o.value is not None
-            and o.kind.category <= to.kind.category
-            and is_in_range(o.value, to)
+            and o.kind.category <= target.kind.category
+            and is_in_range(o.value, target)
         )
-        return Outcome(operand_of_dtype(to, tier=tier, value=o.value if kept else None))
+        return Outcome(operand_of_dtype(target, tier=tier, value=o.value if kept else None))
 
-    def explicit_cast(self, o: Operand, to: DType | Operand, tier: Tier) -> Outcome:
+    def explicit_cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
         """Return the outcome of a cast that the source writes, by the system's rule for it if it has one."""
-        made = self.cast(o, to, tier)
-        if why := self.refused_number("asarray", (o,), made):
+        made = self.cast(o, target, tier)
+        if why := self.why_number_refused("asarray", (o,), made):
             return Outcome(None, reason=why)
         if o.dtype is None or made.dtype is None or not self.system.casts:
             return made
@@ -378,14 +386,14 @@ class _Evaluator:
         assert made.operand is not None
         return replace(made, operand=replace(made.operand, value=None), cast=cast)
 
-    def refused_number(self, name: str, numbers: Sequence[Operand], made: Outcome) -> str | None:
+    def why_number_refused(self, name: str, numbers: Sequence[Operand], outcome: Outcome) -> str | None:
         """Return the reason why the library makes no array of a dtype of Python numbers.
 
         An int may be out of range: `np.uint8(300)`, `np.float32(10**400)`. The operation of that name
         decides, `asarray`, `full` or `arange`. Numbers of other kinds are cast, unless its rule names them.
         """
         known = [x for x in numbers if x.tier == "scalar" and x.value is not None]
-        to = made.dtype
+        to = outcome.dtype
         if to is None or to.kind is Kind.BOOL or not known:
             return None
         op = operation_rules(self.system, name)
@@ -399,27 +407,27 @@ class _Evaluator:
         fits = fit_values(self.system, [operand_of_dtype(to), *checked], to, op)
         return next((f"{fit.value} is out of range for {to}" for fit in fits if fit.outcome == "raise"), None)
 
-    def outcome_of_creation(self, step: Created, earlier: EarlierOutcomes) -> Outcome:
+    def outcome_of_creation(self, step: Created, earlier_outcomes: EarlierOutcomes) -> Outcome:
         """Return the outcome of making an array: of the requested dtype, or of a default one.
 
         `full`, and `asarray` of a lone Python number, keep the weakness of the number.
         """
-        like = earlier[step.default_from].operand if isinstance(step.default_from, int) else step.default_from
+        described_operand = earlier_outcomes[step.default_from].operand if isinstance(step.default_from, int) else step.default_from
         tier: Tier = "0d" if step.shape == () else "array"
-        assert like is not None
+        assert described_operand is not None
         if step.dtype is not None:
-            made = self.cast(like, self.dtype(step.dtype, earlier), tier)
+            made = self.cast(described_operand, self.requested_dtype(step.dtype, earlier_outcomes), tier)
             listed = leaves(step.args[0]) if step.name == "asarray" and step.args else ()
             numbers = [self.system.operand(x) for x in listed if isinstance(x, int)]
-            why = self.refused_number(step.name, (like, *numbers), made)
+            why = self.why_number_refused(step.name, (described_operand, *numbers), made)
             return Outcome(None, reason=why) if why else made
-        p = self.promotion_of_new_array(step, like)
+        p = self.promotion_of_new_array(step, described_operand)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
         keeps = step.name == "full" or (step.name == "asarray" and tier == "0d")  # but no list's array
         return Outcome(operand_of_dtype(p.dtype, p.weak and keeps, tier), p)
 
-    def promotion_of_new_array(self, step: Created, like: Operand) -> Promotion:
+    def promotion_of_new_array(self, step: Created, described_operand: Operand) -> Promotion:
         """Return the promotion of a new array without a requested dtype: by its operation's rule, if any.
 
         A library's linspace between whole numbers may have another dtype than between other numbers. The
@@ -436,12 +444,14 @@ class _Evaluator:
             each = [self.system.explain(x, op="asarray") for x in listed]
             refused = next((p for p in each if p.dtype is None), None)
             return refused or self.system.explain(*{p.dtype: p for p in each}, op="stack")
-        fills = step.name == "full" or (like.tier == "scalar" and like.kind not in self.system.defaults)
-        asked = "full" if fills else step.name if exceeds_int32(like.value) else None
-        return self.system.explain(like, op=asked)
+        fills = step.name == "full" or (
+            described_operand.tier == "scalar" and described_operand.kind not in self.system.defaults
+        )
+        asked = "full" if fills else step.name if exceeds_int32(described_operand.value) else None
+        return self.system.explain(described_operand, op=asked)
 
     def outcome_of_call(
-        self, step: Call, operands: Sequence[Operand], asked: DType | Operand | None
+        self, step: Call, operands: Sequence[Operand], requested: DType | Operand | None
     ) -> Outcome:
         """Return the outcome of an operation: Python's for operators of Python numbers, else the system's."""
         if step.is_operator and all(o.tier == "scalar" for o in operands):
@@ -455,11 +465,11 @@ class _Evaluator:
         ):
             cause = f"{self.system.name} has no assignment to elements: its arrays do not change"
             return Outcome(None, reason=f"{cause}; write x = x.at[key].set(value)")
-        if SAME_KIND_MARK in step.keywords and (why := self.out_refusal(*operands)):
+        if SAME_KIND_MARK in step.keywords and (why := self.why_out_refused(*operands)):
             return Outcome(None, None, why)
-        if asked is not None:
-            refused = self.refused_dtype(step, operands)
-            return refused or self.cast(replace(operands[0], value=None), asked, tier)
+        if requested is not None:
+            refused = self.dtype_refusal(step, operands)
+            return refused or self.cast(replace(operands[0], value=None), requested, tier)
         name = step.name
         if name in FUNCTION_OF_IN_PLACE:
             return self.in_place(name, operands, tier, step.rebinds)
@@ -485,7 +495,7 @@ class _Evaluator:
         given, why = result_of(self.system, p, step, operands, tier)
         return Outcome(given, p, why)
 
-    def refused_dtype(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
+    def dtype_refusal(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
         """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
         takes_dtype = step.name not in FUNCTION_OF_IN_PLACE and step.operation.takes_dtype

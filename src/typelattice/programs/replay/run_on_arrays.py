@@ -40,22 +40,22 @@ from typelattice.programs.source.dtype_questions import LIMITS
 EXTENSIONS = ("linalg", "fft")  # where a namespace has functions, too
 
 
-def run(steps: Sequence[Step], results: Sequence[int], xp: Any, given: Mapping[str, Any]) -> tuple[Any, ...]:
+def run(steps: Sequence[Step], results: Sequence[int], xp: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the results of a program, computed by a namespace from what its inputs are given.
 
     Raises ProgramError for an input that is not given, and for a step that cannot be carried out there. What
     the namespace raises has a note that names the step.
     """
     names = [step.text for step in steps if isinstance(step, Input)]
-    for name in given:
+    for name in inputs:
         if name not in names:
             raise ProgramError(
                 f"the program has no input {name}{spelling_hint(name, names)}; it has {', '.join(names)}"
             )
-    runner = _Runner(xp, given)
+    runner = _Runner(xp, inputs)
     for step in steps:
         try:
-            runner.values.append(runner.value(step))
+            runner.values.append(runner.compute_value(step))
         except Exception as e:
             e.add_note(f"{step.op} {step.text!r}{f' ({step.location})' if step.location else ''}")
             raise
@@ -65,14 +65,14 @@ def run(steps: Sequence[Step], results: Sequence[int], xp: Any, given: Mapping[s
 class _Runner:
     """The values of the steps so far."""
 
-    def __init__(self, xp: Any, given: Mapping[str, Any]) -> None:
-        self.xp, self.given = xp, given
+    def __init__(self, xp: Any, inputs: Mapping[str, Any]) -> None:
+        self.xp, self.inputs = xp, inputs
         self.values: list[Any] = []
 
-    def value(self, step: Step) -> Any:
+    def compute_value(self, step: Step) -> Any:
         match step:
             case Input(fixed_result=given):
-                return self.input(step, given)
+                return self.read_input(step, given)
             case Number(value=value):
                 return value
             case Cast(source=source, to=to):
@@ -86,7 +86,7 @@ class _Runner:
                 named = {key: self.argument(value) for key, value in keywords}
                 if dtype is not None:
                     named["dtype"] = self.dtype(dtype)
-                return self.function(step, name)(*map(self.argument, args), **named)
+                return self.find_function(step, name)(*map(self.argument, args), **named)
             case Call():
                 return self.run_call(step)
             case Opaque(name=name, made_of=parts):
@@ -106,16 +106,20 @@ class _Runner:
         assert found is not None
         return getattr(LIMITS[which][0](found), "smallest_normal" if field == "tiny" else field)
 
-    def input(self, step: Input, given: Operand | str) -> Any:
+    def read_input(self, step: Input, described_operand: Operand | str) -> Any:
         """Return the value given for an input; for a Python number that is not given, its known value."""
-        if step.text in self.given:
-            value = self.given[step.text]
+        if step.text in self.inputs:
+            value = self.inputs[step.text]
             bare = isinstance(self.xp, Namespace) and not isinstance(
                 value, (Array, bool, int, float, complex)
             )
             return self.xp.asarray(value) if bare else value
-        if isinstance(given, Operand) and given.tier == "scalar" and given.value is not None:
-            return given.value
+        if (
+            isinstance(described_operand, Operand)
+            and described_operand.tier == "scalar"
+            and described_operand.value is not None
+        ):
+            return described_operand.value
         raise ProgramError(f"the input {step.text} is not given; give {step.text}=...")
 
     def run_call(self, step: Call) -> Any:
@@ -148,25 +152,25 @@ class _Runner:
             if op.form == "list":
                 args[0] = [*args[0]]
             else:
-                args = self.arrays(op, step, taken, args)
-            result = self.function(step, step.name)(*args, **named)
+                args = self.list_arrays(op, step, taken, args)
+            result = self.find_function(step, step.name)(*args, **named)
             result = result if number is None else result[number]
         if step.dtype is None or not hasattr(result, "dtype"):
             return result
         to = self.dtype(step.dtype)
         return result if not getattr(result, "weak", False) and result.dtype == to else self.cast(result, to)
 
-    def call_custom(self, op: Operation, step: Call, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    def call_custom(self, op: Operation, step: Call, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """Return a call in a graph of an operation that the system defines. Raises ProgramError."""
         if step.dtype is None or step.shape is None or None in step.shape:
             how = f"state it in the call: {op.name}(..., {SHAPE}=(3, 4))"
             raise ProgramError(f"{step.text!r}: the shape of its result is not known; {how}")
-        for key, x in named.items():
+        for key, x in keywords.items():
             is_list = isinstance(x, tuple) and all(type(each) is int for each in x)
             if not (is_list or isinstance(x, (bool, int, float, str, Array, DType))):
                 takes = "an array, a number, a text, or a list of ints"
                 raise ProgramError(f"{step.text!r}: {key} is {x!r}; give {takes}")
-        return self.xp._context.call_custom(op, self.dtype(step.dtype), step.shape, args, named)
+        return self.xp._context.call_custom(op, self.dtype(step.dtype), step.shape, args, keywords)
 
     def has_accumulator(self, op: Operation, step: Call) -> bool:
         """Return True if the dtype that a step states is that of its sums, and its operands have others."""
@@ -174,16 +178,18 @@ class _Runner:
         to = self.dtype(step.dtype)
         return op.adds_up and all(getattr(self.values[i], "dtype", to) != to for i in step.operands)
 
-    def accumulate(self, op: Operation, args: Sequence[Any], named: Mapping[str, Any], to: Any) -> Any:
+    def accumulate(self, op: Operation, args: Sequence[Any], keywords: Mapping[str, Any], target: Any) -> Any:
         """Return an operation that adds up in a dtype that its operands do not have."""
         if isinstance(self.xp, Namespace):
-            return self.xp._context.accumulate(op.name, to, args, **named)
-        cast = [self.cast(x, to) if hasattr(x, "dtype") else x for x in args]
-        return getattr(self.xp, op.name)(*cast, **named)
+            return self.xp._context.accumulate(op.name, target, args, **keywords)
+        cast = [self.cast(x, target) if hasattr(x, "dtype") else x for x in args]
+        return getattr(self.xp, op.name)(*cast, **keywords)
 
-    def arrays(self, op: Operation, step: Call, taken: Sequence[Argument], args: list[Any]) -> list[Any]:
+    def list_arrays(
+        self, op: Operation, step: Call, array_arguments: Sequence[Argument], args: list[Any]
+    ) -> list[Any]:
         """Convert arguments to arrays where the standard wants them: at least one, and any condition."""
-        refs = [i for i, x in enumerate(taken) if isinstance(x, Ref) and x.step in step.operands]
+        refs = [i for i, x in enumerate(array_arguments) if isinstance(x, Ref) and x.step in step.operands]
         numbers = [i for i in refs if not hasattr(args[i], "dtype")]
         if op.form == "elementwise":
             numbers = numbers[:1] if len(numbers) == len(refs) else []
@@ -192,7 +198,7 @@ class _Runner:
             numbers = [i for i in numbers if i == refs[0]] + branches
         return [self.xp.asarray(x) if i in numbers else x for i, x in enumerate(args)]
 
-    def function(self, step: Step, name: str) -> Callable[..., Any]:
+    def find_function(self, step: Step, name: str) -> Callable[..., Any]:
         """Return a function of the namespace or of its extensions."""
         for place in (self.xp, *(getattr(self.xp, extension, None) for extension in EXTENSIONS)):
             found = getattr(place, name, None)
@@ -201,22 +207,22 @@ class _Runner:
                 return function
         raise ProgramError(f"{step.text!r}: {self.xp!r} has no function {name}; write it with others")
 
-    def cast(self, x: Any, to: Any) -> Any:
+    def cast(self, x: Any, target: Any) -> Any:
         """Return an array, or a Python number, as an array of a dtype."""
         if isinstance(x, (bool, int, float, complex)) and not hasattr(x, "dtype"):
-            return self.xp.asarray(x, dtype=to)
-        return self.xp.astype(x, to)
+            return self.xp.asarray(x, dtype=target)
+        return self.xp.astype(x, target)
 
-    def dtype(self, asked: NamedDType | DTypeOf) -> Any:
+    def dtype(self, requested: NamedDType | DTypeOf) -> Any:
         """Return a dtype as the namespace takes it."""
-        if isinstance(asked, DTypeOf):
-            value = self.values[asked.step]
+        if isinstance(requested, DTypeOf):
+            value = self.values[requested.step]
             return value.dtype if hasattr(value, "dtype") else value
-        if asked.name in PYTHON_TYPES and asked.name != "bool":
-            return self.xp.asarray(PYTHON_TYPES[asked.name](1)).dtype
+        if requested.name in PYTHON_TYPES and requested.name != "bool":
+            return self.xp.asarray(PYTHON_TYPES[requested.name](1)).dtype
         if isinstance(self.xp, Namespace):
-            return self.xp._context.read_dtype(asked.name)
-        return getattr(self.xp, asked.name, asked.name)
+            return self.xp._context.read_dtype(requested.name)
+        return getattr(self.xp, requested.name, requested.name)
 
     def lists(self, key: Argument, form: str) -> Any:
         """Return an index with lists in it, which are tuples in a step."""

@@ -14,7 +14,7 @@ from typelattice.calls.steps import Argument, DTypeOf, Excerpt, Input, NamedDTyp
 from typelattice.facts.dtypes import Kind
 from typelattice.facts.suggestions import spelling_hint
 from typelattice.operands.operand import Operand, scalar
-from typelattice.programs.source.name_meanings import ASKS, LENGTH, Dotted, Function, Method, Read
+from typelattice.programs.source.name_meanings import ASKS, MAX_RANGE_LENGTH, Dotted, Function, Method, Read
 
 LOOPED = ("enumerate", "reversed", "zip")
 USE_ARRAY_FUNCTION = object()  # the result if a Python builtin is to be read as a function of arrays
@@ -29,73 +29,73 @@ BUILTINS: Mapping[str, Callable[..., Any]] = {
 CLASSES: Mapping[str, type] = {"str": str, "list": tuple, "tuple": tuple, "dict": Mapping}
 
 
-def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
+def call_builtin(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
     """Return the result of a Python builtin, or USE_ARRAY_FUNCTION."""
     if name == "print":
         return None
-    if name in OF_ARRAYS:
-        found = OF_ARRAYS[name](builder, excerpt, name, known)
+    if name in ARRAY_BUILTINS:
+        found = ARRAY_BUILTINS[name](builder, excerpt, name, known_args)
         if found is not USE_PYTHON:
             return found
-    if name == "range" and any(builder.is_unknown_length(x) for x in known):
+    if name == "range" and any(builder.is_unknown_length(x) for x in known_args):
         raise excerpt.error(NO_SHAPE)
-    if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known):
+    if any(isinstance(x, (Ref, Dotted, Function, Method, NamedDType, DTypeOf)) for x in known_args):
         return USE_ARRAY_FUNCTION
     try:
-        found = BUILTINS[name](*known)
+        found = BUILTINS[name](*known_args)
     except (TypeError, ValueError, OverflowError) as e:
         raise excerpt.error(f"Python refuses it: {e}; give other values") from None
     if not isinstance(found, range):
         return found
-    if found[LENGTH:]:
-        raise excerpt.error(f"it has more than {LENGTH:,} numbers; take a shorter range")
+    if found[MAX_RANGE_LENGTH:]:
+        raise excerpt.error(f"it has more than {MAX_RANGE_LENGTH:,} numbers; take a shorter range")
     return tuple(found)
 
 
-def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    if len(known) != 1 or not isinstance(known[0], Ref):
+def _call_len(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
+    if len(known_args) != 1 or not isinstance(known_args[0], Ref):
         return USE_PYTHON
-    shape = builder.shape(known[0])
+    shape = builder.shape(known_args[0])
     length: Argument = shape[0] if shape else None
     if length is None and shape != ():
-        length = builder.length(excerpt, known[0])
+        length = builder.length(excerpt, known_args[0])
     if length is None:
         raise excerpt.error(NO_SHAPE)
     return length
 
 
-def _call_abs(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    is_scalar = len(known) == 1 and builder.is_scalar(known[0])
-    return builder.operator(excerpt, name, known) if is_scalar else USE_PYTHON
+def _call_abs(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
+    is_scalar = len(known_args) == 1 and builder.is_scalar(known_args[0])
+    return builder.operator(excerpt, name, known_args) if is_scalar else USE_PYTHON
 
 
-def _call_isinstance(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    return _is_instance(builder, excerpt, *known) if len(known) == 2 else USE_PYTHON
+def _call_isinstance(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
+    return _is_instance(builder, excerpt, *known_args) if len(known_args) == 2 else USE_PYTHON
 
 
-def _call_extreme(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    if (len(known) > 1 or isinstance(known[0], tuple)) and _has_array(known):
+def _call_extreme(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
+    if (len(known_args) > 1 or isinstance(known_args[0], tuple)) and _has_array(known_args):
         raise excerpt.error(f"it asks which is the {name}; write {name}imum(x, y)")
     return USE_PYTHON
 
 
-def _call_total(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    is_list = known and isinstance(known[0], tuple) and _has_array(known)
-    return _call_sum(builder, excerpt, *known) if is_list else USE_PYTHON
+def _call_total(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
+    is_list = known_args and isinstance(known_args[0], tuple) and _has_array(known_args)
+    return _call_sum(builder, excerpt, *known_args) if is_list else USE_PYTHON
 
 
-def _call_any_or_all(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    return USE_ARRAY_FUNCTION if _has_array(known) else USE_PYTHON
+def _call_any_or_all(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
+    return USE_ARRAY_FUNCTION if _has_array(known_args) else USE_PYTHON
 
 
-def _call_loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known: Sequence[Any]) -> Any:
-    if any(isinstance(x, Ref) for x in known):
+def _call_loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
+    if any(isinstance(x, Ref) for x in known_args):
         raise excerpt.error(f"a loop over an array {ASKS}; use functions of whole arrays")
     return USE_PYTHON
 
 
 # The builtins that take arrays. Each returns USE_PYTHON if Python itself is to compute the result.
-OF_ARRAYS: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], Any]] = {
+ARRAY_BUILTINS: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], Any]] = {
     "len": _call_len, "abs": _call_abs, "isinstance": _call_isinstance,
     "max": _call_extreme, "min": _call_extreme, "sum": _call_total,
     "all": _call_any_or_all, "any": _call_any_or_all, "sorted": _call_any_or_all,
@@ -103,9 +103,9 @@ OF_ARRAYS: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], 
 }  # fmt: skip
 
 
-def _has_array(known: Sequence[Any]) -> bool:
+def _has_array(known_args: Sequence[Any]) -> bool:
     """Return True if an array or an unknown number is among the values, or in a list among them."""
-    return any(isinstance(x, Ref) for x in leaves(tuple(known)))
+    return any(isinstance(x, Ref) for x in leaves(tuple(known_args)))
 
 
 def _call_sum(
@@ -143,15 +143,15 @@ def _flatten_classes(classes: Any) -> Sequence[Any]:
 
 
 def call_math(
-    builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Read], known: Sequence[Any]
+    builder: ProgramBuilder, excerpt: Excerpt, name: str, args: Sequence[Read], known_args: Sequence[Any]
 ) -> Argument:
     """Return the result of a function of `math`: a Python float, known if the arguments are known."""
     function = vars(math).get(name)
     if name not in FUNCTIONS or not callable(function):
         raise excerpt.error(f"math.{name} is no operation{spelling_hint(name, FUNCTIONS)}; give its value")
-    if all(isinstance(x, (int, float)) for x in known):
+    if all(isinstance(x, (int, float)) for x in known_args):
         try:
-            return float(function(*known))
+            return float(function(*known_args))
         except (TypeError, ValueError, OverflowError) as e:
             raise excerpt.error(f"Python refuses it: {e}; give other values") from None
     refs = [x.step for x in args if isinstance(x, Ref)]

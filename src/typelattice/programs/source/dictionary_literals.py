@@ -21,7 +21,7 @@ def key_of(excerpt: Excerpt, x: Any) -> Any:
     return x
 
 
-def looked_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
+def look_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
     """Return the value of a key. Raises ProgramError."""
     if key_of(excerpt, key) not in dictionary:
         has = clip_text(", ".join(map(repr, dictionary)) or "none", 80)
@@ -29,7 +29,9 @@ def looked_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
     return dictionary[key]
 
 
-def of_dictionary(excerpt: Excerpt, dictionary: Mapping[Any, Any], method: str, args: Sequence[Any]) -> Any:
+def read_dictionary_attribute(
+    excerpt: Excerpt, dictionary: Mapping[Any, Any], method: str, args: Sequence[Any]
+) -> Any:
     """Return the result of one of METHODS of a dictionary. Raises ProgramError for any other call."""
     if method == "get" and args:
         return dictionary.get(key_of(excerpt, args[0]), *args[1:2])

@@ -50,12 +50,12 @@ DECIDED = (
 class Limits:
     """The result of `finfo` or `iinfo` for a dtype; `name` is the name of the function.
 
-    `typed`: the numbers are scalars of the dtype, as in NumPy, and not Python numbers.
+    `is_array`: the numbers are scalars of the dtype, as in NumPy, and not Python numbers.
     """
 
     name: str
-    of: AnyDType
-    typed: bool
+    dtype: AnyDType
+    is_array: bool
 
 
 def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType:
@@ -124,8 +124,8 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str)
         near = spelling_hint(field, fields)
         raise excerpt.error(f"{limits.name} has no {quote_short(field)}{near}; it has {', '.join(fields)}")
     if field == "dtype":
-        return limits.of
-    known, typed = builder.dtype(limits.of), limits.typed and field != "bits"
+        return limits.dtype
+    known, typed = builder.dtype(limits.dtype), limits.is_array and field != "bits"
     if known is not None:
         try:
             info = of_dtype(known)
@@ -133,14 +133,14 @@ def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str)
             raise excerpt.error(str(e)) from None
         value: Argument = getattr(info, "smallest_normal" if field == "tiny" else field)
         return builder.cast(excerpt, value, NamedDType(info.dtype.name)) if typed else value
-    if not isinstance(limits.of, DTypeOf):
-        which = f"{limits.of.name}, whose limits are no system's alone"
+    if not isinstance(limits.dtype, DTypeOf):
+        which = f"{limits.dtype.name}, whose limits are no system's alone"
         raise excerpt.error(f"it asks for those of {which}; write the number")
     kind = KIND_BY_NAME["int" if limits.name == "iinfo" or field == "bits" else "float"]
-    number = builder.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.of.step,), ())
+    number = builder.opaque(excerpt, f"{limits.name}.{field}", scalar(kind), (limits.dtype.step,), ())
     if not typed:
         return number
-    cast = builder.cast(excerpt, number, limits.of)
+    cast = builder.cast(excerpt, number, limits.dtype)
     return builder.call(excerpt, operation("abs"), [cast])  # the limits of a complex dtype are real
 
 

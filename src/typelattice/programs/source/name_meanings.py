@@ -19,7 +19,7 @@ from typelattice.calls.steps import Argument, Ref
 from typelattice.facts.libraries import library_of
 from typelattice.programs.source.dtype_questions import Limits
 
-LENGTH = 100_000  # of a range that a loop runs over
+MAX_RANGE_LENGTH = 100_000  # of a range that a loop runs over
 ASKS = "asks for the value of an array, and its steps depend on that"
 WHERE = "write where(condition, x, y), or each branch as a program of its own"
 
@@ -36,11 +36,11 @@ class Dotted:
     @property
     def owner(self) -> str | None:
         """The library that it belongs to."""
-        return library_called(self.path[0])
+        return library_of_name(self.path[0])
 
 
 @lru_cache(1024)
-def library_called(name: str) -> str | None:
+def library_of_name(name: str) -> str | None:
     """Find the library that code imports by a name."""
     return library_of(name_meaning(NameSort.IMPORT_ALIAS, name, None) or name)
 
@@ -68,7 +68,7 @@ class Function:
 class Method:
     """A method of an array, before it is called."""
 
-    of: Ref
+    receiver: Ref
     name: str
 
 
@@ -76,7 +76,7 @@ class Method:
 class Elements:
     """The elements `x.at[key]`, which JAX replaces in a new array."""
 
-    of: Ref
+    array: Ref
     key: Argument
 
 

@@ -16,26 +16,27 @@ from typelattice.programs.source.name_meanings import Function, Reading, Scope, 
 from typelattice.programs.source.quiet_parser import parse
 from typelattice.programs.source.reader import UNRETURNED, Reader, parameters
 
-LONGEST_SOURCE = 8_000_000  # characters
+MAX_SOURCE_CHARS = 8_000_000  # characters
 POSSIBLE = "operators, functions of arrays, .astype(dtype), names and numbers, on one line or several"
 
 
 def read(
     text: str,
     bound: Mapping[str, object],
-    own: Mapping[str, Operation],
+    custom_operations: Mapping[str, Operation],
     file: str = "",
     function: str | None = None,
 ) -> tuple[ProgramBuilder, list[int]]:
     """Return the steps of a source, and those that are its results. Raises ProgramError.
 
-    `own` are the operations that systems define. `function` names the function of a file that is meant.
+    `custom_operations` are the operations that systems define. `function` names the function of a file that
+    is meant.
     """
-    if len(text) > LONGEST_SOURCE:
-        raise ProgramError(f"a source of {len(text):,} characters; the longest is {LONGEST_SOURCE:,}")
+    if len(text) > MAX_SOURCE_CHARS:
+        raise ProgramError(f"a source of {len(text):,} characters; the longest is {MAX_SOURCE_CHARS:,}")
     clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     clean = clean if "\n" in clean else clean.strip()
-    source = Reader(ProgramBuilder(custom_operations=own), clean if not file else text, file, bound)
+    source = Reader(ProgramBuilder(custom_operations=custom_operations), clean if not file else text, file, bound)
     lines = _parse_lines(source)
     source.library = library_named(lines)
     scope: Scope = {}
@@ -55,7 +56,7 @@ def _parse_lines(source: Reader) -> list[ast.stmt]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
         why = getattr(e, "msg", None) or "nested too deep; give parts of it names on lines of their own"
         line = getattr(e, "lineno", None) or 1
-        where = f"{SourceLocation(source.file or '<source>', line)}: " if source.several else ""
+        where = f"{SourceLocation(source.file or '<source>', line)}: " if source.has_several_lines else ""
         why += _point_at(e)
         raise ProgramError(
             f"{where}{quote_short(source.text)} is no program: {why}; give {POSSIBLE}"
@@ -135,7 +136,7 @@ def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Read
 
 def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
     """Raises ProgramError for a name that is bound and does not occur, not even where nothing is read."""
-    unread = [name for name in source.bound if name not in source.used]
+    unread = [name for name in source.bound if name not in source.used_names]
     if not unread:
         return
     written = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}

@@ -51,7 +51,7 @@ from typelattice.programs.source.builtins_and_math import (
     call_builtin,
     call_math,
 )
-from typelattice.programs.source.dictionary_literals import key_of, looked_up, of_dictionary
+from typelattice.programs.source.dictionary_literals import key_of, look_up, read_dictionary_attribute
 from typelattice.programs.source.dtype_questions import (
     CLASSES,
     DECIDED,
@@ -65,7 +65,7 @@ from typelattice.programs.source.dtype_questions import (
 )
 from typelattice.programs.source.name_meanings import (
     ASKS,
-    LENGTH,
+    MAX_RANGE_LENGTH,
     WHERE,
     Dotted,
     Elements,
@@ -99,7 +99,7 @@ PLAIN_TESTS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-MOST_PASSES = 1_000_000  # of all loops of a source together
+MAX_PASSES = 1_000_000  # of all loops of a source together
 
 
 REFUSED: Mapping[type[ast.AST], str] = {
@@ -140,16 +140,16 @@ class Reader:
     It keeps the lines of the source and the names that are bound to operands.
     """
 
-    passed = 0
+    pass_count = 0
     library: str | None = None  # the one that the source names, whose arrays the inputs are
 
     def __init__(self, builder: ProgramBuilder, text: str, file: str, bound: Mapping[str, object]) -> None:
         self.builder = builder
-        self.used: set[str] = set()  # names that have been asked for
+        self.used_names: set[str] = set()  # names that have been asked for
         self.shared: dict[str, set[str]] = {}  # a name and those that were bound to the same array: `y = x`
         self.text, self.file, self.bound = text, file, bound
         self.lines = [line.encode("utf-8", "surrogatepass") for line in text.split("\n")]
-        self.several = len(self.lines) > 1 or file != ""
+        self.has_several_lines = len(self.lines) > 1 or file != ""
         self.calls = 0
 
     # -- names
@@ -157,7 +157,7 @@ class Reader:
     def name(self, node: ast.AST, name: str, scope: Scope) -> Read:
         """Return the value that a name is bound to; for an unbound name, a dtype or the name itself."""
         if name in scope:
-            self.used.add(name)
+            self.used_names.add(name)
             found: Read = scope[name]
             return found
         return NamedDType(name) if name in PYTHON_TYPES else dtype_named(name, None) or Dotted((name,))
@@ -222,13 +222,13 @@ class Reader:
         others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
         return x if isinstance(x, others) else self.builder.known_number(x)
 
-    def truth(self, node: ast.AST, x: Read, instead: str = WHERE) -> bool:
+    def truth(self, node: ast.AST, x: Read, remedy: str = WHERE) -> bool:
         """Return True if a plain value is true. Raises ProgramError for an array."""
         value = self.plain(x)
         if is_dtype_question(self.builder, value):
             raise self.excerpt(node).error(f"it asks for {DECIDED}")
         if isinstance(value, (Ref, DTypeOf)):
-            raise self.excerpt(node).error(f"it {ASKS}; {instead}")
+            raise self.excerpt(node).error(f"it {ASKS}; {remedy}")
         return bool(value)
 
     # -- operators
@@ -240,7 +240,9 @@ class Reader:
             match [self.plain(x) for x in given], name:
                 case [tuple() as a, tuple() as b], "add":
                     return (*a, *b)
-                case [(tuple() as a, int(n)) | (int(n), tuple() as a)], "multiply" if len(a) * n <= LENGTH:
+                case [(tuple() as a, int(n)) | (int(n), tuple() as a)], "multiply" if (
+                    len(a) * n <= MAX_RANGE_LENGTH
+                ):
                     return a * n
         return self.builder.operator(self.excerpt(node), name, given)
 
@@ -295,9 +297,9 @@ class Reader:
             except (IndexError, TypeError) as e:
                 raise self.excerpt(node).error(f"{e}; give another index") from None
         if isinstance(x, Method) and x.name == "at":
-            return Elements(x.of, self.as_argument(node, at))
+            return Elements(x.receiver, self.as_argument(node, at))
         if isinstance(x, Mapping):
-            value: Read = looked_up(self.excerpt(node), x, at)
+            value: Read = look_up(self.excerpt(node), x, at)
             return value
         x = self.as_argument(node, x)
         if isinstance(x, tuple):
@@ -330,9 +332,9 @@ class Reader:
             raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
             raise self.excerpt(node).error(f"a loop over an array {ASKS}; use functions of whole arrays")
-        self.passed += len(over)
-        if self.passed > MOST_PASSES:
-            raise self.excerpt(node).error(f"more than {MOST_PASSES:,} passes of loops; take it apart")
+        self.pass_count += len(over)
+        if self.pass_count > MAX_PASSES:
+            raise self.excerpt(node).error(f"more than {MAX_PASSES:,} passes of loops; take it apart")
         return tuple(over)
 
     def read_comprehension(
@@ -348,14 +350,14 @@ class Reader:
         items: Sequence[ast.expr],
         generators: Sequence[ast.comprehension],
         scope: Scope,
-        found: list[tuple[Read, ...]],
+        lists: list[tuple[Read, ...]],
     ) -> Reading:
-        """Read the passes of the first loop and of the loops within it; append their values to `found`."""
+        """Read the passes of the first loop and of the loops within it; append their values to `lists`."""
         if not generators:
             values = []
             for item in items:
                 values.append((yield self.expression(item, scope)))
-            found.append(tuple(values))
+            lists.append(tuple(values))
             return
         loop, *within = generators
         for each in self.over(loop.iter, (yield self.expression(loop.iter, scope))):
@@ -364,7 +366,7 @@ class Reader:
             for test in loop.ifs:
                 taken = taken and self.truth(test, (yield self.expression(test, scope)))
             if taken:
-                yield self.passes(items, within, scope, found)
+                yield self.passes(items, within, scope, lists)
 
     def assign(self, target: ast.expr, value: Read, scope: Scope) -> None:
         """Bind a name to a value, or several names to as many values."""
@@ -408,7 +410,7 @@ class Reader:
             of = yield self.expression(node.func.value, scope)
             owner = of.owner if isinstance(of, Dotted) else None
             if isinstance(of, Mapping):
-                return (yield self.looked_up(node, of, node.func.attr, scope))
+                return (yield self.read_dictionary_item(node, of, node.func.attr, scope))
             if isinstance(of, Elements):
                 args = yield self.items(node.args, scope)
                 return self.read_at_method(
@@ -420,7 +422,7 @@ class Reader:
         args = yield self.items(node.args, scope)
         named = yield self.keywords(node, scope)
         if isinstance(function, Function):
-            return (yield self.read_own_function(function, node, args, named))
+            return (yield self.read_defined_function(function, node, args, named))
         if isinstance(function, DTypeOf) and len(args) == 1:
             return cast_to(self.builder, self.excerpt(node), self.as_argument(node, args[0]), function)
         if isinstance(function, Method):
@@ -447,10 +449,10 @@ class Reader:
         return self.named_function(node, name, owner, module, args, named)
 
     def read_method(
-        self, node: ast.Call, method: Method, args: Sequence[Read], named: Mapping[str, Read], scope: Scope
+        self, node: ast.Call, method: Method, args: Sequence[Read], keywords: Mapping[str, Read], scope: Scope
     ) -> Read:
         """Return the result of an array's method. One such as `x.add_(y)` changes the array named x."""
-        found = self.called_method(node, method, args, named)
+        found = self.called_method(node, method, args, keywords)
         written = node.func.value if isinstance(node.func, ast.Attribute) else None
         if is_in_place(method.name) and isinstance(written, ast.Name):
             scope[written.id] = found
@@ -458,10 +460,10 @@ class Reader:
 
     def read_ufunc_method(
         self, node: ast.Call, function: Dotted, owner: str | None, args: Sequence[Read],
-        named: Mapping[str, Read], scope: Scope,
+        keywords: Mapping[str, Read], scope: Scope,
     ) -> Argument | MultipleResults:
         """Return the result of a ufunc's method, such as `np.add.reduce`; `np.add.at` changes its array."""
-        taken, said = self.arguments(node, "", args, named)
+        taken, said = self.arguments(node, "", args, keywords)
         *_, ufunc, method = function.path
         made = call_ufunc_method(
             self.builder, self.excerpt(node).of_library(owner), ufunc, method, taken, said
@@ -496,12 +498,14 @@ class Reader:
             found |= given
         return found
 
-    def looked_up(self, node: ast.Call, of: Mapping[Any, Read], method: str, scope: Scope) -> Reading:
+    def read_dictionary_item(
+        self, node: ast.Call, dictionary: Mapping[Any, Read], method: str, scope: Scope
+    ) -> Reading:
         """Read the arguments of a dictionary's method and return its result."""
-        args = yield self.items(node.args, scope)
-        return of_dictionary(self.excerpt(node), of, method, [self.plain(x) for x in args])
+        args = [self.plain(x) for x in (yield self.items(node.args, scope))]
+        return read_dictionary_attribute(self.excerpt(node), dictionary, method, args)
 
-    def read_at_method(self, node: ast.Call, to: Elements, method: str, args: Sequence[Argument]) -> Ref:
+    def read_at_method(self, node: ast.Call, target: Elements, method: str, args: Sequence[Argument]) -> Ref:
         """Read `x.at[key].set(y)`: an array with other elements, of the dtype of x.
 
         `casting="same_kind"` is our own: a program writes it where the source has `out=`.
@@ -511,38 +515,39 @@ class Reader:
             {name: op for (_, name), op in names(NameSort.ELEMENT_METHOD).items()},
         )
         if method == "get" and not args:
-            return self.builder.index(excerpt, to.of, to.key)
+            return self.builder.index(excerpt, target.array, target.key)
         if method not in ("set", *written) or len(args) != 1:
             raise excerpt.error(f"elements are written by set, {', '.join(written)}, of one value")
         if method == "set":
             given = [(k.arg, k.value.value) for k in node.keywords if isinstance(k.value, ast.Constant)]
             marks = (SAME_KIND_MARK,) if SAME_KIND_MARK in given else ()
-            return self.builder.set_elements(excerpt, to.of, to.key, args[0], marks=marks)
-        elements = self.builder.index(excerpt, to.of, to.key)
+            return self.builder.set_elements(excerpt, target.array, target.key, args[0], marks=marks)
+        elements = self.builder.index(excerpt, target.array, target.key)
         made = self.builder.call(excerpt, operation(written[method]), [elements, args[0]])
-        return self.builder.set_elements(excerpt, to.of, to.key, made)
+        return self.builder.set_elements(excerpt, target.array, target.key, made)
 
-    def method(self, node: ast.Attribute, of: Read, name: str) -> Read:
+    def method(self, node: ast.Attribute, receiver: Read, name: str) -> Read:
         """Return the target of a call `of.name(...)`: a method of an array, or a function."""
-        if isinstance(of, Ref):
-            return Method(of, name)
-        if isinstance(of, tuple):
+        if isinstance(receiver, Ref):
+            return Method(receiver, name)
+        if isinstance(receiver, tuple):
             raise self.excerpt(node).error(
                 "a list that changes; write it out at once: [f(x) for x in (a, b)]"
             )
-        return self.attribute(node, of, name) if isinstance(of, (Dotted, DTypeOf, NamedDType)) else None
+        has_attributes = isinstance(receiver, (Dotted, DTypeOf, NamedDType))
+        return self.attribute(node, receiver, name) if has_attributes else None
 
     def called_method(
-        self, node: ast.Call, method: Method, args: Sequence[Read], named: Mapping[str, Read]
+        self, node: ast.Call, method: Method, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> Read:
         """Return the result of a method of an array."""
         if method.name in NAMESPACES:
             return Dotted((method.name,))
         if method.name in QUESTIONS:
-            return question(self.builder, self.excerpt(node), method.name, [method.of])
-        taken, said = self.arguments(node, method.name, [method.of, *args], named)
-        excerpt = self.excerpt(node).of_library(self.builder.steps[method.of.step].owner)
-        return call_method(self.builder, excerpt, method.name, method.of, taken[1:], said)
+            return question(self.builder, self.excerpt(node), method.name, [method.receiver])
+        taken, said = self.arguments(node, method.name, [method.receiver, *args], keywords)
+        excerpt = self.excerpt(node).of_library(self.builder.steps[method.receiver.step].owner)
+        return call_method(self.builder, excerpt, method.name, method.receiver, taken[1:], said)
 
     def function_name(self, node: ast.Call, function: Read, owner: str | None) -> tuple[str, str | None, str]:
         """Return the name of a function, its library, and its module if that follows a system of its own."""
@@ -572,12 +577,12 @@ class Reader:
         owner: str | None,
         module: str,
         args: list[Read],
-        named: dict[str, Read],
+        keywords: dict[str, Read],
     ) -> Read:
         """Return the result of a function called by name: a library's, a method, or a Python builtin."""
         excerpt = self.excerpt(node)
         known = [self.plain(x) for x in args]
-        if name in BUILTINS and isinstance(node.func, ast.Name) and not named:
+        if name in BUILTINS and isinstance(node.func, ast.Name) and not keywords:
             found: Read = call_builtin(self.builder, excerpt, name, known)
             if found is not USE_ARRAY_FUNCTION:
                 return found
@@ -593,18 +598,18 @@ class Reader:
             of = args[0]
             return Elements(of, self.as_argument(node, known[1])) if len(args) > 1 else Method(of, name)
         if name in QUESTIONS:
-            asked = self.read_question(node, args, named)
+            asked = self.read_question(node, args, keywords)
             return question(self.builder, excerpt.of_library(owner), name, asked)
         if name in NAMESPACES:
             return Dotted((name,))
-        taken, said = self.arguments(node, name, args, named)
+        taken, said = self.arguments(node, name, args, keywords)
         return call_function(self.builder, excerpt.of_library(owner, module), name, taken, said)
 
     def read_question(
-        self, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
+        self, node: ast.Call, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> list[Argument]:
         """Return the arguments of a question about dtypes, in which NumPy's scalar classes mean kinds."""
-        given = [*args, *named.values()]
+        given = [*args, *keywords.values()]
         return [
             CLASSES[x.path[-1]]
             if isinstance(x, Dotted) and x.path[-1] in CLASSES
@@ -613,7 +618,7 @@ class Reader:
         ]
 
     def arguments(
-        self, node: ast.Call, name: str, args: Sequence[Read], named: Mapping[str, Read]
+        self, node: ast.Call, name: str, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> tuple[list[Argument], dict[str, Argument]]:
         """Return the arguments of a call as steps take them; an unbound name may be the name of a dtype."""
         taken = [
@@ -622,7 +627,7 @@ class Reader:
         ]
         said = {
             key: self.as_argument(node, _read_named_dtype(x) if key == "dtype" else x)
-            for key, x in named.items()
+            for key, x in keywords.items()
         }
         return taken, said
 
@@ -781,7 +786,7 @@ class Reader:
         text = self.lines[line - 1][start : most if end is None else min(end, most)].decode(
             "utf-8", "replace"
         )
-        place = SourceLocation(self.file or "<source>", line) if self.several else None
+        place = SourceLocation(self.file or "<source>", line) if self.has_several_lines else None
         return Excerpt(f"{text} ..." if end is None else text, place)
 
     def unbound(self, node: ast.AST, name: str) -> ProgramError:
@@ -892,14 +897,15 @@ class Reader:
             together = {*names, *self.shared.get(names[-1], ())}
             self.shared |= dict.fromkeys(together, together)
 
-    def change_array(self, name: str, made: Argument, scope: Scope) -> None:
+    def change_array(self, name: str, new_value: Argument, scope: Scope) -> None:
         """Bind a name to its changed array, and the names that share the array, if it was changed in place.
 
         In MLX `y = x; y += 1.5` casts x, too. A result that rebinds the name changes no other name, as with
         NumPy's scalars.
         """
-        before, step = scope.get(name), self.builder.steps[made.step] if isinstance(made, Ref) else None
-        scope[name] = made
+        before = scope.get(name)
+        step = self.builder.steps[new_value.step] if isinstance(new_value, Ref) else None
+        scope[name] = new_value
         library = None if step is None else step.owner or self.library
         if (
             isinstance(step, Call)
@@ -908,7 +914,7 @@ class Reader:
         ):
             for other in self.shared.get(name, ()):
                 if scope.get(other) == before:
-                    scope[other] = made
+                    scope[other] = new_value
 
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
         """Read `x += y`, or `x[i] += y`, which computes with elements of x and puts them back."""
@@ -927,8 +933,8 @@ class Reader:
 
     # -- functions
 
-    def read_own_function(
-        self, function: Function, node: ast.Call, args: Sequence[Read], named: Mapping[str, Read]
+    def read_defined_function(
+        self, function: Function, node: ast.Call, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> Reading:
         """Read a call of a function that the source defines: its lines, with the arguments of the call."""
         if self.calls >= MAX_CALL_DEPTH:
@@ -939,11 +945,11 @@ class Reader:
         given: dict[str, Any] = dict(zip(known, args, strict=False))
         if function.node.args.vararg or function.node.args.kwarg:
             raise self.excerpt(node).error(f"{function.name} has parameters with a star; name each")
-        if len(given) < len(args) or {*named} - {*known}:
+        if len(given) < len(args) or {*keywords} - {*known}:
             raise self.excerpt(node).error(
                 f"{function.name} takes {', '.join(known) or 'nothing'}; give those"
             )
-        given |= {**(yield self.defaults(function)), **given, **named}
+        given |= {**(yield self.defaults(function)), **given, **keywords}
         missing = [name for name in known if name not in given]
         if missing:
             raise self.excerpt(node).error(f"{function.name} needs {missing[0]}; give it")

@@ -9,13 +9,13 @@ from types import FrameType
 
 from typelattice.calls.steps import Excerpt, SourceLocation
 
-OURS = str(Path(__file__).parents[1])
+PACKAGE_FOLDER = str(Path(__file__).parents[1])
 
 
-def here() -> Excerpt:
+def find_caller_location() -> Excerpt:
     """Return the source location of the calling program: its line, and the text of the expression on it."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         frame = frame.f_back
     if frame is None:
         return Excerpt("a symbol")

@@ -16,7 +16,7 @@ from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import PYTHON_KINDS, OperandError
 from typelattice.operands.read_objects import operand
-from typelattice.programs.symbols.caller_location import here
+from typelattice.programs.symbols.caller_location import find_caller_location
 
 WHERE = "write where(condition, x, y), or each branch as a function of its own"
 
@@ -64,7 +64,9 @@ class Symbol:
     # -- Python's own questions, which have no answer
 
     def __bool__(self) -> NoReturn:
-        raise here().error(f"it asks for the value of {self!r}, and its steps depend on that; {WHERE}")
+        raise find_caller_location().error(
+            f"it asks for the value of {self!r}, and its steps depend on that; {WHERE}"
+        )
 
     def __len__(self) -> int:
         return self.shape[0] if self.ndim else self._refuse("a length")
@@ -72,8 +74,10 @@ class Symbol:
     def __iter__(self) -> Iterator[Symbol]:
         return (self[i] for i in range(len(self)))
 
-    def _refuse(self, what: str) -> NoReturn:
-        raise here().error(f"it asks {self!r} for {what}, which is not known; use functions of arrays")
+    def _refuse(self, what_is_asked: str) -> NoReturn:
+        raise find_caller_location().error(
+            f"it asks {self!r} for {what_is_asked}, which is not known; use functions of arrays"
+        )
 
     def __float__(self) -> NoReturn:
         self._refuse("a float")
@@ -94,7 +98,9 @@ class Symbol:
 
     def __array__(self, *args: object, **named: object) -> NoReturn:
         what = "leave numpy.asarray out, or call asarray of its namespace"
-        raise here().error(f"it asks {self!r} for an array of NumPy's, whose values are not known; {what}")
+        raise find_caller_location().error(
+            f"it asks {self!r} for an array of NumPy's, whose values are not known; {what}"
+        )
 
     # -- elements
 
@@ -102,12 +108,14 @@ class Symbol:
         builder = self._xp.builder
         several = type(key) is tuple and list in map(type, key)
         lists = INDEX_FORMS[0] if type(key) is list else INDEX_FORMS[1] if several else ""
-        return Symbol(self._xp, builder.index(here(), self._ref, argument(self._xp, key), lists))
+        return Symbol(
+            self._xp, builder.index(find_caller_location(), self._ref, argument(self._xp, key), lists)
+        )
 
     def __setitem__(self, key: Any, value: Any) -> None:
         builder = self._xp.builder
         given = argument(self._xp, key), argument(self._xp, value)
-        self._ref = builder.set_elements(here(), self._ref, *given, is_operator=True)
+        self._ref = builder.set_elements(find_caller_location(), self._ref, *given, is_operator=True)
 
     # -- NumPy's own functions
 
@@ -130,7 +138,7 @@ class SymbolDType:
         self.ref = ref
 
     def __eq__(self, other: object) -> NoReturn:
-        raise here().error(f"it compares a dtype that is another under each system; {WHERE}")
+        raise find_caller_location().error(f"it compares a dtype that is another under each system; {WHERE}")
 
 
 def argument(xp: Any, x: Any) -> Argument:
@@ -138,7 +146,9 @@ def argument(xp: Any, x: Any) -> Argument:
     match x:
         case Symbol():
             if x._xp is not xp:
-                raise here().error("it mixes symbols of two programs; call the function with those of one")
+                raise find_caller_location().error(
+                    "it mixes symbols of two programs; call the function with those of one"
+                )
             return x._ref
         case SymbolDType():
             return DTypeOf(x.ref.step)
@@ -158,7 +168,7 @@ def argument(xp: Any, x: Any) -> Argument:
     try:
         found = operand(x)
     except OperandError as e:
-        raise here().error(str(e)) from None
+        raise find_caller_location().error(str(e)) from None
     if isinstance(x, type) or not hasattr(x, "shape") or "dtype" in type(x).__name__.lower():
         return NamedDType(str(found.dtype))
     owner = library_of(type(x).__module__.partition(".")[0])
@@ -174,7 +184,7 @@ def _make_operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any]
         except ProgramError:
             return NotImplemented
         operands = (given, self._ref) if reflected else (self._ref, given)
-        found = self._xp.builder.operator(here(), name, operands)
+        found = self._xp.builder.operator(find_caller_location(), name, operands)
         return Symbol(self._xp, found) if isinstance(found, Ref) else found
 
     return method
@@ -184,7 +194,9 @@ def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
     """Build the method of an in-place operator such as `+=`; the name is then bound to the result."""
 
     def method(self: Symbol, other: Any) -> Symbol:
-        found = self._xp.builder.in_place(here(), name, self._ref, argument(self._xp, other), may_rebind=True)
+        found = self._xp.builder.in_place(
+            find_caller_location(), name, self._ref, argument(self._xp, other), may_rebind=True
+        )
         assert isinstance(found, Ref)
         return Symbol(self._xp, found)
 
@@ -193,7 +205,7 @@ def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
 
 def _make_unary(name: str) -> Callable[[Symbol], Any]:
     def method(self: Symbol) -> Any:
-        found = self._xp.builder.operator(here(), name, (self._ref,))
+        found = self._xp.builder.operator(find_caller_location(), name, (self._ref,))
         return Symbol(self._xp, found) if isinstance(found, Ref) else found
 
     return method

@@ -19,7 +19,7 @@ from typelattice.facts.dtypes import dtype
 from typelattice.facts.operations import Operation
 from typelattice.programs.program import Program
 from typelattice.programs.source.dtype_questions import LIMITS, is_kind, limit, limits_of
-from typelattice.programs.symbols.caller_location import here
+from typelattice.programs.symbols.caller_location import find_caller_location
 from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
 
 
@@ -37,8 +37,8 @@ class Symbols:
 
     __array_api_version__ = "2025.12"
 
-    def __init__(self, own: Mapping[str, Operation] = {}) -> None:
-        self.builder = ProgramBuilder(custom_operations=own)
+    def __init__(self, custom_operations: Mapping[str, Operation] = {}) -> None:
+        self.builder = ProgramBuilder(custom_operations=custom_operations)
         self.__name__ = "typelattice.Symbols"  # code that looks for a library by its name finds none
 
     @property
@@ -51,18 +51,18 @@ class Symbols:
         """The same functions."""
         return self
 
-    def input(self, name: str, given: object) -> Symbol:
+    def input(self, name: str, described_operand: object) -> Symbol:
         """Add an input: an operand, an operand string or an array under a name. Return its symbol."""
-        return Symbol(self, self.builder.add_input(Excerpt(name), given))
+        return Symbol(self, self.builder.add_input(Excerpt(name), described_operand))
 
     def output(self, *results: object) -> Program:
         """Return the program that gives these results. Raises ProgramError for what is none."""
-        refs = [self.builder.ref(here(), argument(self, x)) for x in results]
+        refs = [self.builder.ref(find_caller_location(), argument(self, x)) for x in results]
         return Program(tuple(self.builder.steps), tuple(ref.step for ref in refs))
 
     def isdtype(self, d: object, kind: Any) -> bool:
         """Return True if a known dtype is of a kind. Raises ProgramError if the dtype is not known."""
-        return is_kind(self.builder, here(), argument(self, d), argument(self, kind))
+        return is_kind(self.builder, find_caller_location(), argument(self, d), argument(self, kind))
 
     def finfo(self, d: object) -> SymbolLimits:
         """Return the limits of a float dtype, or of an array's: Python floats."""
@@ -87,21 +87,21 @@ class Symbols:
             )
         return dtype(found.name)
 
-    def _call_function(self, name: str, args: Any, named: dict[str, Any], owner: str | None = None) -> Any:
+    def _call_function(self, name: str, args: Any, keywords: dict[str, Any], owner: str | None = None) -> Any:
         """Call a function with symbols and plain values, and return its result."""
-        excerpt = here()
+        excerpt = find_caller_location()
         taken = [argument(self, x) for x in args]
-        said = {key: argument(self, x) for key, x in named.items() if x is not None}
+        said = {key: argument(self, x) for key, x in keywords.items() if x is not None}
         found = call_function(self.builder, excerpt.of_library(owner), name, taken, said)
         if name in ("result_type", "promote_types") and isinstance(found, Ref):
             return SymbolDType(found)
         return self._wrap_result(excerpt, found)
 
-    def _method(self, x: Symbol, name: str, args: Any, named: dict[str, Any]) -> Any:
+    def _method(self, x: Symbol, name: str, args: Any, keywords: dict[str, Any]) -> Any:
         """Call a method of a symbol, and return its result."""
-        excerpt = here()
+        excerpt = find_caller_location()
         taken = [argument(self, each) for each in args]
-        said = {key: argument(self, each) for key, each in named.items() if each is not None}
+        said = {key: argument(self, each) for key, each in keywords.items() if each is not None}
         found = call_method(self.builder, excerpt, name, x._ref, taken, said)
         if is_in_place(name) and isinstance(found, Ref):
             x._ref = found
@@ -109,18 +109,18 @@ class Symbols:
 
     def _attribute(self, x: Symbol, name: str) -> Any:
         """Return an attribute of a symbol that all arrays have."""
-        excerpt = here()
+        excerpt = find_caller_location()
         return self._wrap_result(excerpt, read_attribute(self.builder, excerpt, name, x._ref))
 
-    def _ufunc_method(self, function: str, method: str, args: Any, named: dict[str, Any]) -> Any:
+    def _ufunc_method(self, function: str, method: str, args: Any, keywords: dict[str, Any]) -> Any:
         """Call a method of a NumPy function, such as `np.add.reduce(x)`, and return its result."""
-        excerpt = here()
+        excerpt = find_caller_location()
         if not is_ufunc_method((function, method)):
             raise excerpt.error(
                 f"{function}.{method} is no operation; write it with functions of whole arrays"
             )
         taken = [argument(self, x) for x in args]
-        said = {key: argument(self, x) for key, x in named.items()}
+        said = {key: argument(self, x) for key, x in keywords.items()}
         where = excerpt.of_library("numpy")
         found = call_ufunc_method(self.builder, where, function, method, taken, said)
         if changes_array((function, method), said) and isinstance(args[0], Symbol) and isinstance(found, Ref):
@@ -128,21 +128,21 @@ class Symbols:
             return None
         return self._wrap_result(excerpt, found)
 
-    def _wrap_result(self, excerpt: Excerpt, found: Argument | MultipleResults) -> Any:
+    def _wrap_result(self, excerpt: Excerpt, result: Argument | MultipleResults) -> Any:
         """Return a result as the calling code gets it: a symbol for a step, a plain value as it is."""
-        if isinstance(found, MultipleResults):
-            return self._each(excerpt, found)
-        if isinstance(found, NamedDType):
-            return dtype(found.name)
-        return Symbol(self, found) if isinstance(found, Ref) else found
+        if isinstance(result, MultipleResults):
+            return self._wrap_each(excerpt, result)
+        if isinstance(result, NamedDType):
+            return dtype(result.name)
+        return Symbol(self, result) if isinstance(result, Ref) else result
 
-    def _each(self, excerpt: Excerpt, several: MultipleResults) -> Any:
+    def _wrap_each(self, excerpt: Excerpt, results: MultipleResults) -> Any:
         """Return a tuple of symbols, whose fields have names where the standard names them."""
-        if several.count is None:
-            why = f"it is not known how many arrays {several.name} gives"
+        if results.count is None:
+            why = f"it is not known how many arrays {results.name} gives"
             raise excerpt.error(f"{why}; give its operand a shape, e.g. float32[3,4]")
-        made = [Symbol(self, several[i]) for i in range(several.count)]
-        return namedtuple(several.name, several.fields)(*made) if several.fields else tuple(made)
+        made = [Symbol(self, results[i]) for i in range(results.count)]
+        return namedtuple(results.name, results.fields)(*made) if results.fields else tuple(made)
 
 
 class SymbolLimits:
@@ -150,11 +150,13 @@ class SymbolLimits:
 
     __slots__ = ("_limits", "_xp")
 
-    def __init__(self, xp: Symbols, name: str, of: Argument) -> None:
+    def __init__(self, xp: Symbols, name: str, dtype: Argument) -> None:
         self._xp = xp
-        self._limits = limits_of(here(), name, of)
+        self._limits = limits_of(find_caller_location(), name, dtype)
 
     def __getattr__(self, name: str) -> Any:
         if name not in LIMITS[self._limits.name][1]:
             raise AttributeError(name)
-        return self._xp._wrap_result(here(), limit(self._xp.builder, here(), self._limits, name))
+        return self._xp._wrap_result(
+            find_caller_location(), limit(self._xp.builder, find_caller_location(), self._limits, name)
+        )

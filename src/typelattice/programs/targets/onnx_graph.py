@@ -28,19 +28,19 @@ from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clip_text, quote_short
 
-WRITTEN_OUT = 16  # elements of a constant that stands in the program; a larger one is an input
+ACCUMULATING_OPERATORS = 16  # elements of a constant that stands in the program; a larger one is an input
 SETTINGS = 64  # elements of a constant that may be a setting, such as axes or a shape
 
 
-class Graph:
-    """The steps so far; `known` has the number of the step that each value of the graph is, and its dtype.
+class OnnxGraph:
+    """The steps so far; `cached_values` has the step number and the dtype of each value of the graph.
 
     A small constant becomes a step when it is first an operand; a setting of nodes, such as axes, never does.
     """
 
     def __init__(self, graph: Any) -> None:
         self.steps: list[Step] = []
-        self.known: dict[str, tuple[int, str]] = {}
+        self.cached_values: dict[str, tuple[int, str]] = {}
         self.constants: dict[str, tuple[Created, str]] = {}
         self.settings: dict[str, tuple[int, ...]] = {}
         self.names: set[str] = set()
@@ -48,23 +48,23 @@ class Graph:
 
     # -- what is stated
 
-    def dtype(self, where: str, number: int) -> str:
+    def dtype(self, node_name: str, number: int) -> str:
         """Return a dtype by ONNX's number."""
         try:
             found = str(onnx.TensorProto.DataType.Name(number)).lower()
         except ValueError:
-            raise ProgramError(f"{where}: no dtype of ONNX has the number {number}") from None
+            raise ProgramError(f"{node_name}: no dtype of ONNX has the number {number}") from None
         name: str = {"float": "float32", "double": "float64"}.get(found, found.replace("float8e", "float8_e"))
         if name not in DTYPES:
-            raise ProgramError(f"{where}: {found} is no dtype of numbers; leave it out of the graph")
+            raise ProgramError(f"{node_name}: {found} is no dtype of numbers; leave it out of the graph")
         return name
 
-    def type_of(self, where: str, name: str) -> tuple[str, Shape | None]:
+    def type_of(self, node_name: str, name: str) -> tuple[str, Shape | None]:
         """Return the dtype and the shape that the model states of a value, or that ONNX infers."""
         stated = self.types.get(name)
         if stated is None or not stated.HasField("tensor_type") or not stated.tensor_type.elem_type:
             raise ProgramError(
-                f"{where}: the dtype of {quote_short(name)} is not stated; run onnx.shape_inference"
+                f"{node_name}: the dtype of {quote_short(name)} is not stated; run onnx.shape_inference"
             )
         tensor = stated.tensor_type
         lengths = tensor.shape.dim if tensor.HasField("shape") else None
@@ -72,48 +72,48 @@ class Graph:
         if lengths is not None:
             known = [n.dim_value if n.HasField("dim_value") else -1 for n in lengths]
             shape = tuple(None if n < 0 else n for n in known)
-        return self.dtype(where, tensor.elem_type), shape
+        return self.dtype(node_name, tensor.elem_type), shape
 
     # -- values and their steps
 
-    def dtype_of(self, where: str, name: str) -> str:
+    def dtype_of(self, node_name: str, name: str) -> str:
         """Return the dtype of a value. Raises ProgramError for one that nothing before has made."""
         if name in self.constants:
             return self.constants[name][1]
-        if name not in self.known:
+        if name not in self.cached_values:
             raise ProgramError(
-                f"{where}: {quote_short(str(name))} is made by no node before it; sort the graph"
+                f"{node_name}: {quote_short(str(name))} is made by no node before it; sort the graph"
             )
-        return self.known[name][1]
+        return self.cached_values[name][1]
 
-    def part(self, where: str, name: str) -> int:
+    def part(self, node_name: str, name: str) -> int:
         """Return the step that a value is."""
-        self.dtype_of(where, name)
+        self.dtype_of(node_name, name)
         if name in self.constants:
             step, dtype = self.constants.pop(name)
-            self.known[name] = self.add(step), dtype
-        return self.known[name][0]
+            self.cached_values[name] = self.add(step), dtype
+        return self.cached_values[name][0]
 
-    def text(self, where: str, name: str) -> str:
+    def text(self, node_name: str, name: str) -> str:
         """Return the text of the step that a value is, or would be."""
         if name in self.constants:
             return self.constants[name][0].text
-        return self.steps[self.part(where, name)].text
+        return self.steps[self.part(node_name, name)].text
 
     def add(self, step: Step) -> int:
         """Return the number of a step that is added."""
         self.steps.append(step)
         return len(self.steps) - 1
 
-    def name(self, where: str, name: str, dtype: str, step: int) -> None:
+    def name(self, node_name: str, name: str, dtype: str, step: int) -> None:
         """Record the step of a value."""
-        if name in self.known or name in self.constants:
+        if name in self.cached_values or name in self.constants:
             raise ProgramError(
-                f"{where}: {quote_short(name)} is made twice; give each value a name of its own"
+                f"{node_name}: {quote_short(name)} is made twice; give each value a name of its own"
             )
-        self.known[name] = step, dtype
+        self.cached_values[name] = step, dtype
 
-    def input(self, where: str, name: str, dtype: str, shape: Shape | None) -> None:
+    def input(self, node_name: str, name: str, dtype: str, shape: Shape | None) -> None:
         """Add an input of the graph; its name is changed to a valid Python name that is still free."""
         plain = clip_text(re.sub(r"\W", "_", name), MAX_STEP_CHARS).replace(".", "_") or "x"
         plain = plain if plain.isidentifier() else f"x_{plain}"
@@ -121,29 +121,29 @@ class Graph:
             plain += "_"
         self.names.add(plain)
         given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
-        self.name(where, name, dtype, self.add(Input(given, text=plain, shape=shape)))
+        self.name(node_name, name, dtype, self.add(Input(given, text=plain, shape=shape)))
 
-    def constant(self, where: str, name: str, tensor: Any) -> None:
+    def constant(self, node_name: str, name: str, tensor: Any) -> None:
         """Add a tensor of the model: written out if small, an input if it is large or kept elsewhere."""
-        dtype, shape = self.dtype(where, tensor.data_type), tuple(tensor.dims)
+        dtype, shape = self.dtype(node_name, tensor.data_type), tuple(tensor.dims)
         count = 1
         for n in shape:
             count *= max(n, 0)
         if count > SETTINGS or tensor.data_location == onnx.TensorProto.EXTERNAL:
-            self.input(where, name, dtype, shape)
+            self.input(node_name, name, dtype, shape)
             return
         try:
             value = numpy_helper.to_array(tensor)
         except (KeyError, TypeError, ValueError) as e:  # bytes that are too few, or of another sort
-            raise ProgramError(f"{where}: {clip_text(' '.join(str(e).split()), 200)}") from None
+            raise ProgramError(f"{node_name}: {clip_text(' '.join(str(e).split()), 200)}") from None
         if DTYPES[dtype].kind.word == "int" and value.ndim < 2:
             self.settings[name] = tuple(value.reshape(-1).tolist())
-        if count > WRITTEN_OUT:
-            self.input(where, name, dtype, shape)
+        if count > ACCUMULATING_OPERATORS:
+            self.input(node_name, name, dtype, shape)
             return
         made = create_constant(value.tolist(), dtype, clip_text(name, MAX_STEP_CHARS), shape)
-        if name in self.known or name in self.constants:
-            self.name(where, name, dtype, -1)  # which refuses it
+        if name in self.cached_values or name in self.constants:
+            self.name(node_name, name, dtype, -1)  # which refuses it
         self.constants[name] = made, dtype
 
 
@@ -158,16 +158,16 @@ def _read_tuple(x: Any) -> Argument:
     return tuple(map(_read_tuple, x)) if isinstance(x, list) else x
 
 
-class Node:
+class OnnxNode:
     """A node that is read: its operands, its settings, and the steps that are made for it.
 
     `dtypes` are those of its operands, None for one that is left out; `shape` is that of its first result.
     """
 
-    def __init__(self, graph: Graph, where: str, node: Any, version: int, text: str) -> None:
-        self.graph, self.where, self.node, self.version, self.text = graph, where, node, version, text
-        self.dtypes = [graph.dtype_of(where, name) if name else None for name in node.input]
-        self.dtype, self.shape = graph.type_of(where, node.output[0])
+    def __init__(self, graph: OnnxGraph, node_name: str, node: Any, version: int, text: str) -> None:
+        self.graph, self.node_name, self.node, self.version, self.text = graph, node_name, node, version, text
+        self.dtypes = [graph.dtype_of(node_name, name) if name else None for name in node.input]
+        self.dtype, self.shape = graph.type_of(node_name, node.output[0])
         self.attributes = {each.name: each for each in node.attribute}
 
     # -- operands and settings
@@ -177,7 +177,7 @@ class Node:
 
     def operand(self, position: int) -> int:
         """Return the step of the operand at a position, which is given."""
-        return self.graph.part(self.where, self.node.input[position])
+        return self.graph.part(self.node_name, self.node.input[position])
 
     def operands(self) -> list[int]:
         return [self.operand(i) for i, dtype in enumerate(self.dtypes) if dtype is not None]
@@ -210,7 +210,7 @@ class Node:
     def _attribute(self, name: str, kind: str) -> Any:
         found = self.attributes[name]
         if found.type != onnx.AttributeProto.AttributeType.Value(kind):
-            raise ProgramError(f"{self.where}: the attribute {name} is no {kind}; see ONNX's operators")
+            raise ProgramError(f"{self.node_name}: the attribute {name} is no {kind}; see ONNX's operators")
         return found
 
     # -- steps
@@ -221,20 +221,20 @@ class Node:
         operands: Sequence[int],
         args: Sequence[Argument] = (),
         keywords: Mapping[str, Argument] = {},
-        last: bool = True,
+        is_last: bool = True,
     ) -> int:
-        """Add the step of an operation; if it is the `last`, its dtype and shape are the node's."""
+        """Add the step of an operation; if it `is_last`, its dtype and shape are the node's."""
         op, refs = operation(name), tuple(Ref(i) for i in operands)
         whole: tuple[Argument, ...] = (refs, *args) if op.form == "list" else (*refs, *args)
         named = {key: value for key, value in keywords.items() if value is not False}
         shape = self.shape
-        if not last:
+        if not is_last:
             try:
                 shape = result_shape(op, [self.graph.steps[i].shape for i in operands], args, named)
             except ShapeError as e:
-                raise ProgramError(f"{self.where}: {e}") from None
+                raise ProgramError(f"{self.node_name}: {e}") from None
         # A node's dtypes are those of its first operand but for its result's, which is stated.
-        dtype = self.dtype if last else self.dtypes[0] or self.dtype
+        dtype = self.dtype if is_last else self.dtypes[0] or self.dtype
         step = Call(
             op.name, whole, tuple(named.items()), tuple(operands), False, NamedDType(dtype),
             text=self.text, shape=shape,

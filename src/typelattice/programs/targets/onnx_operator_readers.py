@@ -11,17 +11,17 @@ from collections.abc import Callable, Mapping
 
 from typelattice.calls.steps import Argument, Slice
 from typelattice.facts.dtypes import DTYPES, Kind
-from typelattice.programs.targets.onnx_graph import Node
+from typelattice.programs.targets.onnx_graph import OnnxNode
 
-MOST_LENGTH = 2**31 - 1  # from here on a bound of Slice means the end
+END_OF_SLICE = 2**31 - 1  # from here on a bound of Slice means the end
 
-Reader = Callable[[Node], int | None]
+Reader = Callable[[OnnxNode], int | None]
 
 
 def _reduction_reader(name: str) -> Reader:
     """Read a reduction, by default of all axes; these are an attribute, or in newer models a constant."""
 
-    def read(node: Node) -> int | None:
+    def read(node: OnnxNode) -> int | None:
         given = node.has("axes") or node.has_operand(1)
         axes = node.setting(1, "axes")
         if given and axes is None:
@@ -36,19 +36,23 @@ def _reduction_reader(name: str) -> Reader:
 
 
 def _operation_reader(
-    name: str, operands: int | None = 1, since: int = 1, without: str = "", **named: int | bool
+    name: str,
+    operands: int | None = 1,
+    since: int = 1,
+    ignored_attribute: str = "",
+    **fixed_arguments: int | bool,
 ) -> Reader:
     """Return the reader of an operator whose attributes are our arguments by name, with these defaults.
 
     It takes so many operands, or all of them. `since` is the version of the operators from which on it means
-    what ours does, and `without` an attribute that ours does not have.
+    what ours does, and `ignored_attribute` an attribute that ours does not have.
     """
 
-    def read(node: Node) -> int | None:
-        if node.version < since or (without and node.integer(without, 0)):
+    def read(node: OnnxNode) -> int | None:
+        if node.version < since or (ignored_attribute and node.integer(ignored_attribute, 0)):
             return None
         taken = node.operands() if operands is None else [node.operand(i) for i in range(operands)]
-        given = {key: type(default)(node.integer(key, default)) for key, default in named.items()}
+        given = {key: type(default)(node.integer(key, default)) for key, default in fixed_arguments.items()}
         return node.call(name, taken, (), given)
 
     return read
@@ -57,34 +61,34 @@ def _operation_reader(
 def _read_folded(name: str) -> Reader:
     """Return an operator of any number of operands: each with what those before it have come to."""
 
-    def read(node: Node) -> int | None:
+    def read(node: OnnxNode) -> int | None:
         first, *others = node.operands()
         for i, each in enumerate(others, 1):
-            first = node.call(name, [first, each], last=i == len(others))
+            first = node.call(name, [first, each], is_last=i == len(others))
         return first if others else None
 
     return read
 
 
-def _read_gemm(node: Node) -> int | None:
+def _read_gemm(node: OnnxNode) -> int | None:
     """Read `Gemm`: alpha times the product of two matrices, maybe transposed, plus beta times a third."""
     a, b, c = node.operand(0), node.operand(1), node.operand(2) if node.has_operand(2) else None
     if node.integer("transA", 0):
-        a = node.call("matrix_transpose", [a], last=False)
+        a = node.call("matrix_transpose", [a], is_last=False)
     if node.integer("transB", 0):
-        b = node.call("matrix_transpose", [b], last=False)
+        b = node.call("matrix_transpose", [b], is_last=False)
     alpha, beta = node.number("alpha", 1.0), node.number("beta", 1.0)
-    found = node.call("matmul", [a, b], last=alpha == 1 and c is None)
+    found = node.call("matmul", [a, b], is_last=alpha == 1 and c is None)
     if alpha != 1:
-        found = node.call("multiply", [found, node.constant(alpha)], last=c is None)
+        found = node.call("multiply", [found, node.constant(alpha)], is_last=c is None)
     if c is None:
         return found
     if beta != 1:
-        c = node.call("multiply", [c, node.constant(beta)], last=False)
+        c = node.call("multiply", [c, node.constant(beta)], is_last=False)
     return node.call("add", [found, c])
 
 
-def _read_transpose(node: Node) -> int | None:
+def _read_transpose(node: OnnxNode) -> int | None:
     shape = node.shape_of(0)
     axes = node.setting(None, "perm")
     if axes is None:
@@ -100,7 +104,7 @@ def _of_shape(name: str) -> Reader:
     One length may be open for `reshape`.
     """
 
-    def read(node: Node) -> int | None:
+    def read(node: OnnxNode) -> int | None:
         if node.shape is None or node.shape.count(None) > (name == "reshape"):
             return None
         lengths = tuple(-1 if n is None else n for n in node.shape)
@@ -109,14 +113,14 @@ def _of_shape(name: str) -> Reader:
     return read
 
 
-def _read_gather(node: Node) -> int | None:
+def _read_gather(node: OnnxNode) -> int | None:
     shape = node.shape_of(1)
     if shape is None or len(shape) != 1:
         return None
     return node.call("take", [node.operand(0), node.operand(1)], (), {"axis": node.integer("axis", 0)})
 
 
-def _read_clip(node: Node) -> int | None:
+def _read_clip(node: OnnxNode) -> int | None:
     """Read `Clip`: bounds are operands, either of which may be left out; before version 11, attributes."""
     bounds = {}
     for i, (attribute, alone) in enumerate((("min", "maximum"), ("max", "minimum")), 1):
@@ -130,29 +134,29 @@ def _read_clip(node: Node) -> int | None:
     return node.call(name, [node.operand(0), *bounds.values()])
 
 
-def _read_div(node: Node) -> int | None:
+def _read_div(node: OnnxNode) -> int | None:
     """Read `Div` of floats as `divide`; None for integers, whose truncating division no operation has."""
     real = DTYPES[node.dtype].kind is Kind.FLOAT
     return node.call("divide", node.operands()) if real else None
 
 
-def _read_remainder(node: Node) -> int | None:
+def _read_remainder(node: OnnxNode) -> int | None:
     return node.call("fmod" if node.integer("fmod", 0) else "remainder", node.operands())
 
 
-def _running_sum(node: Node) -> int | None:
+def _running_sum(node: OnnxNode) -> int | None:
     axis = node.setting(1, "axis")
     if not axis or node.integer("exclusive", 0) or node.integer("reverse", 0):
         return None
     return node.call("cumulative_sum", [node.operand(0)], (), {"axis": axis[0]})
 
 
-def _read_tile(node: Node) -> int | None:
+def _read_tile(node: OnnxNode) -> int | None:
     times = node.setting(1, "repeats")
     return None if times is None else node.call("tile", [node.operand(0)], (times,))
 
 
-def _read_slice(node: Node) -> int | None:
+def _read_slice(node: OnnxNode) -> int | None:
     shape, starts, ends = node.shape_of(0), node.setting(1, "starts"), node.setting(2, "ends")
     if shape is None or starts is None or ends is None or len(starts) != len(ends):
         return None
@@ -166,12 +170,12 @@ def _read_slice(node: Node) -> int | None:
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         if step < 1:
             return None
-        stop, by = None if end >= MOST_LENGTH else end, None if step == 1 else step
+        stop, by = None if end >= END_OF_SLICE else end, None if step == 1 else step
         key[axis % len(shape)] = Slice(start, stop, by)
     return node.index(tuple(key))
 
 
-def _read_triangle(node: Node) -> int | None:
+def _read_triangle(node: OnnxNode) -> int | None:
     diagonal = node.setting(1, "k") if node.has_operand(1) else (0,)
     if diagonal is None:
         return None
@@ -179,24 +183,24 @@ def _read_triangle(node: Node) -> int | None:
     return node.call(name, [node.operand(0)], (), {"k": diagonal[0]} if diagonal[0] else {})
 
 
-def _read_einsum(node: Node) -> int | None:
+def _read_einsum(node: OnnxNode) -> int | None:
     equation = node.word("equation")
     return node.call("einsum", node.operands(), (equation,)) if equation else None
 
 
-def _read_bit_shift(node: Node) -> int | None:
+def _read_bit_shift(node: OnnxNode) -> int | None:
     side = node.word("direction").lower()
     return node.call(f"bitwise_{side}_shift", node.operands()) if side in ("left", "right") else None
 
 
-def _read_infinite(node: Node) -> int | None:
+def _read_infinite(node: OnnxNode) -> int | None:
     both = node.integer("detect_negative", 1) and node.integer("detect_positive", 1)
     return node.call("isinf", [node.operand(0)]) if both else None
 
 
 READERS: Mapping[str, Reader] = {
-    "ArgMax": _operation_reader("argmax", axis=0, keepdims=True, without="select_last_index"),
-    "ArgMin": _operation_reader("argmin", axis=0, keepdims=True, without="select_last_index"),
+    "ArgMax": _operation_reader("argmax", axis=0, keepdims=True, ignored_attribute="select_last_index"),
+    "ArgMin": _operation_reader("argmin", axis=0, keepdims=True, ignored_attribute="select_last_index"),
     "BitShift": _read_bit_shift,
     "Clip": _read_clip,
     "Concat": _operation_reader("concat", None, axis=0),

@@ -13,7 +13,7 @@ from typelattice.calls.program_builder import MAX_STEPS
 from typelattice.calls.program_inputs import read_input
 from typelattice.calls.steps import MAX_STEP_CHARS, Call, Cast, NamedDType, Opaque, ProgramError, Ref, Step
 from typelattice.facts.suggestions import clip_text, quote_short
-from typelattice.programs.targets.onnx_graph import Graph, Node
+from typelattice.programs.targets.onnx_graph import OnnxGraph, OnnxNode
 from typelattice.programs.targets.onnx_operator_readers import READERS
 
 # What the parser and ONNX's own inference raise of bytes that are no model.
@@ -39,11 +39,11 @@ class _Reader:
     """The nodes of a graph, read in their order."""
 
     def __init__(self, graph: Any, versions: Mapping[str, int]) -> None:
-        self.graph, self.versions, self.made = graph, versions, Graph(graph)
+        self.graph, self.versions, self.new_steps = graph, versions, OnnxGraph(graph)
 
     def read(self) -> tuple[tuple[Step, ...], tuple[int, ...]]:
         """The steps, and those that are results."""
-        made = self.made
+        made = self.new_steps
         constants = {each.name for each in self.graph.initializer}
         for i, each in enumerate(self.graph.input):
             check_text(f"input {i}", each.name)
@@ -59,51 +59,51 @@ class _Reader:
         results = [made.part(f"output {i}", each.name) for i, each in enumerate(self.graph.output)]
         return tuple(made.steps), tuple(results)
 
-    def node(self, where: str, node: Any) -> None:
+    def node(self, node_name: str, node: Any) -> None:
         """The steps of a node: operations, a cast, a constant; opaque where it is none of these."""
-        made, own = self.made, node.domain in OWN
+        made, own = self.new_steps, node.domain in OWN
         if own and node.op_type == "Constant" and [each.name for each in node.attribute] == ["value"]:
-            made.constant(where, node.output[0], node.attribute[0].t)
+            made.constant(node_name, node.output[0], node.attribute[0].t)
             return
-        dtypes = [made.dtype_of(where, name) if name else None for name in node.input]
-        self.check(where, node, dtypes)
+        dtypes = [made.dtype_of(node_name, name) if name else None for name in node.input]
+        self.check(node_name, node, dtypes)
         outputs = [name for name in node.output if name]
         if own and node.op_type == "Identity":
             for output in outputs:
-                made.name(where, output, dtypes[0] or "", made.part(where, node.input[0]))
+                made.name(node_name, output, dtypes[0] or "", made.part(node_name, node.input[0]))
             return
-        step = self.operation(where, node) if own and len(outputs) == 1 else None
+        step = self.operation(node_name, node) if own and len(outputs) == 1 else None
         if step is not None:
-            made.name(where, outputs[0], made.type_of(where, outputs[0])[0], step)
+            made.name(node_name, outputs[0], made.type_of(node_name, outputs[0])[0], step)
             return
-        parts = tuple(made.part(where, name) for name in node.input if name)
+        parts = tuple(made.part(node_name, name) for name in node.input if name)
         for output in outputs:
-            dtype, shape = made.type_of(where, output)
+            dtype, shape = made.type_of(node_name, output)
             given, _ = read_input(f"{dtype}:0d" if shape == () else dtype)
             name = clip_text(node.op_type, MAX_STEP_CHARS)
-            opaque = Opaque(name, given, parts, text=self.text(where, node), shape=shape)
-            made.name(where, output, dtype, made.add(opaque))
+            opaque = Opaque(name, given, parts, text=self.text(node_name, node), shape=shape)
+            made.name(node_name, output, dtype, made.add(opaque))
 
-    def operation(self, where: str, node: Any) -> int | None:
+    def operation(self, node_name: str, node: Any) -> int | None:
         """Return the step of an operator that some operation is; None of any other."""
-        made, kind = self.made, node.op_type
+        made, kind = self.new_steps, node.op_type
         if kind in READERS:
             version = self.version(node)
-            return READERS[kind](Node(made, where, node, version, self.text(where, node)))
+            return READERS[kind](OnnxNode(made, node_name, node, version, self.text(node_name, node)))
         ours = graph_operation("onnx", kind)
         if not ours or not (("onnx", kind) in graph_names() or _is_plain(kind, ours)):
             return None
-        parts = tuple(made.part(where, name) for name in node.input if name)
-        dtype, shape = made.type_of(where, node.output[0])
-        text = self.text(where, node)
+        parts = tuple(made.part(node_name, name) for name in node.input if name)
+        dtype, shape = made.type_of(node_name, node.output[0])
+        text = self.text(node_name, node)
         if ours == CAST:
             return made.add(Cast(parts[0], NamedDType(dtype), text=text, shape=shape))
         refs = tuple(map(Ref, parts))
         return made.add(Call(ours, refs, (), parts, False, NamedDType(dtype), text=text, shape=shape))
 
-    def text(self, where: str, node: Any) -> str:
+    def text(self, node_name: str, node: Any) -> str:
         """Return a node as a call of its operator."""
-        parts = (self.made.text(where, name) for name in node.input if name)
+        parts = (self.new_steps.text(node_name, name) for name in node.input if name)
         return clip_text(f"{node.op_type}({', '.join(parts)})", MAX_STEP_CHARS)
 
     def version(self, node: Any) -> int:
@@ -111,7 +111,7 @@ class _Reader:
         domains = OWN if node.domain in OWN else (node.domain,)
         return next((self.versions[each] for each in domains if each in self.versions), 1)
 
-    def check(self, where: str, node: Any, given: Sequence[str | None]) -> None:
+    def check(self, node_name: str, node: Any, names: Sequence[str | None]) -> None:
         """Raises ProgramError for operands of different dtypes that the operator wants to be of one."""
         own = node.domain in OWN
         try:
@@ -119,20 +119,20 @@ class _Reader:
         except onnx.defs.SchemaError:
             if own:
                 why = "ONNX has no such operator; see its version, or its name"
-                raise ProgramError(f"{where}: {why}") from None
+                raise ProgramError(f"{node_name}: {why}") from None
             return  # of another domain: its dtypes are taken as they are stated
         if not schema.min_input <= len(node.input) <= schema.max_input:
             takes = f"{node.op_type} takes {schema.min_input}"
-            raise ProgramError(f"{where}: {len(node.input)} operands; {takes}")
+            raise ProgramError(f"{node_name}: {len(node.input)} operands; {takes}")
         dtypes: dict[str, str] = {}
-        for i, found in enumerate(given):
+        for i, found in enumerate(names):
             formal = schema.inputs[min(i, len(schema.inputs) - 1)] if schema.inputs else None
             if formal is None or found is None:
                 continue
             alike = formal.is_homogeneous and not formal.type_str.startswith(("tensor(", "seq("))
             if alike and dtypes.setdefault(formal.type_str, found) != found:
                 what = f"casts implicitly, of {dtypes[formal.type_str]} and {found}"
-                raise ProgramError(f"{where} {what}, which ONNX does not; put a Cast before it")
+                raise ProgramError(f"{node_name} {what}, which ONNX does not; put a Cast before it")
 
 
 def _is_plain(kind: str, ours: str) -> bool:
@@ -141,7 +141,7 @@ def _is_plain(kind: str, ours: str) -> bool:
     return plain and not onnx.defs.get_schema(kind).attributes
 
 
-def check_text(where: str, *names: object) -> None:
+def check_text(node_name: str, *names: object) -> None:
     """Raises ProgramError for a name that is no text: a damaged one comes as bytes."""
     if not all(isinstance(name, str) for name in names):
-        raise ProgramError(f"{where}: a name is no UTF-8 text; the model is damaged")
+        raise ProgramError(f"{node_name}: a name is no UTF-8 text; the model is damaged")

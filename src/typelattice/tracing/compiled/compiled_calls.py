@@ -6,16 +6,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from typelattice.calls.call_signatures import FUNCTIONS
-from typelattice.tracing.compiled.compilers import Compiler
-from typelattice.tracing.compiled.reading import Reading, StepsOfCall, Traced
+from typelattice.tracing.compiled.compilers import CompilerAdapter
+from typelattice.tracing.compiled.graph_to_steps import GraphSteps, StepsOfCall, VariableStep
 from typelattice.tracing.run_data.array_links import StepNumber
-from typelattice.tracing.steps.arguments import UnknownCallError, arguments
+from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
-UNREAD = "unread"  # in place of the steps of a call that cannot be read
-MOST_AT_ONE = 2  # sets of steps of one call that differ in the steps of its arguments
-MOST_STEPS = 200_000  # a run with so many gets none from calls of compiled functions
-MOST_VARIABLES = 200_000  # of functions during compilation that are remembered
+UNREADABLE = "unread"  # in place of the steps of a call that cannot be read
+MAX_STEP_SETS_PER_CALL = 2  # sets of steps of one call that differ in the steps of its arguments
+MAX_STEPS = 200_000  # a run with so many gets none from calls of compiled functions
+MAX_VARIABLES = 200_000  # of functions during compilation that are remembered
 
 
 class CompiledCalls:
@@ -23,39 +23,41 @@ class CompiledCalls:
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
-        self.traced: dict[int, Traced] = {}
+        self.variable_steps: dict[int, VariableStep] = {}
 
-    def saw(self, variable: object, number: StepNumber) -> None:
+    def note_variable(self, variable: object, number: StepNumber) -> None:
         """Record the step that a witness saw during compilation."""
-        if len(self.traced) >= MOST_VARIABLES:
-            for old in [*self.traced][: MOST_VARIABLES // 2]:
-                self.traced.pop(old, None)
-        self.traced[id(variable)] = Traced(variable, number)
+        if len(self.variable_steps) >= MAX_VARIABLES:
+            for old in [*self.variable_steps][: MAX_VARIABLES // 2]:
+                self.variable_steps.pop(old, None)
+        self.variable_steps[id(variable)] = VariableStep(variable, number)
 
     def step_of(self, variable: object) -> StepNumber | None:
         """Return the step that was seen for a variable; None if there is none."""
-        found = self.traced.get(id(variable))
+        found = self.variable_steps.get(id(variable))
         return found.number if found is not None and found.variable is variable else None
 
-    def call(self, at: Any, library: Compiler, function: Any, given: Sequence[Any]) -> bool:
+    def add_call(
+        self, witness: Any, library: CompilerAdapter, function: Any, arguments_and_result: Sequence[Any]
+    ) -> bool:
         """Add the steps of a call that has returned. Return True if all its results are known now."""
         recorder, links = self.recorder, self.recorder.links
         name = getattr(function, "__name__", "")
         if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in FUNCTIONS:
             return False  # an operation: its inner steps would be of little help
         if not library.is_own(function):
-            self.recorder.weak_arguments.record(at, library, function, given)
-        results = library.leaves(given[-1])
-        kinds = [recorder.kinds[type(x)] for x in results]
+            self.recorder.weak_arguments.record(witness, library, function, arguments_and_result)
+        results = library.leaves(arguments_and_result[-1])
+        kinds = [recorder.array_kinds[type(x)] for x in results]
         arrays = [x for x, kind in zip(results, kinds, strict=True) if kind is not None]
-        if all(links.step_of(x) is not None for x in arrays) or not recorder.following:
+        if all(links.step_of(x) is not None for x in arrays) or not recorder.is_following:
             return True  # if compilation is off, witnesses saw all of it
         with recorder.lock:
             try:
-                args, named = arguments(at.written, given)
+                args, named = read_arguments(witness.operation, arguments_and_result)
             except UnknownCallError:
                 return False
-            found = self.steps_of_call(at, library, function, args, named)
+            found = self.steps_of_call(witness, library, function, args, named)
             if found is None:
                 return False
             for x, kind, number in zip(results, kinds, found.results, strict=False):
@@ -64,53 +66,62 @@ class CompiledCalls:
         return True
 
     def steps_of_call(
-        self, at: Any, library: Compiler, function: Any, args: Sequence[Any], named: Mapping[str, Any]
+        self,
+        witness: Any,
+        library: CompilerAdapter,
+        function: Any,
+        args: Sequence[Any],
+        keywords: Mapping[str, Any],
     ) -> StepsOfCall | None:
         """Count the steps of a call, and return them: those of an equivalent earlier call, or new ones.
 
         The result is None if the call cannot be read."""
-        leaves = library.leaves((args, named))
-        compiling = any(library.is_tracer(type(x)) for x in leaves)
-        who = function, library.state(function), compiling
-        key: Hashable = (*who, *map(self.token, leaves))
-        found = at.known.get(key)
-        if found is None and len({*map(id, at.known.values())}) >= MOST_AT_ONE:
-            key = (*who, *(self.token(x, alike=True) for x in leaves))
-            found = at.known.get(key)
+        leaves = library.leaves((args, keywords))
+        is_compiling = any(library.is_tracer(type(x)) for x in leaves)
+        function_key = function, library.state(function), is_compiling
+        key: Hashable = (*function_key, *map(self.argument_key, leaves))
+        found = witness.tallies.get(key)
+        if found is None and len({*map(id, witness.tallies.values())}) >= MAX_STEP_SETS_PER_CALL:
+            key = (*function_key, *(self.argument_key(x, ignores_step=True) for x in leaves))
+            found = witness.tallies.get(key)
             if isinstance(found, StepsOfCall):
-                return found.count_again(alike=True)
+                return found.count_again(has_other_operands=True)
         if isinstance(found, StepsOfCall):
             return found.count_again()
-        if found is UNREAD or len(self.recorder.notes) >= MOST_STEPS:
+        if found is UNREADABLE or len(self.recorder.tallies) >= MAX_STEPS:
             return None
         try:
-            graph = library.graph(function, args, named)
+            graph = library.graph(function, args, keywords)
             if graph is None:
-                at.known[key] = UNREAD
+                witness.tallies[key] = UNREADABLE
                 return None
-            reading = Reading(self.recorder, self.traced, at, library, graph, compiling)
-            at.known[key] = made = reading.read_call(leaves)
-            at.known[*who, *map(self.token, leaves)] = made  # the arguments have steps by now
+            graph_steps = GraphSteps(
+                self.recorder, self.variable_steps, witness, library, graph, is_compiling
+            )
+            witness.tallies[key] = new_steps = graph_steps.read_call(leaves)
+            witness.tallies[*function_key, *map(self.argument_key, leaves)] = (
+                new_steps  # the arguments have steps by now
+            )
         except Exception as e:  # the program must go on, whatever form a library's graph has
             name = getattr(function, "__qualname__", type(function).__qualname__)
             why = f"what it computes inside cannot be read ({type(e).__name__}: {e})"
-            self.recorder.left_alone[name] = why
-            at.known[key] = UNREAD
+            self.recorder.not_followed[name] = why
+            witness.tallies[key] = UNREADABLE
             return None
-        return made
+        return new_steps
 
-    def token(self, x: Any, alike: bool = False) -> Hashable:
+    def argument_key(self, x: Any, ignores_step: bool = False) -> Hashable:
         """Return the part of a cache key that stands for an argument.
 
-        For an array it is the step that made it. With `alike`, or without a step, it is the array's own mark.
-        For any other object it is its class, with the value of an int, a bool or a str.
+        For an array it is the step that made it. With `ignores_step`, or without a step, it is the array's
+        own mark. For any other object it is its class, with the value of an int, a bool or a str.
         """
-        part: StepNumber | None = None if alike else self.recorder.links.step_of(x)
-        if part is not None:
-            return part
+        step: StepNumber | None = None if ignores_step else self.recorder.links.step_of(x)
+        if step is not None:
+            return step
         cls: Any = type(x)
-        kind = self.recorder.kinds[cls]
+        kind = self.recorder.array_kinds[cls]
         if kind is not None:
-            mark: Hashable = kind.mark(x)
-            return mark
+            cache_key: Hashable = kind.cache_key(x)
+            return cache_key
         return (cls, x) if cls in (int, bool, str) else cls  # it may be static, and select the operations

@@ -13,7 +13,7 @@ from typelattice.facts.libraries import file_of, library_of
 from typelattice.tracing.compiled.graph import Graph
 
 
-class Compiler:
+class CompilerAdapter:
     """A library's file, by its functions: the functions that the library compiles, and the tracers in them.
 
     A file has `LIBRARY`, `is_compiled`, `leaves` and `graph`. What else it leaves out is answered here.
@@ -34,7 +34,7 @@ class Compiler:
         """Return True if a compiled function is the library's own."""
         return False
 
-    def takes_apart(self, function: Any) -> bool:
+    def reads_plain_function(self, function: Any) -> bool:
         """Return True if a plain library function that is no operation can be read as a compiled one."""
         return False
 
@@ -58,11 +58,11 @@ class Compiler:
         """Return the type of an argument for which a function is compiled, and whether that type is weak."""
         return type(x), False
 
-    def leaf_name(self, function: Any, args: Sequence[Any], named: Mapping[str, Any], i: int) -> str:
+    def leaf_name(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], i: int) -> str:
         """Return the name of a leaf of the arguments, such as `x` or `state[0]`."""
         return f"argument {i + 1}"
 
-    def raw(self, variable: Any) -> Any:
+    def tracer_object(self, variable: Any) -> Any:
         """Return the object that `variable` gives for a variable of a graph."""
         return variable
 
@@ -82,14 +82,14 @@ def _compiler_in(module: str) -> Any:
 def _compiler_of(library: str) -> Any:
     """Return the Compiler of a library, or None. The search for its file is slow, so it happens once."""
     path = f"{__package__}.{file_of(library)}"
-    return Compiler(import_module(path)) if find_spec(path) is not None else None
+    return CompilerAdapter(import_module(path)) if find_spec(path) is not None else None
 
 
 def compiler_by_module(function: Any) -> Any:
     """Return the Compiler of a plain function's library if it can read the function; else None."""
     module = getattr(function, "__module__", None)
     found = _compiler_in(module) if isinstance(module, str) else None
-    return found if found is not None and found.takes_apart(function) else None
+    return found if found is not None and found.reads_plain_function(function) else None
 
 
 def compiler_of_loop(function: Any) -> Any:

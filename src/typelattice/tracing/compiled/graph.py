@@ -16,12 +16,12 @@ MAX_GRAPH_OPERATIONS = 20_000  # operations of a graph that are read
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """One operation of a graph. A node without a name is an edge: its outputs are its inputs."""
 
     name: str
-    takes: tuple[Variable, ...]
-    gives: tuple[Variable, ...]
+    inputs: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
     location: SourceLocation | None = None
 
 
@@ -36,7 +36,7 @@ class Graph:
     """
 
     inputs: tuple[Variable | None, ...]
-    nodes: tuple[Node, ...] = field(repr=False)
+    nodes: tuple[GraphNode, ...] = field(repr=False)
     outputs: tuple[Variable, ...]
     operands: Mapping[Variable, Operand] = field(repr=False)
     sizes: Mapping[Variable, int] = field(repr=False)
@@ -54,7 +54,7 @@ class GraphReader:
 
     def __init__(self, read: Callable[[Any], Operand | None]) -> None:
         self.adapter = read
-        self.nodes: list[Node] = []
+        self.nodes: list[GraphNode] = []
         self.operands: dict[Variable, Operand] = {}
         self.sizes: dict[Variable, int] = {}
         self.numbers: dict[Variable, Value] = {}
@@ -69,9 +69,9 @@ class GraphReader:
         except TypelatticeError:
             return None
 
-    def edges(self, takes: Sequence[Variable], gives: Sequence[Variable]) -> None:
+    def edges(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         """Add an edge for each pair of variables, up to the end of the shorter list."""
-        self.nodes += [Node("", (a,), (b,)) for a, b in zip(takes, gives, strict=False)]
+        self.nodes += [GraphNode("", (a,), (b,)) for a, b in zip(inputs, outputs, strict=False)]
 
     def graph(self, inputs: tuple[Variable | None, ...], outputs: tuple[Variable, ...]) -> Graph | None:
         """Return the graph; None if it is too long."""
@@ -82,13 +82,13 @@ class GraphReader:
 
 
 def find_needed(
-    nodes: Sequence[Node], outputs: Sequence[Variable], seen: Collection[Variable]
-) -> Iterator[Node]:
-    """Return the operations that make the outputs, back to the variables in `seen`, in the graph's order."""
-    wanted = {v for v in outputs if v not in seen}
-    found: list[Node] = []
+    nodes: Sequence[GraphNode], outputs: Sequence[Variable], known_variables: Collection[Variable]
+) -> Iterator[GraphNode]:
+    """Return the operations that make the outputs from some known variables, in the graph's order."""
+    wanted = {v for v in outputs if v not in known_variables}
+    found: list[GraphNode] = []
     for node in reversed(nodes):
-        if not wanted.isdisjoint(node.gives):
+        if not wanted.isdisjoint(node.outputs):
             found.append(node)
-            wanted.update(v for v in node.takes if v not in seen)
+            wanted.update(v for v in node.inputs if v not in known_variables)
     return reversed(found)

@@ -15,8 +15,8 @@ from typelattice.calls.steps import SourceLocation
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.jax import read
 from typelattice.operands.operand import PYTHON_KINDS
-from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphReader, Node, Variable
-from typelattice.tracing.steps.arguments import parameters
+from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
+from typelattice.tracing.steps.arguments import list_parameters
 
 LIBRARY = "jax"
 COMPILED = "PjitFunction"
@@ -82,33 +82,35 @@ def weak_type(x: Any) -> tuple[Any, bool]:
     return str(aval).lstrip("~"), bool(getattr(aval, "weak_type", False))
 
 
-def leaf_name(function: Any, args: Sequence[Any], named: Mapping[str, Any], i: int) -> str:
+def leaf_name(function: Any, args: Sequence[Any], keywords: Mapping[str, Any], i: int) -> str:
     """Return the name of a leaf of the arguments, such as `x` or `state[0]`."""
     util = sys.modules["jax"].tree_util
-    paths, _ = util.tree_flatten_with_path((tuple(args), named))
+    paths, _ = util.tree_flatten_with_path((tuple(args), keywords))
     (part, first, *rest), _ = paths[i]
-    names = parameters(function)
+    names = list_parameters(function)
     by_position = names[first.idx] if part.idx == 0 and first.idx < len(names) else f"argument {i + 1}"
     return f"{first.key if part.idx else by_position}{util.keystr(tuple(rest))}"
 
 
-def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
+def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Graph | None:
     """Return the graph of a function for arguments of an earlier call; None if the graph is too long."""
-    closed = function.trace(*args, **named).jaxpr
+    closed = function.trace(*args, **keywords).jaxpr
     reader = _Reader(read)
     reader.names |= _names(closed.jaxpr)
     outputs = reader.read(closed, tuple((v, 0) for v in closed.jaxpr.invars), 0)
-    return reader.graph(_inputs(leaves((args, named)), closed.jaxpr.invars), outputs)
+    return reader.graph(_inputs(leaves((args, keywords)), closed.jaxpr.invars), outputs)
 
 
-def _inputs(given: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:
+def _inputs(arguments: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:
     """Return the variable of each leaf, None for a static leaf; an empty tuple if they do not match."""
-    dynamic = given if len(given) == len(variables) else [x for x in given if hasattr(type(x), "dtype")]
+    dynamic = (
+        arguments if len(arguments) == len(variables) else [x for x in arguments if hasattr(type(x), "dtype")]
+    )
     if len(dynamic) != len(variables):
         return ()
     names = iter(variables)
     among = {id(x) for x in dynamic}
-    return tuple((next(names), 0) if id(x) in among else None for x in given)
+    return tuple((next(names), 0) if id(x) in among else None for x in arguments)
 
 
 def _names(jaxpr: Any) -> dict[Variable, str]:
@@ -117,7 +119,7 @@ def _names(jaxpr: Any) -> dict[Variable, str]:
     return {(v, 0): str(name) for v, name in zip(jaxpr.invars, names, strict=False)}
 
 
-def raw(variable: Any) -> Any:
+def tracer_object(variable: Any) -> Any:
     """Return JAX's own variable, without the number of the reading of its jaxpr."""
     return variable[0]
 
@@ -162,20 +164,20 @@ class _Reader(GraphReader):
                 self.edges(made, gives)
         if inner:
             return
-        self.nodes.append(Node(name, graph_operands(LIBRARY, name, takes), tuple(gives), location))
+        self.nodes.append(GraphNode(name, graph_operands(LIBRARY, name, takes), tuple(gives), location))
 
     def inner(
-        self, name: str, params: Mapping[str, Any], takes: Sequence[Variable]
+        self, name: str, params: Mapping[str, Any], inputs: Sequence[Variable]
     ) -> Iterator[tuple[Any, Sequence[Variable]]]:
         """Yield the jaxprs that an equation runs, each with its inputs."""
         if name == "cond":
-            yield from ((branch, takes[1:]) for branch in params["branches"])
+            yield from ((branch, inputs[1:]) for branch in params["branches"])
         elif name == "while":
             tests, own = params["cond_nconsts"], params["body_nconsts"]
-            yield params["body_jaxpr"], takes[tests:]
-            yield params["cond_jaxpr"], [*takes[:tests], *takes[tests + own :]]
+            yield params["body_jaxpr"], inputs[tests:]
+            yield params["cond_jaxpr"], [*inputs[:tests], *inputs[tests + own :]]
         elif name in WITHIN and WITHIN[name] in params:
-            yield params[WITHIN[name]], takes
+            yield params[WITHIN[name]], inputs
 
     def variable_of(self, v: Any, number: int) -> Variable:
         """Return a variable, or a key for a constant. Record its operand, its size and its number."""

@@ -11,7 +11,7 @@ from typelattice.calls.call_signatures import graph_operands
 from typelattice.calls.steps import SourceLocation
 from typelattice.operands.adapters.tensorflow import read
 from typelattice.operands.operand import PYTHON_KINDS
-from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphReader, Node, Variable
+from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 
 LIBRARY = "tensorflow"
 MODULE = "tensorflow.python.eager.polymorphic_function."
@@ -37,7 +37,7 @@ def variable(x: Any) -> Any:
     return x
 
 
-def raw(variable: Any) -> Any:
+def tracer_object(variable: Any) -> Any:
     """Return the symbolic tensor of a graph's variable."""
     return variable[0].deref()
 
@@ -47,9 +47,9 @@ def leaves(x: Any) -> list[Any]:
     return list(sys.modules["tensorflow"].nest.flatten(x))
 
 
-def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
+def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Graph | None:
     """Return the graph of a function for arguments of an earlier call; None if it is too long."""
-    concrete = function.get_concrete_function(*args, **named)
+    concrete = function.get_concrete_function(*args, **keywords)
     reader = _Reader(read)
     inputs = [reader.variable_of(t, 0) for t in concrete.graph.inputs]
     captured = list(concrete.captured_inputs)
@@ -60,17 +60,17 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
         reader.names[v] = getattr(known, "name", "a constant").partition(":")[0]
     reader.read(concrete.graph, 0)
     outputs = tuple(reader.variable_of(t, 0) for t in concrete.graph.outputs)
-    return reader.graph(_inputs(leaves((args, named)), own), outputs)
+    return reader.graph(_inputs(leaves((args, keywords)), own), outputs)
 
 
-def _inputs(given: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variable | None, ...]:
+def _inputs(arguments: Sequence[Any], variables: Sequence[Variable]) -> tuple[Variable | None, ...]:
     """Return the variable of each tensor and NumPy array, and None for Python numbers: they are constants.
 
     The result is empty if the leaves do not match the variables.
     """
     module = sys.modules["tensorflow"]
     kinds = module.Tensor, sys.modules["numpy"].ndarray, sys.modules["numpy"].generic
-    own = [isinstance(x, kinds) for x in given]
+    own = [isinstance(x, kinds) for x in arguments]
     if sum(own) != len(variables):
         return ()
     names = iter(variables)
@@ -95,7 +95,7 @@ class _Reader(GraphReader):
         if op.type in LEFT_OUT:
             return
         if op.type in EDGES:
-            self.nodes += [Node("", (a,), (b,)) for a, b in zip(takes, gives, strict=True)]
+            self.nodes += [GraphNode("", (a,), (b,)) for a, b in zip(takes, gives, strict=True)]
             return
         inner = [*self.inner(graph, op)]
         for inside in inner:
@@ -109,7 +109,7 @@ class _Reader(GraphReader):
                 self.edges(made, gives)
         if not inner:
             taken = graph_operands(LIBRARY, op.type, takes)
-            self.nodes.append(Node(op.type, taken, tuple(gives), _location(op)))
+            self.nodes.append(GraphNode(op.type, taken, tuple(gives), _location(op)))
 
     def inner(self, graph: Any, op: Any) -> Iterator[Any]:
         """Yield the graphs that an operation runs."""
@@ -118,12 +118,12 @@ class _Reader(GraphReader):
             if name is not None:
                 yield graph._get_function(op.get_attr(name).name).graph
 
-    def constant(self, op: Any, gives: Sequence[Variable]) -> None:
+    def constant(self, op: Any, outputs: Sequence[Variable]) -> None:
         """Record the value of a constant, if it is a single number."""
         value = sys.modules["tensorflow"].get_static_value(op.outputs[0])
         number: Any = value.item() if getattr(value, "shape", None) == () else None
         if type(number) in PYTHON_KINDS:
-            self.numbers[gives[0]] = number
+            self.numbers[outputs[0]] = number
 
     def variable_of(self, tensor: Any, number: int) -> Variable:
         """Return the variable of a tensor. Record its name, its operand and its size."""

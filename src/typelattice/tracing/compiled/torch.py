@@ -18,7 +18,7 @@ from typing import Any
 from typelattice.facts.libraries import library_of
 from typelattice.operands.adapters.torch import read
 from typelattice.operands.operand import PYTHON_KINDS, scalar
-from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphReader, Node, Variable
+from typelattice.tracing.compiled.graph import MAX_GRAPH_OPERATIONS, Graph, GraphNode, GraphReader, Variable
 from typelattice.tracing.libraries.torch import DEVICES, autocast_is_on
 
 LIBRARY = "torch"
@@ -39,7 +39,7 @@ def is_own(function: Any) -> bool:
     return _is_of_torch(type(function) if is_compiled(type(function)) else function)
 
 
-def takes_apart(function: Any) -> bool:
+def reads_plain_function(function: Any) -> bool:
     """Return True if a function that is no operation can be read as a graph."""
     return getattr(function, "__module__", None) in FUNCTIONAL
 
@@ -62,7 +62,7 @@ def state(function: Any) -> Hashable:
     return casts, getattr(function, "training", None)
 
 
-def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph | None:
+def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Graph | None:
     """Return the graph of a call; None if other code than PyTorch's would run.
 
     A graph that is too long or depends on data cannot be read either.
@@ -73,7 +73,7 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
     modules = [*function.modules()] if is_compiled(type(function)) else []
     if not all(is_own(each) and not any(getattr(each, name) for name in HOOKS) for each in modules):
         return None
-    taken = [x for x in leaves((args, named)) if isinstance(x, torch.Tensor)]
+    taken = [x for x in leaves((args, keywords)) if isinstance(x, torch.Tensor)]
     parts = [(name, x) for each in modules[:1] for name, x in _tensors(each)]
     if not all(type(x) in (torch.Tensor, torch.nn.Parameter) for x in (*taken, *(x for _, x in parts))):
         return None
@@ -84,14 +84,14 @@ def graph(function: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Graph
         empty = {each: fakes.from_tensor(x) for each, x in plain.items()}
         inputs = tuple(
             reader.variable_of(empty[id(x)]) if isinstance(x, torch.Tensor) else None
-            for x in leaves((args, named))
+            for x in leaves((args, keywords))
         )
         for name, x in parts:
             part = reader.variable_of(empty[id(x)])
             reader.names[part], reader.constants[part] = name, x
         call = _copy_without_data(function, empty) if modules else function
         with _log(reader):
-            made = call(*_instead([*args], empty), **_instead({**named}, empty))
+            made = call(*_instead([*args], empty), **_instead({**keywords}, empty))
         outputs = tuple(reader.variable_of(x) for x in leaves(made) if isinstance(x, torch.Tensor))
     reader.leave_out_unused(outputs)
     return reader.graph(inputs, outputs)
@@ -181,12 +181,12 @@ class _Reader(GraphReader):
             else:
                 takes += [self.variable_of(each) for each in leaves(x) if isinstance(each, tensor)]
         name = function._schema.name.partition("::")[2].removesuffix("_")
-        self.nodes.append(Node(name, tuple(takes), tuple(self.new(x) for x in gives)))
+        self.nodes.append(GraphNode(name, tuple(takes), tuple(self.new(x) for x in gives)))
 
     def leave_out_unused(self, outputs: Sequence[Variable]) -> None:
         """Remove results that no operation uses, such as the mean that a LayerNorm keeps."""
-        used = {*outputs, *(v for node in self.nodes for v in node.takes)}
-        self.nodes = [replace(n, gives=tuple(v for v in n.gives if v in used)) for n in self.nodes]
+        used = {*outputs, *(v for node in self.nodes for v in node.inputs)}
+        self.nodes = [replace(n, outputs=tuple(v for v in n.outputs if v in used)) for n in self.nodes]
 
 
 def _is_view(function: Any, args: Sequence[Any], gives: Sequence[Any]) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from typelattice.calls.steps import Excerpt, Number
-from typelattice.tracing.compiled.compilers import Compiler
+from typelattice.tracing.compiled.compilers import CompilerAdapter
 from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.run_data.run import WeaknessChange
-from typelattice.tracing.steps.arguments import UnknownCallError, arguments
+from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
 
 MAX_REMEMBERED_FUNCTIONS = 1_000
 """Functions with sorts of arguments that are remembered."""
@@ -30,12 +30,14 @@ class WeakArguments:
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.calls: dict[Hashable, dict[tuple[bool, ...], FirstCall]] = {}
-        self.found: dict[tuple[Any, str], WeaknessChange] = {}
+        self.changes: dict[tuple[Any, str], WeaknessChange] = {}
 
-    def record(self, at: Any, library: Compiler, function: Any, given: Sequence[Any]) -> None:
+    def record(
+        self, witness: Any, library: CompilerAdapter, function: Any, arguments_and_result: Sequence[Any]
+    ) -> None:
         """Record a call. Any failure of ours is left to the caller."""
         try:
-            args, named = arguments(at.written, given)
+            args, named = read_arguments(witness.operation, arguments_and_result)
         except UnknownCallError:
             return
         leaves = library.leaves((args, named))
@@ -48,21 +50,22 @@ class WeakArguments:
         if weak in calls:
             return
         steps = tuple(self.recorder.links.step_of(x) for x in leaves)
-        calls[weak] = now = FirstCall(self.recorder.excerpt(at, library.LIBRARY), steps)
+        calls[weak] = now = FirstCall(self.recorder.excerpt_of(witness, library.LIBRARY), steps)
         for other, before in [*calls.items()][:-1]:
             for i in (i for i in range(len(weak)) if weak[i] != other[i]):
                 weaker, stronger = (now, before) if weak[i] else (before, now)
                 self.add(library, function, (args, named), i, str(types[i][0]), weaker, stronger)
 
     def add(
-        self, library: Compiler, function: Any, given: tuple[Sequence[Any], Mapping[str, Any]], i: int,
-        type_: str, weak: FirstCall, strong: FirstCall,
+        self, library: CompilerAdapter, function: Any,
+        call_arguments: tuple[Sequence[Any], Mapping[str, Any]], i: int,
+        type_: str, weak_call: FirstCall, strong_call: FirstCall,
     ) -> None:  # fmt: skip
         """Add a leaf of the arguments that differs in two calls, unless it is known to."""
-        name = library.leaf_name(function, *given, i)
-        made = self.origin(weak.steps[i]) or weak.excerpt
-        places = weak.excerpt.location, strong.excerpt.location
-        self.found.setdefault(
+        name = library.leaf_name(function, *call_arguments, i)
+        made = self.origin(weak_call.steps[i]) or weak_call.excerpt
+        places = weak_call.excerpt.location, strong_call.excerpt.location
+        self.changes.setdefault(
             (function, name),
             WeaknessChange(function.__name__, name, type_, made.location, made.text, *places),
         )
@@ -71,9 +74,9 @@ class WeakArguments:
         """Find the step that made an array weak: the earliest weak one that it was computed from."""
         if number is None:
             return None
-        steps, notes = self.recorder.builder.steps, self.recorder.notes
+        steps, tallies = self.recorder.builder.steps, self.recorder.tallies
         while weak := [
-            i for i in steps[number].inputs if not isinstance(steps[i], Number) and notes[i].operand.weak
+            i for i in steps[number].inputs if not isinstance(steps[i], Number) and tallies[i].operand.weak
         ]:
             number = weak[0]
         return Excerpt(steps[number].text, steps[number].location)

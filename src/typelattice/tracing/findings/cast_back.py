@@ -7,43 +7,45 @@ from dataclasses import dataclass
 from typelattice.calls.steps import FUNCTION_OF_IN_PLACE, Call
 from typelattice.engine.operations import GROUPS, class_of
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.checked_run import CheckedRun, pair_writes, source_of
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.findings.predicted_run import PredictedRun, pair_writes_with_computations, source_of
+from typelattice.tracing.run_data.float_widths import dtype_width
 
 
 @dataclass(frozen=True, slots=True)
 class CastBack:
-    """A place that computes in the wider dtype `computed` and casts the result back to `kept`.
+    """A place that computes in the wider dtype `compute_dtype` and casts the result back to `written_dtype`.
 
     For example `x *= y`, or a call with `out=`, where x has float32 and y float64. Nothing is wide after it,
     so it is no cause, but it takes longer.
     """
 
     step: int
-    computed: DType
-    kept: DType
+    compute_dtype: DType
+    written_dtype: DType
 
 
-def cast_back(checked: CheckedRun) -> tuple[CastBack, ...]:
+def find_casts_back(predicted_run: PredictedRun) -> tuple[CastBack, ...]:
     """Find the places in a run that compute in a wider float than they write."""
     by_source: dict[object, CastBack] = {}
-    computing = dict(pair_writes(checked.run))
+    computing = dict(pair_writes_with_computations(predicted_run.run))
     computing |= {
         i: i
-        for i, step in enumerate(checked.steps)
+        for i, step in enumerate(predicted_run.steps)
         if isinstance(step, Call) and step.op in FUNCTION_OF_IN_PLACE
     }
     for i, by in sorted(computing.items()):
-        step = checked.steps[by]
+        step = predicted_run.steps[by]
         if isinstance(step, Call) and GROUPS[class_of(step.operation)] == "moving":
             continue  # it copies each value, such as concat(dtype=...)
-        p, into = checked.replayed[by].promotion, checked.observed(i)
+        p, into = predicted_run.predictions[by].promotion, predicted_run.result_of(i)
         computed, written = p.compute if p else None, into.dtype if into else None
         if computed is None or written is None:
             continue
-        wide, least = width_of(computed) or 0, width_of(written) or 0
-        if wide > least > 0 and any(0 < (checked.widths[x] or 0) < wide for x in checked.inputs[by]):
+        wide, least = dtype_width(computed) or 0, dtype_width(written) or 0
+        if wide > least > 0 and any(
+            0 < (predicted_run.widths[x] or 0) < wide for x in predicted_run.inputs[by]
+        ):
             by_source.setdefault(
-                (source_of(checked.steps[i]), computed, written), CastBack(i, computed, written)
+                (source_of(predicted_run.steps[i]), computed, written), CastBack(i, computed, written)
             )
     return tuple(by_source.values())

@@ -12,7 +12,7 @@ from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.tracing.findings.checked_run import CheckedRun
+from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.run_data.run import agrees, is_operation
 
 COSTS = ("raises", "loses", "wider", "narrower", "differs")
@@ -25,11 +25,11 @@ class Divergence:
     """A place at which a system is the first to differ from the run, with its cost, one of COSTS.
 
     - `steps`: the steps at that place, which share one source text and the same operands.
-    - `later`: the number of other steps that differ because of them. `unreached` of these have no result,
-      because they need one that was refused. `runs` counts how often all of them ran.
-    - `takers`: the opaque steps that take an array which differs. A replay cannot tell their results, nor
-      those of the steps after them: these are `unknown`.
-    - `lost`: the casts that lose values, or the dtypes of a result that loses a part of its values.
+    - `later_count`: the number of other steps that differ because of them. `unreached_count` of these have no
+      result, because they need one that was refused. `runs` counts how often all of them ran.
+    - `opaque_consumers`: the opaque steps that take an array which differs. A replay cannot tell their
+      results, nor those of the steps after them: these are `unknown_steps`.
+    - `lossy_casts`: the casts that lose values, or the dtypes of a result that loses a part of its values.
     """
 
     system: str
@@ -37,39 +37,39 @@ class Divergence:
     observed: DType
     outcome: Outcome
     cost: str
-    lost: tuple[tuple[DType, DType], ...]
-    later: int
-    unreached: int
+    lossy_casts: tuple[tuple[DType, DType], ...]
+    later_count: int
+    unreached_count: int
     runs: int
-    takers: tuple[int, ...] = ()
-    unknown: tuple[int, ...] = ()
+    opaque_consumers: tuple[int, ...] = ()
+    unknown_steps: tuple[int, ...] = ()
 
 
-def divergences(checked: CheckedRun, replayed: Replay) -> tuple[Divergence, ...]:
+def find_divergences(predicted_run: PredictedRun, replayed: Replay) -> tuple[Divergence, ...]:
     """Return the divergences of a system, sorted by cost, then by how often their steps ran."""
     causes: dict[int, int] = {}  # maps each step that differs to the first step behind it
     later: dict[int, list[int]] = {}
     unknown: dict[int, int] = {}  # maps each step that a replay cannot tell to the first step behind it
     for i, outcome in enumerate(replayed):
-        if _is_as_observed(checked.seen[i], outcome):
-            changed = (unknown, causes) if isinstance(checked.steps[i], Opaque) else (unknown,)
-            behind = [by[p] for by in changed for p in checked.inputs[i] if p in by]
+        if _is_as_observed(predicted_run.results[i], outcome):
+            changed = (unknown, causes) if isinstance(predicted_run.steps[i], Opaque) else (unknown,)
+            behind = [by[p] for by in changed for p in predicted_run.inputs[i] if p in by]
             unknown.update([(i, behind[0])] if behind else [])
             continue
-        by = next((causes[p] for p in checked.inputs[i] if p in causes), i)
-        if _refuses_lists(checked.steps[i], outcome):
+        by = next((causes[p] for p in predicted_run.inputs[i] if p in causes), i)
+        if _refuses_lists(predicted_run.steps[i], outcome):
             by = i  # regardless of the array of the list, which is not made then
-            for p in _made_of_lists(checked, i):
+            for p in _list_steps_of_lists(predicted_run, i):
                 if causes.get(p) == p:
                     del later[p]
-        if by == i and not is_operation(checked.steps[i]):
+        if by == i and not is_operation(predicted_run.steps[i]):
             continue
         causes[i] = by
         later.setdefault(by, []).append(i)
     groups: dict[object, list[int]] = {}
     for by in later:
-        groups.setdefault(_divergence_key(checked, by, replayed[by]), []).append(by)
-    found = [_make_divergence(checked, group, later, replayed, unknown) for group in groups.values()]
+        groups.setdefault(_divergence_key(predicted_run, by, replayed[by]), []).append(by)
+    found = [_make_divergence(predicted_run, group, later, replayed, unknown) for group in groups.values()]
     return tuple(sorted(found, key=lambda p: (COSTS.index(p.cost), -p.runs, p.steps)))
 
 
@@ -80,69 +80,71 @@ def _refuses_lists(step: Step, outcome: Outcome) -> bool:
     return has_list and p is not None and isinstance(p.steps[-1], CountedForeign)
 
 
-def _made_of_lists(checked: CheckedRun, i: int) -> Iterator[int]:
+def _list_steps_of_lists(predicted_run: PredictedRun, i: int) -> Iterator[int]:
     """Yield the steps that were built from the lists of a step, and only for it."""
-    step = checked.steps[i]
+    step = predicted_run.steps[i]
     left = [*step.lists] if isinstance(step, Call) else []
     while left:
         p = left.pop()
-        if not checked.run.seen[p].count:
+        if not predicted_run.run.observations[p].count:
             yield p
-            left += checked.inputs[p]
+            left += predicted_run.inputs[p]
 
 
-def _is_as_observed(seen: Outcome, outcome: Outcome) -> bool:
+def _is_as_observed(observed: Outcome, outcome: Outcome) -> bool:
     """Return True if the outcome has the observed dtype, or if nothing is known of the step."""
-    return seen.operand is None or agrees(outcome, seen.operand)
+    return observed.operand is None or agrees(outcome, observed.operand)
 
 
-def _divergence_key(checked: CheckedRun, i: int, outcome: Outcome) -> object:
+def _divergence_key(predicted_run: PredictedRun, i: int, outcome: Outcome) -> object:
     """Return the key by which steps count as one divergence: the source, the operands and both results."""
-    step = checked.steps[i]
-    operands = tuple(str(checked.seen[p]) for p in checked.inputs[i])
-    return step.location, step.text, step.op, operands, str(checked.seen[i]), str(outcome)
+    step = predicted_run.steps[i]
+    operands = tuple(str(predicted_run.results[p]) for p in predicted_run.inputs[i])
+    return step.location, step.text, step.op, operands, str(predicted_run.results[i]), str(outcome)
 
 
 def _make_divergence(
-    checked: CheckedRun,
+    predicted_run: PredictedRun,
     group: list[int],
-    later: Mapping[int, list[int]],
+    steps_behind: Mapping[int, list[int]],
     replayed: Replay,
     unknown: Mapping[int, int],
 ) -> Divergence:
     first = group[0]
-    outcome, seen = replayed[first], checked.observed(first)
+    outcome, seen = replayed[first], predicted_run.result_of(first)
     assert seen is not None and seen.dtype is not None
-    following = [i for by in group for i in later[by] if i != by]
+    following = [i for by in group for i in steps_behind[by] if i != by]
     after = tuple(i for i, by in unknown.items() if by in group)
-    takers = tuple(i for i in after if isinstance(checked.steps[i], Opaque))
-    lost = _find_lossy_casts(outcome.promotion, checked.replayed[first].promotion) or _find_dropped_part(
-        seen.dtype, outcome
-    )
+    takers = tuple(i for i in after if isinstance(predicted_run.steps[i], Opaque))
+    lost = _find_lossy_casts(
+        outcome.promotion, predicted_run.predictions[first].promotion
+    ) or _find_dropped_part(seen.dtype, outcome)
     return Divergence(
         replayed.name, tuple(group), seen.dtype, outcome, _classify_cost(seen.dtype, outcome, lost), lost,
         len(following), sum(replayed[i].operand is None for i in following),
-        sum(checked.run.seen[i].count for i in (*group, *following)), takers, after,
+        sum(predicted_run.run.observations[i].count for i in (*group, *following)), takers, after,
     )  # fmt: skip
 
 
-def _classify_cost(seen: DType, outcome: Outcome, lost: object) -> str:
+def _classify_cost(observed_dtype: DType, outcome: Outcome, lossy_casts: object) -> str:
     """Return the cost, one of COSTS, of an outcome in place of the observed dtype."""
     if outcome.operand is None:
         return "raises"
-    if lost:
+    if lossy_casts:
         return "loses"
     now = outcome.operand.dtype
-    before, after = seen.storage_bits or 0, (now.storage_bits or 0) if now else 0
+    before, after = observed_dtype.storage_bits or 0, (now.storage_bits or 0) if now else 0
     return "wider" if after > before else "narrower" if after < before else "differs"
 
 
-def _find_lossy_casts(p: Promotion | None, own: Promotion | None) -> tuple[tuple[DType, DType], ...]:
+def _find_lossy_casts(
+    p: Promotion | None, own_promotion: Promotion | None
+) -> tuple[tuple[DType, DType], ...]:
     """Return the casts of arrays that lose values which the run kept.
 
     The run kept them if it did not cast an operand of that dtype, or cast it to a dtype that holds more.
     """
-    cast = {c.source: c.target for c in own.casts} if own else {}
+    cast = {c.source: c.target for c in own_promotion.casts} if own_promotion else {}
     lossy = [
         (c.source, c.target)
         for c in (p.casts if p else ())
@@ -151,7 +153,7 @@ def _find_lossy_casts(p: Promotion | None, own: Promotion | None) -> tuple[tuple
     return tuple(dict.fromkeys(lossy))
 
 
-def _find_dropped_part(seen: DType, outcome: Outcome) -> tuple[tuple[DType, DType], ...]:
+def _find_dropped_part(observed_dtype: DType, outcome: Outcome) -> tuple[tuple[DType, DType], ...]:
     """Return both dtypes if a float result becomes an integer or a complex one real; else nothing.
 
     The lower kind cannot hold a part of the values.
@@ -159,7 +161,7 @@ def _find_dropped_part(seen: DType, outcome: Outcome) -> tuple[tuple[DType, DTyp
     now = outcome.operand.dtype if outcome.operand else None
     dropped = (
         now is not None
-        and now.kind.category < seen.kind.category
-        and seen.kind.category >= Kind.FLOAT.category
+        and now.kind.category < observed_dtype.kind.category
+        and observed_dtype.kind.category >= Kind.FLOAT.category
     )
-    return ((seen, now),) if dropped and now else ()
+    return ((observed_dtype, now),) if dropped and now else ()

@@ -10,26 +10,26 @@ from functools import lru_cache
 from typelattice.calls.steps import SourceLocation, Step
 from typelattice.facts.dtypes import DTYPES
 
-TAKE_A_DTYPE = {  # functions and methods, each with the position of a dtype among its arguments
+DTYPE_POSITIONS = {  # functions and methods, each with the position of a dtype among its arguments
     "asarray": 1, "asanyarray": 1, "ascontiguousarray": 1, "array": 1, "astype": 0, "zeros": 1, "ones": 1,
     "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1, "to": 0,
 }  # fmt: skip
-OF_ARRAYS = {"shape", "ndim", "dtype", "size", "T"}
+ARRAY_ATTRIBUTES = {"shape", "ndim", "dtype", "size", "T"}
 """Attributes that a function asks of an array."""
-MOST_TREES = 32
-MOST_LINES = 20_000  # of a source that is parsed
+MAX_PARSED_SOURCES = 32
+MAX_SOURCE_LINES = 20_000  # of a source that is parsed
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class DtypeDecision:
     """A place that decides the dtype that a name holds: its source location, and words for what it does."""
 
     location: SourceLocation
     text: str
 
 
-def dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[Decision, ...]:
+def find_dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[DtypeDecision, ...]:
     """Find what gave the name that a step takes its dtype from; nothing if it names the dtype itself.
 
     Within a function, that is the last assignment before, with the calls that pass what it is computed from.
@@ -46,51 +46,53 @@ def dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[Decision, ...]
         return tuple(_find_assignments(tree.body, name, at.file, at.line))
     assigned = [*_find_assignments(function.body, name, at.file, at.line)]
     if assigned:
-        return tuple(dict.fromkeys([assigned[-1], *_find_passed(function, assigned[-1].text, sources)]))
+        return tuple(
+            dict.fromkeys([assigned[-1], *_find_passed_dtypes(function, assigned[-1].text, sources)])
+        )
     if name in _list_parameters(function):
         return (*_find_default(function, name, at.file), *_find_passing_calls(function, name, sources))
     return tuple([*_find_assignments(tree.body, name, at.file, len(sources[at.file]))][-1:])
 
 
-def is_cast_where_taken(made: Step, taken: Step, sources: Mapping[str, str]) -> bool:
+def is_cast_at_consumer(producer: Step, consumer: Step, sources: Mapping[str, str]) -> bool:
     """Return True if a wide array is to be cast where a step takes it, and not where it was made.
 
     That is so if another function made it, or a module or a class, and no array is at hand there whose dtype
     it could have.
     """
-    if made.location is None or taken.location is None:
+    if producer.location is None or consumer.location is None:
         return False
-    trees = [_parse_tree(sources.get(at.file, "")) for at in (made.location, taken.location)]
+    trees = [_parse_tree(sources.get(at.file, "")) for at in (producer.location, consumer.location)]
     if trees[0] is None or trees[1] is None:
         return False
-    maker, taker = (
+    producer_function, consumer_function = (
         _find_enclosing(tree, at.line) if tree else None
-        for tree, at in zip(trees, (made.location, taken.location), strict=True)
+        for tree, at in zip(trees, (producer.location, consumer.location), strict=True)
     )
-    if maker is taker and made.location.file == taken.location.file:
+    if producer_function is consumer_function and producer.location.file == consumer.location.file:
         return False
-    return maker is None or not arrays_at_hand(maker, made.location.line)
+    return producer_function is None or not list_arrays_at_hand(producer_function, producer.location.line)
 
 
-def arrays_at_hand(function: Function, line: int) -> list[str]:
+def list_arrays_at_hand(function: Function, line: int) -> list[str]:
     """Return the names that a function has asked for a shape or the like up to a line, last first."""
-    asked = [
+    uses = [
         (inner.lineno, inner.value.id)
-        for inner in _own_nodes(function)
+        for inner in _list_nodes_of_scope(function)
         if isinstance(inner, ast.Attribute)
         and isinstance(inner.value, ast.Name)
-        and inner.attr in OF_ARRAYS
+        and inner.attr in ARRAY_ATTRIBUTES
         and inner.lineno <= line
     ]
-    return [*dict.fromkeys(name for _, name in sorted(asked, reverse=True))]
+    return [*dict.fromkeys(name for _, name in sorted(uses, reverse=True))]
 
 
-def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+def _list_nodes_of_scope(scope: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a function, but for those of the functions and classes in it."""
     for node in ast.iter_child_nodes(scope):
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            yield from _own_nodes(node)
+            yield from _list_nodes_of_scope(node)
 
 
 def _find_named_dtype(text: str) -> str | None:
@@ -101,11 +103,15 @@ def _find_named_dtype(text: str) -> str | None:
         return None
     if not isinstance(call, ast.Call):
         return None
-    found = next((k.value for k in call.keywords if k.arg == "dtype"), None)
-    position = TAKE_A_DTYPE.get(_name_of(call.func))
-    if found is None and position is not None and position < len(call.args):
-        found = call.args[position]
-    return found.id if isinstance(found, ast.Name) and found.id not in ("float", "int", "complex") else None
+    argument = next((k.value for k in call.keywords if k.arg == "dtype"), None)
+    position = DTYPE_POSITIONS.get(_name_of(call.func))
+    if argument is None and position is not None and position < len(call.args):
+        argument = call.args[position]
+    return (
+        argument.id
+        if isinstance(argument, ast.Name) and argument.id not in ("float", "int", "complex")
+        else None
+    )
 
 
 def _name_of(function: ast.expr) -> str:
@@ -115,10 +121,10 @@ def _name_of(function: ast.expr) -> str:
     return ""
 
 
-@lru_cache(MOST_TREES)
+@lru_cache(MAX_PARSED_SOURCES)
 def _parse_tree(text: str) -> ast.Module | None:
     try:
-        return ast.parse(text) if text.count("\n") <= MOST_LINES else None
+        return ast.parse(text) if text.count("\n") <= MAX_SOURCE_LINES else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -133,16 +139,18 @@ def _find_enclosing(tree: ast.Module, line: int) -> Function | None:
     return max(around, key=lambda f: f.lineno, default=None)
 
 
-def _find_assignments(body: Sequence[ast.stmt], name: str, file: str, before: int) -> Iterator[Decision]:
+def _find_assignments(body: Sequence[ast.stmt], name: str, file: str, before: int) -> Iterator[DtypeDecision]:
     """Yield the assignments to a name before a line, in order."""
     nodes = (node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Assign))
     for node in sorted(nodes, key=lambda node: node.lineno):
         targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
         if name in targets and node.lineno < before:
-            yield Decision(SourceLocation(file, node.lineno), f"{name} = {ast.unparse(node.value)}")
+            yield DtypeDecision(SourceLocation(file, node.lineno), f"{name} = {ast.unparse(node.value)}")
 
 
-def _find_passed(function: Function, assignment: str, sources: Mapping[str, str]) -> Iterator[Decision]:
+def _find_passed_dtypes(
+    function: Function, assignment: str, sources: Mapping[str, str]
+) -> Iterator[DtypeDecision]:
     """Yield the calls that pass what an assignment computes a dtype from; none if it names a dtype itself."""
     used = [node for node in ast.walk(ast.parse(assignment)) if isinstance(node, (ast.Name, ast.Attribute))]
     if not any(isinstance(node, ast.Attribute) and node.attr in DTYPES for node in used):
@@ -153,22 +161,26 @@ def _find_passed(function: Function, assignment: str, sources: Mapping[str, str]
 
 def _list_parameters(function: Function) -> list[str]:
     """Return the parameters; `*args` stands after those that are given by position."""
-    given = function.args
-    starred = [given.vararg] if given.vararg else []
-    return [a.arg for a in (*given.posonlyargs, *given.args, *starred, *given.kwonlyargs)]
+    arguments = function.args
+    starred = [arguments.vararg] if arguments.vararg else []
+    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *starred, *arguments.kwonlyargs)]
 
 
-def _find_default(function: Function, name: str, file: str) -> Iterator[Decision]:
-    given = function.args
-    positional = [a.arg for a in (*given.posonlyargs, *given.args)]
-    defaults = dict(zip(reversed(positional), reversed(given.defaults), strict=False))
-    defaults |= {a.arg: d for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None}
+def _find_default(function: Function, name: str, file: str) -> Iterator[DtypeDecision]:
+    arguments = function.args
+    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    defaults = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
+    defaults |= {
+        a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None
+    }
     if name in defaults:
-        where = SourceLocation(file, function.lineno)
-        yield Decision(where, f"{name}={ast.unparse(defaults[name])} is the default in {function.name}")
+        location = SourceLocation(file, function.lineno)
+        yield DtypeDecision(
+            location, f"{name}={ast.unparse(defaults[name])} is the default in {function.name}"
+        )
 
 
-def _find_passing_calls(function: Function, name: str, sources: Mapping[str, str]) -> Iterator[Decision]:
+def _find_passing_calls(function: Function, name: str, sources: Mapping[str, str]) -> Iterator[DtypeDecision]:
     """Yield the calls of a function by its name that pass a parameter."""
     position = _list_parameters(function).index(name)
     for file, text in sources.items():
@@ -178,14 +190,14 @@ def _find_passing_calls(function: Function, name: str, sources: Mapping[str, str
             if _name_of(call.func) != function.name:
                 continue
             value = next((k.value for k in call.keywords if k.arg == name), None)
-            own = position - (
+            argument_index = position - (
                 isinstance(call.func, ast.Attribute) and _list_parameters(function)[0] == "self"
             )
-            if value is None and own < len(call.args) and name not in _only_named(function):
-                value = call.args[own]
+            if value is None and argument_index < len(call.args) and name not in _list_keyword_only(function):
+                value = call.args[argument_index]
             if value is not None:
-                yield Decision(SourceLocation(file, call.lineno), ast.unparse(call))
+                yield DtypeDecision(SourceLocation(file, call.lineno), ast.unparse(call))
 
 
-def _only_named(function: Function) -> list[str]:
+def _list_keyword_only(function: Function) -> list[str]:
     return [a.arg for a in function.args.kwonlyargs]

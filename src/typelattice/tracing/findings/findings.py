@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from typelattice.calls.steps import SourceLocation
 from typelattice.programs.program import AnySystem, Replay
-from typelattice.tracing.findings.cast_back import CastBack, cast_back
-from typelattice.tracing.findings.checked_run import CheckedRun, check_run
-from typelattice.tracing.findings.divergences import Divergence, divergences
-from typelattice.tracing.findings.widening_causes import Cause, causes
+from typelattice.tracing.findings.cast_back import CastBack, find_casts_back
+from typelattice.tracing.findings.divergences import Divergence, find_divergences
+from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
+from typelattice.tracing.findings.widening_causes import Cause, find_causes
 from typelattice.tracing.run_data.run import Run, WeaknessChange
 
 MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
@@ -22,17 +22,17 @@ MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
 class Findings:
     """The causes in a run, the places that cast back, and the replay and divergences of each system asked.
 
-    `made_weak` are the arguments for which functions are compiled anew. `meant` counts the findings that a
-    comment in the source excuses.
+    `weakness_changes` are the arguments for which functions are compiled anew. `excused` counts the findings
+    that a comment in the source excuses.
     """
 
-    checked: CheckedRun = field(repr=False)
+    predicted_run: PredictedRun = field(repr=False)
     causes: tuple[Cause, ...]
     cast_back: tuple[CastBack, ...]
     replays: Mapping[str, Replay] = field(repr=False)
     divergences: Mapping[str, tuple[Divergence, ...]]
-    meant: int = 0
-    made_weak: tuple[WeaknessChange, ...] = ()
+    excused: int = 0
+    weakness_changes: tuple[WeaknessChange, ...] = ()
 
 
 def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
@@ -40,20 +40,22 @@ def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
 
     Raises UnknownSystemError or FormatError for a system.
     """
-    own = check_run(run)
-    replays = {made.name: made for made in (run.program.under(system) for system in systems)}
-    meant = _Meant(run)
-    made = tuple(c for c in causes(own) if not meant(c.at, c.first[0]))
-    back = tuple(c for c in cast_back(own) if not meant(c.step))
+    predicted_run = predict_run(run)
+    replays = {replay.name: replay for replay in (run.program.under(system) for system in systems)}
+    excuses = _Excuses(run)
+    found_causes = tuple(c for c in find_causes(predicted_run) if not excuses(c.step, c.origin_steps[0]))
+    back = tuple(c for c in find_casts_back(predicted_run) if not excuses(c.step))
     diverging = {
-        name: tuple(d for d in divergences(own, replayed) if not meant(d.steps[0]))
+        name: tuple(d for d in find_divergences(predicted_run, replayed) if not excuses(d.steps[0]))
         for name, replayed in replays.items()
     }
-    weak = tuple(each for each in run.made_weak if not meant.at(each.location, each.weak))
-    return Findings(own, made, back, replays, diverging, meant.count, weak)
+    weak = tuple(
+        each for each in run.weakness_changes if not excuses.excuse_lines(each.location, each.weak_call)
+    )
+    return Findings(predicted_run, found_causes, back, replays, diverging, excuses.count, weak)
 
 
-class _Meant:
+class _Excuses:
     """Tells whether a comment on the line of a step says that it is meant, and counts how often it did."""
 
     def __init__(self, run: Run) -> None:
@@ -62,9 +64,9 @@ class _Meant:
         self.count = 0
 
     def __call__(self, *steps: int) -> bool:
-        return self.at(*(self.steps[i].location for i in steps))
+        return self.excuse_lines(*(self.steps[i].location for i in steps))
 
-    def at(self, *places: SourceLocation | None) -> bool:
+    def excuse_lines(self, *places: SourceLocation | None) -> bool:
         """Tell the same of places."""
         found = any(
             place.line <= len(lines) and MEANT.search(lines[place.line - 1])

@@ -8,17 +8,23 @@ from dataclasses import dataclass
 from typelattice.calls.steps import Call, Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.programs.replay.replay_with_changes import replay_with_changes
-from typelattice.tracing.findings.checked_run import CheckedRun, source_of
-from typelattice.tracing.findings.dtype_origin import is_cast_where_taken
-from typelattice.tracing.findings.widening_causes import Cause, narrow_parts
-from typelattice.tracing.run_data.float_widths import as_narrow, is_integer, narrow_to, width, width_of
+from typelattice.programs.replay.replay_with_replaced_outcomes import replay_with_replaced_outcomes
+from typelattice.tracing.findings.dtype_origin import is_cast_at_consumer
+from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
+from typelattice.tracing.findings.widening_causes import Cause, narrow_operands
+from typelattice.tracing.run_data.float_widths import (
+    dtype_width,
+    is_integer,
+    narrow_operand,
+    operand_width,
+    with_width_of,
+)
 
 MAX_CAST_ROUNDS = 8  # in each, casts are added for operands that are still wide
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Casting:
+class PlannedCast:
     """A cast of the result of the step `producer`, where it is made or where `consumer` alone takes it.
 
     A float is cast where it is made. If another function made it, which has no array at hand, it is cast
@@ -35,176 +41,207 @@ class Casting:
 class CastPlan:
     """Casts to one dtype, `target`, and what a replay with them found.
 
-    `bytes` is the size of the arrays that are cast. `kept` are the steps whose floats stay narrow.
+    `bytes` is the size of the arrays that are cast. `narrow_steps` are the steps whose floats stay narrow.
 
-    `takers` are the opaque steps that take a narrowed array. A replay cannot tell their results, nor those of
-    the steps after them: these are `unknown`. Casts that widen the narrower floats keep nothing narrow.
+    `opaque_consumers` are the opaque steps that take a narrowed array. A replay cannot tell their results,
+    nor those of the steps after them: these are `unknown_steps`. Casts that widen the narrower floats keep
+    nothing narrow.
     """
 
-    casts: tuple[Casting, ...]
+    casts: tuple[PlannedCast, ...]
     target: DType
     bytes: int
-    kept: tuple[int, ...]
-    takers: tuple[int, ...] = ()
-    unknown: tuple[int, ...] = ()
+    narrow_steps: tuple[int, ...]
+    opaque_consumers: tuple[int, ...] = ()
+    unknown_steps: tuple[int, ...] = ()
 
 
-def plan_casts(checked: CheckedRun, cause: Cause) -> CastPlan | None:
+def plan_casts(predicted_run: PredictedRun, cause: Cause) -> CastPlan | None:
     """Find the casts of the fewest bytes that keep the most later floats narrow; None if no cast does.
 
     First the operands of the widening steps are cast, then the result of the cause's first step. Steps that
     still meet a wide operand get a cast of that, too. An explicitly requested wide dtype is taken as
     intended: then the narrower floats are cast to it.
     """
-    if not cause.usual:
-        return _plan_widening(checked, cause)
-    tried = [_try_casts(checked, cause, {*casts}) for casts in _list_first_casts(checked, cause)]
-    stopping = [t for t in tried if t.kept]
-    best = min(stopping, key=lambda t: (-len(t.kept) - len(t.unknown), t.bytes, len(t.casts)), default=None)
-    return best and _cast_where_taken(checked, cause, _drop_needless_casts(checked, cause, best))
+    if not cause.is_default_dtype:
+        return _plan_widening(predicted_run, cause)
+    tried = [_try_casts(predicted_run, cause, {*casts}) for casts in _list_first_casts(predicted_run, cause)]
+    stopping = [t for t in tried if t.narrow_steps]
+    best = min(
+        stopping,
+        key=lambda t: (-len(t.narrow_steps) - len(t.unknown_steps), t.bytes, len(t.casts)),
+        default=None,
+    )
+    return best and _cast_at_consumers(predicted_run, cause, _drop_needless_casts(predicted_run, cause, best))
 
 
-def _cast_where_taken(checked: CheckedRun, cause: Cause, plan: CastPlan) -> CastPlan:
+def _cast_at_consumers(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) -> CastPlan:
     """Move the casts of arrays that another function made to the steps that take them, if as much is kept."""
-    casts: set[Casting] = set()
-    concerned = {*cause.widening, *cause.later}
+    casts: set[PlannedCast] = set()
+    concerned = {*cause.widening_steps, *cause.later_wide_steps}
     for c in plan.casts:
-        takers = [i for i in checked.made_into[c.producer] if i in concerned]
-        is_elsewhere = all(_is_made_elsewhere(checked, c.producer, i) for i in takers)
-        moves = c.consumer is None and takers and is_elsewhere
-        casts |= {Casting(c.producer, i) for i in takers} if moves else {c}
+        consumers = [i for i in predicted_run.consumers[c.producer] if i in concerned]
+        is_elsewhere = all(_is_made_elsewhere(predicted_run, c.producer, i) for i in consumers)
+        moves = c.consumer is None and consumers and is_elsewhere
+        casts |= {PlannedCast(c.producer, i) for i in consumers} if moves else {c}
     if casts == {*plan.casts}:
         return plan
-    moved = _measure_casts(checked, cause, casts, _replay_with_casts(checked, cause, casts))
-    still_kept = ({*plan.kept} | {*plan.unknown}) - {c.producer for c in casts}
-    return moved if moved.kept and {*moved.kept, *moved.unknown} >= still_kept else plan
+    moved = _measure_casts(predicted_run, cause, casts, _replay_with_casts(predicted_run, cause, casts))
+    still_kept = ({*plan.narrow_steps} | {*plan.unknown_steps}) - {c.producer for c in casts}
+    return moved if moved.narrow_steps and {*moved.narrow_steps, *moved.unknown_steps} >= still_kept else plan
 
 
-def _is_made_elsewhere(checked: CheckedRun, producer: int, consumer: int) -> bool:
+def _is_made_elsewhere(predicted_run: PredictedRun, producer: int, consumer: int) -> bool:
     """Return True if a step is to be cast where another takes it, as the source text has it."""
-    return is_cast_where_taken(checked.steps[producer], checked.steps[consumer], checked.run.sources)
-
-
-def _plan_widening(checked: CheckedRun, cause: Cause) -> CastPlan:
-    """Plan to cast the narrower floats to the wide dtype, since that was asked for."""
-    narrow = [p for i in cause.widening for p in narrow_parts(checked, i)]
-    producers = {producer for p in narrow for producer in checked.alike(p)}
-    target = narrow_to(cause.narrow, cause.wide)
-    return CastPlan(
-        tuple(map(Casting, sorted(producers))), target, sum(checked.run.seen[p].bytes for p in producers), ()
+    return is_cast_at_consumer(
+        predicted_run.steps[producer], predicted_run.steps[consumer], predicted_run.run.sources
     )
 
 
-def _list_first_casts(checked: CheckedRun, cause: Cause) -> Iterator[list[Casting]]:
+def _plan_widening(predicted_run: PredictedRun, cause: Cause) -> CastPlan:
+    """Plan to cast the narrower floats to the wide dtype, since that was asked for."""
+    narrow = [p for i in cause.widening_steps for p in narrow_operands(predicted_run, i)]
+    producers = {producer for p in narrow for producer in predicted_run.steps_of_same_source(p)}
+    target = with_width_of(cause.narrow_dtype, cause.wide_dtype)
+    return CastPlan(
+        tuple(map(PlannedCast, sorted(producers))),
+        target,
+        sum(predicted_run.run.observations[p].bytes for p in producers),
+        (),
+    )
+
+
+def _list_first_casts(predicted_run: PredictedRun, cause: Cause) -> Iterator[list[PlannedCast]]:
     """List casts to begin with: of integers that a float met, of wide operands, of the first result."""
-    if {*cause.first} <= {*cause.widening}:
-        integers = [c for i in cause.first for c in _cast_integers(checked, i)]
+    if {*cause.origin_steps} <= {*cause.widening_steps}:
+        integers = [c for i in cause.origin_steps for c in _cast_integers(predicted_run, i)]
         if integers:
             yield integers
-    operands = [c for i in cause.widening for c in _cast_wide_operands(checked, i, {})]
+    operands = [c for i in cause.widening_steps for c in _cast_wide_operands(predicted_run, i, {})]
     if operands:
         yield operands
-    yield [Casting(i) for i in cause.first]
+    yield [PlannedCast(i) for i in cause.origin_steps]
 
 
-def _cast_integers(checked: CheckedRun, i: int) -> list[Casting]:
-    return [Casting(p, i) for p in checked.inputs[i] if is_integer(checked.observed(p))]
+def _cast_integers(predicted_run: PredictedRun, i: int) -> list[PlannedCast]:
+    return [PlannedCast(p, i) for p in predicted_run.inputs[i] if is_integer(predicted_run.result_of(p))]
 
 
-def _cast_wide_operands(checked: CheckedRun, i: int, changes: Mapping[int, Outcome]) -> list[Casting]:
+def _cast_wide_operands(
+    predicted_run: PredictedRun, i: int, changes: Mapping[int, Outcome]
+) -> list[PlannedCast]:
     """List casts of the operands that are as wide as a step's result; of its integers where no float is.
 
     `changes` holds outcomes that take the place of the run's.
     """
-    operands = {p: changes[p].operand if p in changes else checked.observed(p) for p in checked.inputs[i]}
-    result_width = width(changes[i].operand if i in changes else checked.observed(i))
-    wide = [p for p, o in operands.items() if result_width is not None and width(o) == result_width]
-    if not wide and changes and isinstance(checked.steps[i], Call):
-        return _cast_integers(checked, i)
-    return [Casting(producer) for p in wide if p not in changes for producer in checked.alike(p)]
+    operands = {
+        p: changes[p].operand if p in changes else predicted_run.result_of(p) for p in predicted_run.inputs[i]
+    }
+    result_width = operand_width(changes[i].operand if i in changes else predicted_run.result_of(i))
+    wide = [p for p, o in operands.items() if result_width is not None and operand_width(o) == result_width]
+    if not wide and changes and isinstance(predicted_run.steps[i], Call):
+        return _cast_integers(predicted_run, i)
+    return [
+        PlannedCast(producer)
+        for p in wide
+        if p not in changes
+        for producer in predicted_run.steps_of_same_source(p)
+    ]
 
 
-def _try_casts(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> CastPlan:
+def _try_casts(predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast]) -> CastPlan:
     """Replay the run with some casts, and add casts as long as other operands widen what follows."""
-    concerned = sorted({*cause.widening, *cause.later})
-    limit = width_of(cause.narrow) or 0
-    changes = _replay_with_casts(checked, cause, casts)
+    concerned = sorted({*cause.widening_steps, *cause.later_wide_steps})
+    limit = dtype_width(cause.narrow_dtype) or 0
+    changes = _replay_with_casts(predicted_run, cause, casts)
     for _ in range(MAX_CAST_ROUNDS):
         met = {*changes}
-        unknown = _find_unknown_steps(checked, concerned, changes)
-        known = [i for i in concerned if i not in unknown and met & {i, *checked.inputs[i]}]
+        unknown = _find_unknown_steps(predicted_run, concerned, changes)
+        known = [i for i in concerned if i not in unknown and met & {i, *predicted_run.inputs[i]}]
         wide = (i for i in known if not _is_narrow(changes.get(i), limit))
         more = next(
-            (found for i in wide if (found := {*_cast_wide_operands(checked, i, changes)} - casts)), None
+            (
+                wide_operands
+                for i in wide
+                if (wide_operands := {*_cast_wide_operands(predicted_run, i, changes)} - casts)
+            ),
+            None,
         )
         if not more:
             break
-        changed = _replay_with_casts(checked, cause, casts | more)
+        changed = _replay_with_casts(predicted_run, cause, casts | more)
         if any(outcome.operand is None for outcome in changed.values()):
             break  # another step needs these operands wide
         casts, changes = casts | more, changed
-    return _measure_casts(checked, cause, casts, changes)
+    return _measure_casts(predicted_run, cause, casts, changes)
 
 
 def _measure_casts(
-    checked: CheckedRun, cause: Cause, casts: set[Casting], changes: Mapping[int, Outcome]
+    predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast], changes: Mapping[int, Outcome]
 ) -> CastPlan:
     """Measure which steps some casts keep narrow: none if the replay with them refuses a step."""
-    limit = width_of(cause.narrow) or 0
+    limit = dtype_width(cause.narrow_dtype) or 0
     refused = any(outcome.operand is None for outcome in changes.values())
-    concerned = () if refused else sorted({*cause.widening, *cause.later})
-    unknown = _find_unknown_steps(checked, concerned, changes)
-    kept = tuple(i for i in concerned if _is_narrow(changes.get(i), limit))
+    concerned = () if refused else sorted({*cause.widening_steps, *cause.later_wide_steps})
+    unknown = _find_unknown_steps(predicted_run, concerned, changes)
+    narrow_steps = tuple(i for i in concerned if _is_narrow(changes.get(i), limit))
     return CastPlan(
         tuple(sorted(casts, key=lambda c: (c.producer, c.consumer or 0))),
-        narrow_to(cause.wide, cause.narrow),
-        sum(checked.run.seen[i].bytes for i in {c.producer for c in casts}),
-        kept,
-        tuple(i for i, taken in unknown.items() if taken),
-        tuple(i for i in unknown if i not in kept),
+        with_width_of(cause.wide_dtype, cause.narrow_dtype),
+        sum(predicted_run.run.observations[i].bytes for i in {c.producer for c in casts}),
+        narrow_steps,
+        tuple(i for i, takes_changed_array in unknown.items() if takes_changed_array),
+        tuple(i for i in unknown if i not in narrow_steps),
     )
 
 
 def _find_unknown_steps(
-    checked: CheckedRun, concerned: Sequence[int], changes: Mapping[int, Outcome]
+    predicted_run: PredictedRun, concerned: Sequence[int], changes: Mapping[int, Outcome]
 ) -> dict[int, bool]:
     """Map each step with an unknown result to True if it is opaque and takes a changed array."""
     unknown: dict[int, bool] = {}
     for i in concerned:
         if i in changes:
             continue
-        if isinstance(checked.steps[i], Opaque) and any(p in changes for p in checked.inputs[i]):
+        if isinstance(predicted_run.steps[i], Opaque) and any(p in changes for p in predicted_run.inputs[i]):
             unknown[i] = True
-        elif any(p in unknown for p in checked.inputs[i]):
+        elif any(p in unknown for p in predicted_run.inputs[i]):
             unknown[i] = False
     return unknown
 
 
-def _drop_needless_casts(checked: CheckedRun, cause: Cause, plan: CastPlan) -> CastPlan:
+def _drop_needless_casts(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) -> CastPlan:
     """Drop the casts of each source text that the plan does not need to keep as much narrow."""
-    sources: dict[object, set[Casting]] = {}
+    sources: dict[object, set[PlannedCast]] = {}
     for c in plan.casts:
-        sources.setdefault((source_of(checked.steps[c.producer]), c.consumer is None), set()).add(c)
+        sources.setdefault((source_of(predicted_run.steps[c.producer]), c.consumer is None), set()).add(c)
     for group in sources.values() if len(sources) > 1 else ():
         fewer = {*plan.casts} - group
-        smaller = _measure_casts(checked, cause, fewer, _replay_with_casts(checked, cause, fewer))
-        plan = smaller if smaller.kept == plan.kept else plan
+        smaller = _measure_casts(predicted_run, cause, fewer, _replay_with_casts(predicted_run, cause, fewer))
+        plan = smaller if smaller.narrow_steps == plan.narrow_steps else plan
     return plan
 
 
 def _is_narrow(outcome: Outcome | None, limit: int) -> bool:
     """Return True if a step that was wide now has at most `limit` bits."""
-    return outcome is not None and (width(outcome.operand) or limit + 1) <= limit
+    return outcome is not None and (operand_width(outcome.operand) or limit + 1) <= limit
 
 
-def _replay_with_casts(checked: CheckedRun, cause: Cause, casts: set[Casting]) -> dict[int, Outcome]:
+def _replay_with_casts(
+    predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast]
+) -> dict[int, Outcome]:
     """Replay the run with some casts; return the outcomes that change."""
     at_producer: dict[int, Outcome] = {}
     by_consumer: dict[int, dict[int, Outcome]] = {}
     for c in casts:
         target = at_producer if c.consumer is None else by_consumer.setdefault(c.consumer, {})
-        target[c.producer] = Outcome(as_narrow(checked.observed(c.producer), cause.narrow))
-    evaluate = checked.find_evaluator
-    return replay_with_changes(
-        checked.steps, evaluate, checked.seen, at_producer, checked.made_into, by_consumer
+        target[c.producer] = Outcome(narrow_operand(predicted_run.result_of(c.producer), cause.narrow_dtype))
+    evaluate = predicted_run.find_evaluator
+    return replay_with_replaced_outcomes(
+        predicted_run.steps,
+        evaluate,
+        predicted_run.results,
+        at_producer,
+        predicted_run.consumers,
+        by_consumer,
     )

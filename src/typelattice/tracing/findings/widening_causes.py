@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from typelattice.calls.steps import Index, Input, Opaque
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.checked_run import CheckedRun, source_of
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
+from typelattice.tracing.run_data.float_widths import dtype_width
 from typelattice.tracing.steps.called_name import WRITING
 
 
@@ -16,70 +16,82 @@ from typelattice.tracing.steps.called_name import WRITING
 class Cause:
     """A place at which a wide float appeared that made narrower floats wide.
 
-    - `first`: the steps at that place, which share one source text and one dtype.
-    - `widening`: the steps that made a narrower float wide because of it, in order. They may be `first`.
-    - `later`: the other steps that are wide because of it.
-    - `follows`: the `later` steps that use a widened value, directly or through other steps. They ran `runs`
-      times.
-    - `results`: the names bound in the end to arrays that are wide because of it.
-    - `usual`: the wide dtype is the library's default float or wider, so a program gets it without asking.
-    - `bytes`: the memory that all these results took beyond what narrow ones would have taken. It is 0 if the
-      program asked for the wide dtype.
+    - `origin_steps`: the steps at that place, which share one source text and one dtype.
+    - `widening_steps`: the steps that made a narrower float wide because of it, in order. They may be
+      `origin_steps`.
+    - `later_wide_steps`: the other steps that are wide because of it.
+    - `following_steps`: the `later_wide_steps` that use a widened value, directly or through other
+      steps. They ran `following_runs` times.
+    - `result_names`: the names bound in the end to arrays that are wide because of it.
+    - `is_default_dtype`: the wide dtype is the library's default float or wider, so a program gets it without
+      asking.
+    - `extra_bytes`: the memory that all these results took beyond what narrow ones would have taken. It is 0
+      if the program asked for the wide dtype.
     """
 
-    first: tuple[int, ...]
-    narrow: DType
-    wide: DType
-    widening: tuple[int, ...]
-    later: tuple[int, ...]
-    follows: tuple[int, ...]
-    runs: int
-    bytes: int
-    usual: bool
-    results: tuple[str, ...] = ()
+    origin_steps: tuple[int, ...]
+    narrow_dtype: DType
+    wide_dtype: DType
+    widening_steps: tuple[int, ...]
+    later_wide_steps: tuple[int, ...]
+    following_steps: tuple[int, ...]
+    following_runs: int
+    extra_bytes: int
+    is_default_dtype: bool
+    result_names: tuple[str, ...] = ()
 
     @property
-    def at(self) -> int:
+    def step(self) -> int:
         """The step that a cause is named by: the first at which a float widened."""
-        return self.widening[0]
+        return self.widening_steps[0]
 
 
-def causes(checked: CheckedRun) -> tuple[Cause, ...]:
+def find_causes(predicted_run: PredictedRun) -> tuple[Cause, ...]:
     """Return the causes in a run: those of the usual dtype first, and after them what child processes sent.
 
     The cause that widens the most named results comes first, then the one that takes the most bytes.
     """
-    causes_of = responsible_steps(checked)
+    causes_of = map_responsible_steps(predicted_run)
     widening: dict[int, list[int]] = {}
     for i, cause in causes_of.items():
-        if narrow_parts(checked, i):
+        if narrow_operands(predicted_run, i):
             widening.setdefault(cause, []).append(i)
     groups: dict[object, list[int]] = {}
     for first, widened in widening.items():
-        groups.setdefault(_cause_key(checked, first, widened[0]), []).append(first)
-    later: dict[int, list[int]] = {}
+        groups.setdefault(_cause_key(predicted_run, first, widened[0]), []).append(first)
+    wide_steps: dict[int, list[int]] = {}
     for i, cause in causes_of.items():
-        later.setdefault(cause, []).append(i)
-    found = [_make_cause(checked, group, widening, later) for group in groups.values()]
-    sent = _sent_by_children(checked, found)
+        wide_steps.setdefault(cause, []).append(i)
+    all_causes = [_make_cause(predicted_run, group, widening, wide_steps) for group in groups.values()]
+    sent = _list_sent_by_children(predicted_run, all_causes)
     return tuple(
-        sorted(found, key=lambda c: (not c.usual, c in sent, -len(c.results), -c.bytes, -c.runs, c.first))
+        sorted(
+            all_causes,
+            key=lambda c: (
+                not c.is_default_dtype,
+                c in sent,
+                -len(c.result_names),
+                -c.extra_bytes,
+                -c.following_runs,
+                c.origin_steps,
+            ),
+        )
     )
 
 
-def _sent_by_children(checked: CheckedRun, found: list[Cause]) -> list[Cause]:
+def _list_sent_by_children(predicted_run: PredictedRun, all_causes: list[Cause]) -> list[Cause]:
     """List the causes that may only pass on what a followed child process computed, as `pool.map` does.
 
     Those are calls without a rule, if a cause with a rule made the same dtype and no result came of it.
     """
-    if not checked.run.followed:
+    if not predicted_run.run.followed_processes:
         return []
-    opaque = [c for c in found if isinstance(checked.steps[c.first[0]], Opaque)]
-    made = {c.wide for c in found if c not in opaque and not c.results}
-    return [c for c in opaque if c.wide in made]
+    opaque = [c for c in all_causes if isinstance(predicted_run.steps[c.origin_steps[0]], Opaque)]
+    wide_dtypes = {c.wide_dtype for c in all_causes if c not in opaque and not c.result_names}
+    return [c for c in opaque if c.wide_dtype in wide_dtypes]
 
 
-def responsible_steps(checked: CheckedRun) -> dict[int, int]:
+def map_responsible_steps(predicted_run: PredictedRun) -> dict[int, int]:
     """Map each float step to the earliest step responsible for its width.
 
     A step is responsible itself if no operand is as wide, or if it would be as wide with narrower operands.
@@ -88,74 +100,91 @@ def responsible_steps(checked: CheckedRun) -> dict[int, int]:
     """
     responsible: dict[int, int] = {}
     guilty: set[int] = set()
-    for i, parts in enumerate(checked.inputs):
-        own = checked.widths[i]
-        if own is None:
+    for i, parts in enumerate(predicted_run.inputs):
+        step_width = predicted_run.widths[i]
+        if step_width is None:
             continue
-        wide = [responsible[p] for p in parts if p in responsible and checked.widths[p] == own]
-        if wide and checked.is_always_wide(i):
+        wide = [responsible[p] for p in parts if p in responsible and predicted_run.widths[p] == step_width]
+        if wide and predicted_run.is_always_wide(i):
             wide = []
         responsible[i] = next((cause for cause in wide if cause in guilty), wide[0] if wide else i)
-        if narrow_parts(checked, i):
+        if narrow_operands(predicted_run, i):
             guilty.add(responsible[i])
     return responsible
 
 
-def narrow_parts(checked: CheckedRun, i: int) -> list[int]:
+def narrow_operands(predicted_run: PredictedRun, i: int) -> list[int]:
     """Return the operands of a step that are floats narrower than its result."""
-    own = checked.widths[i] or 0
-    return [p for p in checked.inputs[i] if 0 < (checked.widths[p] or 0) < own]
+    step_width = predicted_run.widths[i] or 0
+    return [p for p in predicted_run.inputs[i] if 0 < (predicted_run.widths[p] or 0) < step_width]
 
 
-def _cause_key(checked: CheckedRun, first: int, widened: int) -> object:
+def _cause_key(predicted_run: PredictedRun, first: int, widened: int) -> object:
     """Return the key by which steps count as one cause: source location, text, operation and dtypes.
 
     An input has no source location of its own, so the key has that of the step that it widened.
     """
-    step = checked.steps[widened if isinstance(checked.steps[first], Input) else first]
-    return step.location, step.text, step.op, checked.observed(first), _widest_narrow_dtype(checked, widened)
+    step = predicted_run.steps[widened if isinstance(predicted_run.steps[first], Input) else first]
+    return (
+        step.location,
+        step.text,
+        step.op,
+        predicted_run.result_of(first),
+        _widest_narrow_dtype(predicted_run, widened),
+    )
 
 
-def _widest_narrow_dtype(checked: CheckedRun, widened: int) -> DType:
+def _widest_narrow_dtype(predicted_run: PredictedRun, widened: int) -> DType:
     """Return the widest dtype among the narrow float operands of a step that widened."""
-    operands = [checked.observed(p) for p in narrow_parts(checked, widened)]
-    return max((o.dtype for o in operands if o and o.dtype), key=lambda d: width_of(d) or 0)
+    operands = [predicted_run.result_of(p) for p in narrow_operands(predicted_run, widened)]
+    return max((o.dtype for o in operands if o and o.dtype), key=lambda d: dtype_width(d) or 0)
 
 
 def _make_cause(
-    checked: CheckedRun, group: list[int], widening: dict[int, list[int]], later_of: dict[int, list[int]]
+    predicted_run: PredictedRun,
+    group: list[int],
+    widening: dict[int, list[int]],
+    later_of: dict[int, list[int]],
 ) -> Cause:
     widened = sorted(i for first in group for i in widening[first])
-    wide, narrow = checked.observed(group[0]), _widest_narrow_dtype(checked, widened[0])
-    assert wide is not None and wide.dtype is not None
-    later = sorted(i for first in group for i in later_of[first] if i != first)
-    costly = [*later, *(i for i in group if not isinstance(checked.steps[i], Input))]
-    follows = _find_following(checked, widened, later)
-    wide_steps = {*widened, *later}
-    named = tuple(name for name, i in checked.run.results.items() if i in wide_steps)
-    default = checked.default_float(widened[0])
-    usual = default is None or (width_of(wide.dtype) or 0) >= (width_of(default) or 0)
+    wide_result, narrow_dtype = (
+        predicted_run.result_of(group[0]),
+        _widest_narrow_dtype(predicted_run, widened[0]),
+    )
+    assert wide_result is not None and wide_result.dtype is not None
+    later_wide_steps = sorted(i for first in group for i in later_of[first] if i != first)
+    costly = [*later_wide_steps, *(i for i in group if not isinstance(predicted_run.steps[i], Input))]
+    following_steps = _find_following(predicted_run, widened, later_wide_steps)
+    wide_steps = {*widened, *later_wide_steps}
+    result_names = tuple(name for name, i in predicted_run.run.results.items() if i in wide_steps)
+    default = predicted_run.default_float(widened[0])
+    is_default_dtype = default is None or (dtype_width(wide_result.dtype) or 0) >= (dtype_width(default) or 0)
     return Cause(
-        tuple(group), narrow, wide.dtype, tuple(widened), tuple(later), follows,
-        sum(checked.run.seen[i].count for i in follows),
-        usual * sum(_extra_bytes(checked, i, narrow) for i in costly),
-        usual,
-        named,
+        tuple(group), narrow_dtype, wide_result.dtype, tuple(widened), tuple(later_wide_steps),
+        following_steps,
+        sum(predicted_run.run.observations[i].count for i in following_steps),
+        is_default_dtype * sum(_extra_bytes(predicted_run, i, narrow_dtype) for i in costly),
+        is_default_dtype,
+        result_names,
     )  # fmt: skip
 
 
-def _find_following(checked: CheckedRun, widened: list[int], later: list[int]) -> tuple[int, ...]:
+def _find_following(
+    predicted_run: PredictedRun, widened: list[int], later_wide_steps: list[int]
+) -> tuple[int, ...]:
     """Find the later steps that use a widened value, directly or not, without those of the same source text.
 
     An array into which a widened value was written counts as widened from then on.
     """
-    reached, _ = reached_steps(checked, widened, sorted({*widened, *later}))
-    sources = {source_of(checked.steps[i]) for i in widened}
-    return tuple(i for i in later if i in reached and source_of(checked.steps[i]) not in sources)
+    reached, _ = find_reached_steps(predicted_run, widened, sorted({*widened, *later_wide_steps}))
+    sources = {source_of(predicted_run.steps[i]) for i in widened}
+    return tuple(
+        i for i in later_wide_steps if i in reached and source_of(predicted_run.steps[i]) not in sources
+    )
 
 
-def reached_steps(
-    checked: CheckedRun, first: Iterable[int], among: Iterable[int]
+def find_reached_steps(
+    predicted_run: PredictedRun, first: Iterable[int], among: Iterable[int]
 ) -> tuple[set[int], set[int]]:
     """Find the steps that use the values of some steps, directly or not: these, and those they write into.
 
@@ -166,23 +195,27 @@ def reached_steps(
     holding: set[int] = set()
     start = {*first}
     for i in among:
-        if i in start or not (reached | holding).isdisjoint(checked.inputs[i]):
+        if i in start or not (reached | holding).isdisjoint(predicted_run.inputs[i]):
             reached.add(i)
-            holding |= {*written_arrays(checked, i)}
+            holding |= {*list_written_arrays(predicted_run, i)}
     return reached, holding
 
 
-def written_arrays(checked: CheckedRun, i: int) -> Iterator[int]:
+def list_written_arrays(predicted_run: PredictedRun, i: int) -> Iterator[int]:
     """Yield the array into which a step writes elements, then each array of which that one is a view."""
-    if checked.steps[i].op == WRITING:
-        p = checked.inputs[i][0]
+    if predicted_run.steps[i].op == WRITING:
+        p = predicted_run.inputs[i][0]
         yield p
-        while isinstance(view := checked.steps[p], Index):
+        while isinstance(view := predicted_run.steps[p], Index):
             p = view.source
             yield p
 
 
-def _extra_bytes(checked: CheckedRun, i: int, narrow: DType) -> int:
+def _extra_bytes(predicted_run: PredictedRun, i: int, narrow_dtype: DType) -> int:
     """Return the bytes that the result of a step takes beyond those of the narrower width."""
-    own, less = checked.widths[i], width_of(narrow)
-    return checked.run.seen[i].bytes * (own - less) // own if own and less and less < own else 0
+    step_width, narrow_width = predicted_run.widths[i], dtype_width(narrow_dtype)
+    return (
+        predicted_run.run.observations[i].bytes * (step_width - narrow_width) // step_width
+        if step_width and narrow_width and narrow_width < step_width
+        else 0
+    )

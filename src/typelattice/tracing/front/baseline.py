@@ -15,7 +15,7 @@ from typelattice.disk.write import write_text
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import quote_short
 from typelattice.tracing.findings.findings import Findings
-from typelattice.tracing.report.words import package_path
+from typelattice.tracing.report.formatting import package_path
 
 MAX_BASELINE_BYTES = 1 << 24  # bytes of a baseline that are read
 KEYS = ("file", "code", "what")
@@ -45,9 +45,9 @@ class Finding:
         return f"{self.file}: {self.code}: {self.what}"
 
 
-def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
+def list_findings(findings: Findings, root: Path) -> dict[Finding, int]:
     """Return the findings of a run, each with the first line at which it was found."""
-    checked = found.checked
+    checked = findings.predicted_run
     told: dict[Finding, int] = {}
 
     def add(i: int, what: str) -> None:
@@ -55,15 +55,15 @@ def finding_places(found: Findings, root: Path) -> dict[Finding, int]:
         if step.location is not None:
             told.setdefault(Finding(_file(step.location, root), step.text, what), step.location.line)
 
-    for cause in found.causes:
-        add(cause.at, f"{cause.narrow} becomes {cause.wide}")
-    for system, divergences in found.divergences.items():
+    for cause in findings.causes:
+        add(cause.step, f"{cause.narrow_dtype} becomes {cause.wide_dtype}")
+    for system, divergences in findings.divergences.items():
         for each in divergences:
             add(each.steps[0], f"{system} gives {each.outcome}, not {each.observed}")
     return told
 
 
-def codes_run(steps: Iterable[Step], root: Path) -> set[tuple[str, str]]:
+def list_run_codes(steps: Iterable[Step], root: Path) -> set[tuple[str, str]]:
     """Return the file and the source text of each step that ran."""
     return {(_file(step.location, root), step.text) for step in steps if step.location is not None}
 
@@ -86,7 +86,7 @@ def source_file(name: str, root: Path) -> Path:
     return next((folder / name for folder in folders if (folder / name).is_file()), root / name)
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
+def read_baseline(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     """Return the findings of a baseline. Raises FileError, BaselineError."""
     name = os.fspath(path)
     try:
@@ -110,7 +110,7 @@ def _entry(name: str, number: int, entry: object) -> Finding:
     )
 
 
-def write(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
+def write_baseline(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
     """Write a baseline. Raises FileError."""
     entries = (
         "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in KEYS)

@@ -14,7 +14,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.tracing.front.script import run_script
 from typelattice.tracing.record.child_runs import ChildSettings
-from typelattice.tracing.report.words import package_path
+from typelattice.tracing.report.formatting import package_path
 
 
 def run_child(settings: bytes, kind: str, target: str, argv: Sequence[str], words: Sequence[str]) -> NoReturn:
@@ -29,8 +29,9 @@ def run_child(settings: bytes, kind: str, target: str, argv: Sequence[str], word
     packages = (root,) if own else given.packages
     try:
         ended = run_script(
-            target, argv, packages, kind == "-m", given.cache, ends_process=True, patched=given.patched,
-            values=given.values, child_of=given.folder, as_code=kind == "-c",
+            target, argv, packages, kind == "-m", given.cache, ends_process=True,
+            patched=given.replaced_contents, values=given.checks_values,
+            child_of=given.folder, as_code=kind == "-c",
         )  # fmt: skip
     except TypelatticeError:  # Python's own error is what the program expects
         os.execv(sys.executable, [*words])

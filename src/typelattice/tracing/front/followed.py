@@ -13,7 +13,7 @@ from typing import Any
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.programs.program import AnySystem
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.report.plain_data import run_data
 from typelattice.tracing.report.text_report import report
@@ -92,7 +92,7 @@ def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[Non
     codes: list[NewCode] = []
     for file, those in functions.items():
         text = "".join(linecache.getlines(file, those[0].__globals__))
-        code = Compiler(recorder).code(files[file], file, text.encode()) if text else None
+        code = ModuleCompiler(recorder).compile_module(files[file], file, text.encode()) if text else None
         codes += _new_codes(those, code) if code else []
     with _exchange_code(codes):
         yield
@@ -131,9 +131,9 @@ def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeTyp
     if not text:
         raise _no_source(function)
     name = function.__module__ or file
-    found = Compiler(recorder).code(name, file, text.encode())
+    found = ModuleCompiler(recorder).compile_module(name, file, text.encode())
     if found is None:
-        why = recorder.left_alone[name]
+        why = recorder.not_followed[name]
         raise TraceError(f"{file} cannot be followed: {why}; trace a function of another file")
     return found
 

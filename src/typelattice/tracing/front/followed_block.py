@@ -9,7 +9,7 @@ from types import FrameType, TracebackType
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.front.followed import Traced, TraceError, followed_files
 from typelattice.tracing.front.script import check_package
-from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.record.package_tracing import Tracing
 from typelattice.tracing.run_data.run import Run
 
 
@@ -36,12 +36,12 @@ class FollowedBlock:
             file = getattr(module, "__file__", None)
             if self._tracing.finder.covers(name) and isinstance(file, str):
                 files[file] = name
-                self._tracing.recorder.left_alone.pop(name, None)
+                self._tracing.recorder.not_followed.pop(name, None)
         self._stack.enter_context(followed_files(files, self._tracing.recorder))
         return self
 
     def __exit__(
-        self, cls: type[BaseException] | None, e: BaseException | None, where: TracebackType | None
+        self, cls: type[BaseException] | None, e: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._stack.close()
         assert self._frame is not None

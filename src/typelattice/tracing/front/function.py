@@ -19,11 +19,11 @@ from typelattice.tracing.front.followed import (
 )  # fmt: skip
 from typelattice.tracing.front.followed_block import FollowedBlock
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
+from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.uncompiled import Switches
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.record.witness import LazyWitness, Module
-from typelattice.tracing.report.why import Why, explain_result
+from typelattice.tracing.report.explain_result import Why, explain_result
 
 RESULT = "result"
 """The name of what a traced function gave. A part of it is `result[0]`, or `result['name']`."""
@@ -58,7 +58,8 @@ def trace(
     >>> def scaled(x):
     ...     return x * np.float64(0.5)
     >>> traced = trace(scaled, np.ones(3, "float32"), systems=["torch"])
-    >>> traced.run.program.steps[-1].text, traced.run.seen[-1].operand.dtype, traced.run.under("torch").dtype
+    >>> run = traced.run
+    >>> run.program.steps[-1].text, run.observations[-1].operand.dtype, run.under("torch").dtype
     ('x * np.float64(0.5)', float64, float32)
     """
     systems = (systems,) if isinstance(systems, str) else systems
@@ -73,7 +74,7 @@ def trace(
 def trace_call(
     function: Callable[..., Any] | None,
     args: Sequence[Any],
-    named: Mapping[str, Any],
+    keywords: Mapping[str, Any],
     systems: Sequence[AnySystem] = (),
     values: bool | ValueChecks = False,
 ) -> Traced:
@@ -90,21 +91,21 @@ def trace_call(
     if inspect.iscoroutinefunction(inner):
         what = f"{inner.__qualname__} is a coroutine, which runs after it was called"
         raise TraceError(f"{what}; give a function that runs it with asyncio.run")
-    recorder, switches = Recorder(values), Switches()
+    recorder, switches = Recorder(values), CompilerSwitches()
     module = inner.__module__
     child_runs = ChildRuns(recorder, ChildSettings(() if module == "__main__" else (module,)))
     cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)
     following = follow_function(inner, recorder), followed_files(cells, recorder)
-    with following[0], following[1], switches, recorder.children, child_runs:
+    with following[0], following[1], switches, recorder.child_process_counter, child_runs:
         assert function is not None  # else it had no inner function
-        result = function(*args, **named)
-        compiler = recorder.compiles[type(function)]
+        result = function(*args, **keywords)
+        compiler = recorder.compiler_of[type(function)]
         if compiler is not None:
-            at = witness(inner, recorder, named)
-            recorder.compiled_calls.call(at, compiler, function, (*args, *named.values(), result))
+            at = witness(inner, recorder, keywords)
+            recorder.compiled_calls.add_call(at, compiler, function, (*args, *keywords.values(), result))
     recorder.name_results({RESULT: result})
-    recorder.following = False
-    return Traced(result, child_runs.with_children(recorder.run()), tuple(systems))
+    recorder.is_following = False
+    return Traced(result, child_runs.with_children(recorder.build_run()), tuple(systems))
 
 
 def why(traced: Traced | FollowedBlock, result: str = RESULT) -> Why:
@@ -125,8 +126,8 @@ def why(traced: Traced | FollowedBlock, result: str = RESULT) -> Why:
     return explain_result(traced.run, result)
 
 
-def witness(function: FunctionType, recorder: Recorder, named: Iterable[str]) -> LazyWitness:
+def witness(function: FunctionType, recorder: Recorder, packages: Iterable[str]) -> LazyWitness:
     """Build the witness for the call of the function itself, which passes arguments of some names."""
     line = function.__code__.co_firstlineno
-    row = marshal.dumps((line, 0, line, 0, "", tuple(named), (), ()))
+    row = marshal.dumps((line, 0, line, 0, "", tuple(packages), (), ()))
     return LazyWitness(Module(recorder, function.__code__.co_filename, [row]), 0)

@@ -10,9 +10,9 @@ from zlib import crc32
 
 from typelattice.files.reader import system as find_system
 from typelattice.tracing.front.followed import Traced, TraceError, files_of_namespace, followed_files
-from typelattice.tracing.record.importing import Compiler
+from typelattice.tracing.record.compiler_switches import CompilerSwitches
+from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.uncompiled import Switches
 
 CELL = "<dtypes {:08x}>"
 
@@ -38,13 +38,13 @@ def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Tra
     file = CELL.format(crc32(cell.encode()))
     compile(cell, file, "exec")  # raises SyntaxError
     linecache.cache[file] = len(cell), None, cell.splitlines(keepends=True), file
-    recorder, switches = Recorder(), Switches()
-    code = Compiler(recorder).code("__main__", file, cell.encode())
+    recorder, switches = Recorder(), CompilerSwitches()
+    code = ModuleCompiler(recorder).compile_module("__main__", file, cell.encode())
     if code is None:
-        raise TraceError(f"the cell cannot be followed: {recorder.left_alone['__main__']}; split it")
+        raise TraceError(f"the cell cannot be followed: {recorder.not_followed['__main__']}; split it")
     files = files_of_namespace(names, file)
-    with followed_files(files, recorder), switches, recorder.children:
+    with followed_files(files, recorder), switches, recorder.child_process_counter:
         exec(code, names)
     recorder.name_results({name: x for name, x in names.items() if not name.startswith("_")})
-    recorder.following = False
-    return Traced(None, recorder.run(), tuple(systems))
+    recorder.is_following = False
+    return Traced(None, recorder.build_run(), tuple(systems))

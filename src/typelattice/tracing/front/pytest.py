@@ -116,7 +116,7 @@ def _budget(mark: pytest.Mark, least: int) -> Budget:
     """
     from typelattice.facts.dtypes import DTypeError, dtype
     from typelattice.tracing.front.width_budget import Budget
-    from typelattice.tracing.run_data.float_widths import width_of
+    from typelattice.tracing.run_data.float_widths import dtype_width
 
     options = dict(mark.kwargs)
     floor, results = options.pop("floor", least), options.pop("results", False)
@@ -129,7 +129,7 @@ def _budget(mark: pytest.Mark, least: int) -> Budget:
     if right and len(given) == 1 and {*options} <= {"dtype"}:
         try:
             found = dtype(given[0])
-            if width_of(found) is not None:
+            if dtype_width(found) is not None:
                 return Budget(found, floor, results)
         except DTypeError as e:
             why = str(e)
@@ -169,53 +169,59 @@ class Baselined:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.known: tuple[Finding, ...] = ()
+        self.baseline: tuple[Finding, ...] = ()
         self.lines: list[str] = []
         options = config.known_args_namespace
         _check_options(options.dtype_trace, options.dtype_system)
-        self.baseline = _baseline(config)
-        if self.baseline is not None:
-            self.known = self.read()
+        self.baseline_file = _baseline(config)
+        if self.baseline_file is not None:
+            self.baseline = self.read()
 
     def read(self) -> tuple[Finding, ...]:
         """Read the baseline; return no findings if it is about to be written for the first time."""
         from typelattice.facts.errors import TypelatticeError
         from typelattice.tracing.front import baseline
 
-        assert self.baseline is not None
-        if not self.baseline.exists():
+        assert self.baseline_file is not None
+        if not self.baseline_file.exists():
             if self.config.known_args_namespace.dtype_write_baseline:
                 return ()
-            raise pytest.UsageError(f"no baseline {self.baseline}: write it once with --dtype-write-baseline")
+            raise pytest.UsageError(
+                f"no baseline {self.baseline_file}: write it once with --dtype-write-baseline"
+            )
         try:
-            return baseline.read(self.baseline)
+            return baseline.read_baseline(self.baseline_file)
         except TypelatticeError as e:
             raise pytest.UsageError(str(e)) from None
 
-    def judge(self, session: pytest.Session, found: SessionFindings) -> None:
+    def judge(self, session: pytest.Session, session_findings: SessionFindings) -> None:
         """Fail the session for new findings and stale entries, or write the baseline."""
         from typelattice.tracing.front import baseline
-        from typelattice.tracing.front.pytest_session import unseen_lines, verdict, verdict_lines
-        from typelattice.tracing.report.words import count_text
+        from typelattice.tracing.front.pytest_session import (
+            describe_unseen_packages,
+            verdict,
+            verdict_lines,
+        )
+        from typelattice.tracing.report.formatting import count_text
 
-        self.lines += found.report
-        if found.unseen:
-            self.lines += ["", *unseen_lines(found)]
+        self.lines += session_findings.report
+        if session_findings.packages_without_modules:
+            self.lines += ["", *describe_unseen_packages(session_findings)]
             self.fail(session)
             return
-        if self.baseline is None:
+        if self.baseline_file is None:
             return
-        made = verdict(found, self.known, self.config.rootpath)
+        made = verdict(session_findings, self.baseline, self.config.rootpath)
         if self.config.getoption("dtype_write_baseline"):
-            there = self.baseline.exists()
-            kept = [f for f in self.known if f not in made.stale] if there else [*found.places]
-            baseline.write(self.baseline, kept)
-            wrote = f"wrote {count_text(len(kept), 'finding')} to {self.baseline.name}"
+            there = self.baseline_file.exists()
+            kept = [f for f in self.baseline if f not in made.stale] if there else [*session_findings.places]
+            baseline.write_baseline(self.baseline_file, kept)
+            wrote = f"wrote {count_text(len(kept), 'finding')} to {self.baseline_file.name}"
             if there and made.new:
                 wrote += f", which may only shrink; {len(made.new):,} new not added"
             self.lines += ["", wrote]
             return
-        self.lines += ["", *verdict_lines(made, self.baseline.name)]
+        self.lines += ["", *verdict_lines(made, self.baseline_file.name)]
         if made.failed:
             self.fail(session)
 
@@ -236,7 +242,7 @@ class Plugin(Baselined):
     """Traces the tests of this process."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from typelattice.tracing.record.tracing import Tracing
+        from typelattice.tracing.record.package_tracing import Tracing
 
         super().__init__(config)
         html = config.known_args_namespace.dtype_html
@@ -272,8 +278,8 @@ class Plugin(Baselined):
         width = (
             session.config.get_terminal_writer().fullwidth if not hasattr(self.config, "workeroutput") else 80
         )
-        unseen = self.tracing.finder.unseen
-        found = outcome(run, unseen, options.dtype_system, self.known, self.config.rootpath, width)
+        unseen = self.tracing.finder.packages_without_modules
+        found = outcome(run, unseen, options.dtype_system, self.baseline, self.config.rootpath, width)
         if self.html and not hasattr(self.config, "workeroutput"):
             from typelattice.tracing.report.html import write
 
@@ -291,7 +297,7 @@ class Collector(Baselined):
         super().__init__(config)
         if config.getoption("dtype_html"):
             raise pytest.UsageError("--dtype-html shows one process: leave out -n")
-        self.found: list[SessionFindings] = []
+        self.findings: list[SessionFindings] = []
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -300,11 +306,11 @@ class Collector(Baselined):
 
         data = getattr(node, "workeroutput", {}).get(NAME)
         if data:
-            self.found.append(from_data(data))
+            self.findings.append(from_data(data))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Tells what was found by all."""
         from typelattice.tracing.front.pytest_session import merge_outcomes
 
-        if self.found:
-            self.judge(session, merge_outcomes(self.found))
+        if self.findings:
+            self.judge(session, merge_outcomes(self.findings))

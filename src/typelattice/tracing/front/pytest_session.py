@@ -15,12 +15,12 @@ from typelattice.tracing.findings.findings import findings
 from typelattice.tracing.front.baseline import (
     MAX_BASELINE_BYTES,
     Finding,
-    codes_run,
-    finding_places,
+    list_findings,
+    list_run_codes,
     source_file,
 )
+from typelattice.tracing.report.formatting import count_text
 from typelattice.tracing.report.text_report import report
-from typelattice.tracing.report.words import count_text
 from typelattice.tracing.run_data.run import Run
 
 CUT = "..."  # how the code of a step ends that was too long; Python may take the dots for an Ellipsis
@@ -31,21 +31,26 @@ class SessionFindings:
     """The findings of a session, in a form that can be sent to another process.
 
     - `places`: the findings, each with its line.
-    - `ran`: the baseline entries whose code ran, with or without a finding.
+    - `run_findings`: the baseline entries whose code ran, with or without a finding.
     - `report`: the lines of the report.
-    - `unseen`: the packages of which no module was followed.
+    - `packages_without_modules`: the packages of which no module was followed.
     """
 
     places: dict[Finding, int]
-    ran: frozenset[Finding]
+    run_findings: frozenset[Finding]
     report: tuple[str, ...]
-    unseen: frozenset[str] = frozenset()
+    packages_without_modules: frozenset[str] = frozenset()
 
     def data(self) -> dict[str, object]:
         """Convert the outcome to lists and strings."""
         places = [[f.file, f.code, f.what, line] for f, line in self.places.items()]
-        ran = [[f.file, f.code, f.what] for f in self.ran]
-        return {"places": places, "ran": ran, "report": list(self.report), "unseen": list(self.unseen)}
+        ran = [[f.file, f.code, f.what] for f in self.run_findings]
+        return {
+            "places": places,
+            "ran": ran,
+            "report": list(self.report),
+            "unseen": list(self.packages_without_modules),
+        }
 
 
 def from_data(data: dict[str, list[list[str]]]) -> SessionFindings:
@@ -57,17 +62,19 @@ def from_data(data: dict[str, list[list[str]]]) -> SessionFindings:
 
 def outcome(
     run: Run,
-    unseen: Iterable[str],
+    packages_without_modules: Iterable[str],
     systems: Sequence[AnySystem],
-    known: Sequence[Finding],
+    baseline: Sequence[Finding],
     root: Path,
     width: int,
 ) -> SessionFindings:
     """Collect the findings of a run. Raises UnknownSystemError or FormatError for a system."""
-    codes = codes_run(run.program.steps, root)
-    ran = frozenset(each for each in known if (each.file, each.code) in codes)
-    places = finding_places(findings(run, systems), root)
-    return SessionFindings(places, ran, tuple(report(run, systems, width)), frozenset(unseen))
+    codes = list_run_codes(run.program.steps, root)
+    ran = frozenset(each for each in baseline if (each.file, each.code) in codes)
+    places = list_findings(findings(run, systems), root)
+    return SessionFindings(
+        places, ran, tuple(report(run, systems, width)), frozenset(packages_without_modules)
+    )
 
 
 def merge_outcomes(outcomes: Sequence[SessionFindings]) -> SessionFindings:
@@ -79,9 +86,11 @@ def merge_outcomes(outcomes: Sequence[SessionFindings]) -> SessionFindings:
     for each in outcomes:
         for finding, line in each.places.items():
             places.setdefault(finding, line)
-    ran = frozenset(finding for each in outcomes for finding in each.ran)
+    ran = frozenset(finding for each in outcomes for finding in each.run_findings)
     told = outcomes[0].report if len(outcomes) == 1 else _list(places, len(outcomes))
-    return SessionFindings(places, ran, told, frozenset.intersection(*(each.unseen for each in outcomes)))
+    return SessionFindings(
+        places, ran, told, frozenset.intersection(*(each.packages_without_modules for each in outcomes))
+    )
 
 
 def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
@@ -108,18 +117,18 @@ class Verdict:
         return bool(self.new or self.stale)
 
 
-def verdict(found: SessionFindings, known: Sequence[Finding], root: Path) -> Verdict:
+def verdict(session: SessionFindings, baseline: Sequence[Finding], root: Path) -> Verdict:
     """Compare a session with a baseline."""
-    entries = frozenset(known)
-    new = tuple((f, line) for f, line in sorted(found.places.items()) if f not in entries)
-    gone = [f for f in known if f not in found.places]
-    standing = frozenset(_standing((f for f in gone if f not in found.ran), root))
+    entries = frozenset(baseline)
+    new = tuple((f, line) for f, line in sorted(session.places.items()) if f not in entries)
+    gone = [f for f in baseline if f not in session.places]
+    standing = frozenset(_standing((f for f in gone if f not in session.run_findings), root))
     return Verdict(new, tuple(sorted(f for f in gone if f not in standing)))
 
 
-def _standing(known: Iterable[Finding], root: Path) -> Iterator[Finding]:
+def _standing(baseline: Iterable[Finding], root: Path) -> Iterator[Finding]:
     """Yield the findings whose code is still in their file, in any spacing; it need not have run."""
-    for file, entries in groupby(sorted(known), key=attrgetter("file")):
+    for file, entries in groupby(sorted(baseline), key=attrgetter("file")):
         try:
             source = read_bytes(source_file(file, root), MAX_BASELINE_BYTES).decode(errors="replace")
         except FileError:
@@ -169,21 +178,21 @@ def _parse_statements(text: str) -> Sequence[ast.stmt]:
         return ()
 
 
-def unseen_lines(found: SessionFindings) -> Iterator[str]:
+def describe_unseen_packages(session: SessionFindings) -> Iterator[str]:
     """Yield a line for each package of which no module was followed."""
-    for package in sorted(found.unseen):
+    for package in sorted(session.packages_without_modules):
         what = f"no module of {package} was followed, so that nothing of it was checked"
         yield f"{what}; give its name as an import does"
 
 
-def verdict_lines(made: Verdict, baseline: str) -> Iterator[str]:
+def verdict_lines(verdict: Verdict, baseline: str) -> Iterator[str]:
     """Yield the lines that say why a session fails, and what to do."""
-    if made.new:
-        yield f"{count_text(len(made.new), 'finding')} not in {baseline}; cast where the report says:"
-        for finding, line in made.new:
+    if verdict.new:
+        yield f"{count_text(len(verdict.new), 'finding')} not in {baseline}; cast where the report says:"
+        for finding, line in verdict.new:
             yield f"  {finding.file}:{line}: {finding.code}: {finding.what}"
-    if made.stale:
-        entries = count_text(len(made.stale), "entry", "entries")
+    if verdict.stale:
+        entries = count_text(len(verdict.stale), "entry", "entries")
         yield f"{entries} of {baseline} found no more; remove from the file:"
-        for finding in made.stale:
+        for finding in verdict.stale:
             yield f"  {finding}"

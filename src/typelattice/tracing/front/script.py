@@ -24,7 +24,7 @@ from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clip_text, quote_short
-from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.record.package_tracing import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
 
@@ -202,7 +202,7 @@ def _compile_script(path: str, data: bytes, tracing: Tracing) -> CodeType:
     if data.startswith(MAGIC_NUMBER):
         what = f"{clip_text(path, 200)} is compiled code, of which nothing can be followed"
         raise ScriptError(f"{what}; trace the source that it was made from")
-    found = tracing.compiler.code("__main__", path, data)
+    found = tracing.compiler.compile_module("__main__", path, data)
     if found is not None:
         return found
     with _explain_syntax_error(path):

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from typelattice.facts.dtypes import DType
-from typelattice.tracing.findings.checked_run import CheckedRun, check_run
-from typelattice.tracing.findings.widening_causes import responsible_steps
+from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
+from typelattice.tracing.findings.widening_causes import map_responsible_steps
+from typelattice.tracing.report.formatting import count_text, location_text
 from typelattice.tracing.report.sentences import describe_step
-from typelattice.tracing.report.words import count_text, place
-from typelattice.tracing.run_data.float_widths import width, width_of
+from typelattice.tracing.run_data.float_widths import dtype_width, operand_width
 from typelattice.tracing.run_data.run import Run
 
 NOTHING = (
@@ -31,48 +31,53 @@ class Budget:
     results: bool = False
 
 
-def budget_message(run: Run, before: Run | None, budget: Budget) -> str:
+def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
     """Say where a test took wider floats than its budget, in lines; return "" where it did not.
 
-    `before` is the run before the test; what ran since is the test's.
+    `earlier_run` is the run before the test; what ran since is the test's.
     """
-    counts = [seen.count for seen in before.seen] if before else []
-    counts += [0] * (len(run.seen) - len(counts))
-    since = [i for i, (now, earlier) in enumerate(zip(run.seen, counts, strict=True)) if now.count > earlier]
+    counts = [seen.count for seen in earlier_run.observations] if earlier_run else []
+    counts += [0] * (len(run.observations) - len(counts))
+    since = [
+        i
+        for i, (now, earlier) in enumerate(zip(run.observations, counts, strict=True))
+        if now.count > earlier
+    ]
     if not since:
         return NOTHING.format(budget.dtype)
-    limit = width_of(budget.dtype) or 0
+    limit = dtype_width(budget.dtype) or 0
     taken = {p for i in since for p in run.program.steps[i].inputs} if budget.results else set()
     over = [
         i
         for i in since
         if i not in taken
-        and (width(run.seen[i].operand) or 0) > limit
-        and run.seen[i].bytes >= budget.floor * run.seen[i].count
+        and (operand_width(run.observations[i].operand) or 0) > limit
+        and run.observations[i].bytes >= budget.floor * run.observations[i].count
     ]
-    those = _excesses(check_run(run), over) if over else []
+    those = _excesses(predict_run(run), over) if over else []
     found = [line for each in those for line in each]
     head = f"the dtype budget {budget.dtype} is exceeded from {count_text(len(those), 'place')}"
     return "\n".join([head, *found]) if those else ""
 
 
-def _excesses(found: CheckedRun, over: list[int]) -> list[list[str]]:
+def _excesses(predicted_run: PredictedRun, over: list[int]) -> list[list[str]]:
     """Describe the steps by which others came to be too wide, a place each: in lines."""
     by: dict[object, list[int]] = {}
     first: dict[object, int] = {}
-    causes = responsible_steps(found)
+    causes = map_responsible_steps(predicted_run)
     for i in over:
-        step = found.steps[causes[i]]
+        step = predicted_run.steps[causes[i]]
         first.setdefault((step.location, step.text), causes[i])
         by.setdefault((step.location, step.text), []).append(i)
-    return [[*_lines(found, first[place], those)] for place, those in by.items()]
+    return [[*_lines(predicted_run, first[place], those)] for place, those in by.items()]
 
 
-def _lines(found: CheckedRun, cause: int, over: list[int]) -> Iterator[str]:
-    yield f"  {place(found.steps[cause].location)}: {found.steps[cause].text}"
-    yield f"    {describe_step(found, cause)}"
+def _lines(predicted_run: PredictedRun, cause: int, over: list[int]) -> Iterator[str]:
+    yield f"  {location_text(predicted_run.steps[cause].location)}: {predicted_run.steps[cause].text}"
+    yield f"    {describe_step(predicted_run, cause)}"
     others = [i for i in over if i != cause]
     if others:
-        yield f"    then {place(found.steps[others[0]].location)}: {describe_step(found, others[0])}"
+        location = location_text(predicted_run.steps[others[0]].location)
+        yield f"    then {location}: {describe_step(predicted_run, others[0])}"
     if others[1:]:
         yield f"    and {count_text(len(others) - 1, 'more step')} in this test"

@@ -73,7 +73,7 @@ def may_be_forked(library: str) -> bool:
 def loss_checks(library: str) -> list[Callable[..., Iterable[tuple[str, Callable[[], ValueLoss] | None]]]]:
     """List the functions that report lost values: within one operation, and over several steps."""
     losses, shadows = (getattr(_file(library), name, None) for name in ("value_losses", "Shadows"))
-    return [*([losses] if losses else ()), *([shadows().losses] if shadows else ())]
+    return [*([losses] if losses else ()), *([shadows().find_losses] if shadows else ())]
 
 
 def compiler_switches() -> dict[str, str]:

@@ -45,10 +45,10 @@ def value_losses(
     kind = dtype.kind
     if kind == "f" or kind == "c":
         if name == "put":
-            if not all(every(np.isfinite(x)) for x in _numbers(np, map(converted, operands))):
+            if not all(is_every(np.isfinite(x)) for x in _numbers(np, map(converted, operands))):
                 yield NOT_FINITE, None
             return
-        if not every(np.isfinite(own)):
+        if not is_every(np.isfinite(own)):
             yield _not_finite(np, _numbers(np, map(converted, operands)), own)
         if kind == "c" or name not in SUMS or dtype.itemsize >= 8:
             return
@@ -59,14 +59,14 @@ def value_losses(
         yield from cast_losses(np, arrays, None if name == "put" else own, dtype)
         return
     if NAMES.get(name, name) in WRAPPING:
-        yield from _computed_again(np, name, operands, named, result, converted)
+        yield from _compute_again(np, name, operands, named, result, converted)
 
 
-def _computed_again(
+def _compute_again(
     np: Any,
     name: str,
     operands: Sequence[Any],
-    named: Mapping[str, Any],
+    keywords: Mapping[str, Any],
     result: Any,
     converted: Callable[[Any], Any],
 ) -> Iterator[Found]:
@@ -76,9 +76,11 @@ def _computed_again(
     inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # the next one is an output
     arrays = _numbers(np, map(converted, inputs))
     if len(arrays) == len(inputs) and not any(x is result for x in inputs):
-        named = {key: x for key, x in named.items() if key != "dtype"} if named else named
-        if OPTIONS.issuperset(named) and not (own.dtype.kind != "f" and fits(np, name, arrays, named, own)):
-            yield from _against_wide(np, name, arrays, named, own)
+        keywords = {key: x for key, x in keywords.items() if key != "dtype"} if keywords else keywords
+        if OPTIONS.issuperset(keywords) and not (
+            own.dtype.kind != "f" and fits(np, name, arrays, keywords, own)
+        ):
+            yield from _compare_with_wide(np, name, arrays, keywords, own)
 
 
 def _numbers(np: Any, operands: Iterable[Any]) -> list[Any]:
@@ -92,14 +94,14 @@ def casts(name: str) -> bool:
     return casts_from(name) < inf or name in sys.modules["numpy"].sctypeDict
 
 
-def every(found: Any) -> bool:
+def is_every(booleans: Any) -> bool:
     """Return True if all of some booleans are true; this is `found.all()`, but faster if they are few."""
-    return 0 not in found.tobytes() if found.size < LARGE else bool(found.all())
+    return 0 not in booleans.tobytes() if booleans.size < LARGE else bool(booleans.all())
 
 
-def some(found: Any) -> bool:
+def is_any(booleans: Any) -> bool:
     """Return True if one of some booleans is true, likewise."""
-    return 1 in found.tobytes() if found.size < LARGE else bool(found.any())
+    return 1 in booleans.tobytes() if booleans.size < LARGE else bool(booleans.any())
 
 
 def extremes(np: Any, x: Any) -> tuple[Any, Any]:
@@ -110,53 +112,53 @@ def extremes(np: Any, x: Any) -> tuple[Any, Any]:
     return np.minimum.reduce(x, axis=None).item(), np.maximum.reduce(x, axis=None).item()
 
 
-def _not_finite(np: Any, arrays: Sequence[Any], own: Any) -> Found:
+def _not_finite(np: Any, arrays: Sequence[Any], result: Any) -> Found:
     """Return the loss of numbers that became infinite or NaN; it is none if an operand is not finite."""
     numbers = [x for x in arrays if np.asarray(x).dtype.kind in "fciu"]
-    if not numbers or not all(every(np.isfinite(x)) for x in numbers):
+    if not numbers or not all(is_every(np.isfinite(x)) for x in numbers):
         return NOT_FINITE, None
-    became = "NaN" if np.isnan(own).any() else "infinite"
-    what = f"became {became} in {own.dtype}, of finite operands"
-    return NOT_FINITE, lambda: ValueLoss(NOT_FINITE, int((~np.isfinite(own)).sum()), own.size, what)
+    became = "NaN" if np.isnan(result).any() else "infinite"
+    what = f"became {became} in {result.dtype}, of finite operands"
+    return NOT_FINITE, lambda: ValueLoss(NOT_FINITE, int((~np.isfinite(result)).sum()), result.size, what)
 
 
-def cast_losses(np: Any, arrays: Sequence[Any], own: Any, dtype: Any) -> Iterator[Found]:
+def cast_losses(np: Any, arrays: Sequence[Any], result: Any, dtype: Any) -> Iterator[Found]:
     """Yield what a cast to a dtype of integers lost: fractions, and values that do not fit.
 
-    `own` is the result; None if it is yet to be computed.
+    `result` is the result; None if it is yet to be computed.
     """
     for x in map(np.asarray, arrays):
-        if x.dtype.kind not in "iuf" or not x.size or (own is not None and x.shape != own.shape):
+        if x.dtype.kind not in "iuf" or not x.size or (result is not None and x.shape != result.shape):
             continue
         limits, (low, high) = np.iinfo(dtype), extremes(np, x)
         whole = np.trunc(x) if x.dtype.kind == "f" else x
-        if limits.min - 1 < low and high < limits.max + 1 and (whole is x or every(whole == x)):
+        if limits.min - 1 < low and high < limits.max + 1 and (whole is x or is_every(whole == x)):
             continue
         with np.errstate(all="ignore"):
-            own = x.astype(dtype) if own is None else own
+            result = x.astype(dtype) if result is None else result
             finite = np.isfinite(x)
-            wrapped = finite & (whole.astype(float) != own.astype(float))
+            wrapped = finite & (whole.astype(float) != result.astype(float))
             lost = finite & (whole != x) & ~wrapped
         if wrapped.any():
-            yield WRAPPED, partial(describe_loss, np, WRAPPED, wrapped, whole, own)
+            yield WRAPPED, partial(describe_loss, np, WRAPPED, wrapped, whole, result)
         if lost.any():
-            yield LOST_FRACTION, partial(describe_loss, np, LOST_FRACTION, lost, x, own)
+            yield LOST_FRACTION, partial(describe_loss, np, LOST_FRACTION, lost, x, result)
 
 
-def fits(np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any], own: Any) -> bool:
+def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any], result: Any) -> bool:
     """Return True if it is easily seen that no integer wraps.
 
     Few numbers are computed in float64. Of many, the extreme values are found.
     """
     if name == "add=" or name == "subtract=":  # the old values fit: they were there
-        arrays, name = [own, *arrays], "subtract" if name == "add=" else "add"
-        own = own if own.size >= LARGE else getattr(np, name)(*arrays)
-    if own.size < LARGE and np.size(arrays[0]) < LARGE:
-        wide = computed_wide(np, name, arrays, named) if name in EXACT else None
-        return wide is not None and wide.shape == own.shape and every(np.equal(wide, own))
+        arrays, name = [result, *arrays], "subtract" if name == "add=" else "add"
+        result = result if result.size >= LARGE else getattr(np, name)(*arrays)
+    if result.size < LARGE and np.size(arrays[0]) < LARGE:
+        wide = compute_wide(np, name, arrays, keywords) if name in EXACT else None
+        return wide is not None and wide.shape == result.shape and is_every(np.equal(wide, result))
     if not all(map(np.size, arrays)):
         return False
-    limits, ranges = np.iinfo(own.dtype), [extremes(np, x) for x in arrays]
+    limits, ranges = np.iinfo(result.dtype), [extremes(np, x) for x in arrays]
     reached: tuple[Any, ...]
     match name, ranges:
         case "add", ((a, b), (c, d)):
@@ -172,36 +174,36 @@ def fits(np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any], ow
     return bool(limits.min <= min(reached) and max(reached) <= limits.max)
 
 
-def _against_wide(
-    np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any], own: Any
+def _compare_with_wide(
+    np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any], result: Any
 ) -> Iterator[Found]:
     """Yield what the operation lost beside the same one in float64."""
     with np.errstate(all="ignore"):
         if name in ("add=", "subtract="):
             back = np.subtract if name == "add=" else np.add  # integers wrap exactly: these were there
-            arrays = [back(own, np.asarray(arrays[0]).astype(own.dtype)), *arrays]
-        wide = computed_wide(np, NAMES.get(name, name), arrays, named)
-        if wide is None or wide.shape != own.shape:
+            arrays = [back(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
+        wide = compute_wide(np, NAMES.get(name, name), arrays, keywords)
+        if wide is None or wide.shape != result.shape:
             return
-        apart = abs(wide - own)
-        if own.dtype.kind == "f":
-            rule, bad = LOST_DIGITS, apart > abs(wide) * units(own.dtype)
+        apart = abs(wide - result)
+        if result.dtype.kind == "f":
+            rule, bad = LOST_DIGITS, apart > abs(wide) * units(result.dtype)
         else:
-            rule, bad = WRAPPED, apart >= 2.0 ** (8 * own.dtype.itemsize - 1)
-        if some(bad) and some(bad := bad & np.isfinite(own)):
-            yield rule, partial(describe_loss, np, rule, bad, wide, own)
+            rule, bad = WRAPPED, apart >= 2.0 ** (8 * result.dtype.itemsize - 1)
+        if is_any(bad) and is_any(bad := bad & np.isfinite(result)):
+            yield rule, partial(describe_loss, np, rule, bad, wide, result)
 
 
-def computed_wide(np: Any, name: str, arrays: Sequence[Any], named: Mapping[str, Any]) -> Any:
+def compute_wide(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Compute an operation in float64; return None if NumPy's function does not take its arguments."""
     with suppress(TypeError, ValueError):
         if name in ("sum", "mean"):  # the functions of these names take longer
-            whole = named if len(arrays) > 1 else {"axis": None, **named}
+            whole = keywords if len(arrays) > 1 else {"axis": None, **keywords}
             total = np.add.reduce(*arrays, dtype=float, **whole)
             return total if name == "sum" else total * (np.size(total) / np.size(arrays[0]))
         function = getattr(np, name)
         if name not in PRODUCTS:
-            return function(*arrays, dtype=float, **named)
+            return function(*arrays, dtype=float, **keywords)
         if np.size(arrays[0]) < LARGE or any(np.ndim(x) != 1 for x in arrays):
             return function(*(np.asarray(x).astype(float) for x in arrays))
         blocks = [slice(i, i + BLOCK) for i in range(0, arrays[0].size, BLOCK)]
@@ -215,9 +217,9 @@ def units(dtype: Any) -> float:
     return float(sys.modules["numpy"].finfo(dtype).eps) * KEPT
 
 
-def describe_loss(np: Any, rule: str, bad: Any, expected: Any, own: Any, when: str = "") -> ValueLoss:
+def describe_loss(np: Any, rule: str, lost: Any, expected: Any, result: Any, when: str = "") -> ValueLoss:
     """Describe a loss by the first number that has it."""
-    at = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(bad)))
-    before, after = (np.atleast_1d(x)[at].item() for x in (expected, own))
-    what = f"{DEEDS[rule]}{when}, such as {before:.9g}, which is {after:.9g} in {own.dtype}"
-    return ValueLoss(rule, int(bad.sum()), own.size, what)
+    at = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(lost)))
+    before, after = (np.atleast_1d(x)[at].item() for x in (expected, result))
+    what = f"{DEEDS[rule]}{when}, such as {before:.9g}, which is {after:.9g} in {result.dtype}"
+    return ValueLoss(rule, int(lost.sum()), result.size, what)

@@ -9,25 +9,25 @@ from itertools import repeat
 from typing import Any, NamedTuple
 from weakref import ref
 
-from typelattice.tracing.libraries.value_checks import BLOCK, LARGE, Found, describe_loss, every, units
+from typelattice.tracing.libraries.value_checks import BLOCK, LARGE, Found, describe_loss, is_every, units
 from typelattice.tracing.run_data.run import LOST_DIGITS
 
 SUMMING = ("add", "subtract")  # operations in which a loss builds up step by step
-MOST_SHADOWS = 4_096
-MOST_BYTES = 1 << 28  # of all shadows
+MAX_SHADOWS = 4_096
+MAX_SHADOW_BYTES = 1 << 28  # of all shadows
 
 
 class Shadow(NamedTuple):
     """The values in float64 of an array, and its own values at that time.
 
-    Both are None after the first sum: its rounding alone loses no digits. `lost` is True if a loss of digits
-    was reported of the array, or of one that it was computed from.
+    Both are None after the first sum: its rounding alone loses no digits. `has_lost` is True if a loss of
+    digits was reported of the array, or of one that it was computed from.
     """
 
     array: Callable[[], Any]
-    own: Any
-    wide: Any
-    lost: bool
+    narrow_value: Any
+    wide_value: Any
+    has_lost: bool
 
 
 class Shadows:
@@ -38,42 +38,47 @@ class Shadows:
     """
 
     def __init__(self) -> None:
-        self.kept: dict[int, Shadow] = {}
+        self.shadows: dict[int, Shadow] = {}
         self.bytes = 0
         self.spare: dict[Any, Any] = {}  # the memory of a large shadow that is gone, by its shape
 
-    def losses(
-        self, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
+    def find_losses(
+        self, name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any
     ) -> Iterator[Found]:
         """Carry shadows through an operation; yield the digits that a sum of several steps has lost."""
         plain = name.removesuffix("=")
-        if plain not in SUMMING or named:
+        if plain not in SUMMING or keywords:
             return
         dtype = result.dtype
         if dtype.kind == "f" and dtype.itemsize < 8 and result.size:
             if plain == name and (len(operands) != 2 or any(x is result for x in operands)):
                 self.drop(id(result))  # it is an output, whose old values are gone
             else:
-                yield from self.carried(plain, plain != name, operands, result)
+                yield from self.find_carried_losses(plain, plain != name, operands, result)
 
-    def carried(self, plain: str, in_place: bool, operands: Sequence[Any], result: Any) -> Iterator[Found]:
+    def find_carried_losses(
+        self, operation: str, in_place: bool, operands: Sequence[Any], result: Any
+    ) -> Iterator[Found]:
         """Carry shadows through a sum, or through one in place; yield the digits that are lost."""
         np: Any = sys.modules["numpy"]
         dtype, is_array = result.dtype, isinstance(result, np.ndarray)
-        before = self.of(result, written=True) if in_place else None
-        found = [*([before] if before else ()), *map(self.of, operands)]
+        before = self.find_shadow(result, is_written=True) if in_place else None
+        found = [*([before] if before else ()), *map(self.find_shadow, operands)]
         if not (before if in_place else any(found)):
             self.keep(np, result, None, None, False)
             return
         operands = [result, *operands] if in_place else operands
-        given = [s.wide if s and s.wide is not None else x for s, x in zip(found, operands, strict=True)]
+        given = [
+            s.wide_value if s and s.wide_value is not None else x
+            for s, x in zip(found, operands, strict=True)
+        ]
         with np.errstate(all="ignore"):
-            function = getattr(np, plain)
-            if before and not self.was(before, function, operands[1], result):
+            function = getattr(np, operation)
+            if before and not self.has_computed(before, function, operands[1], result):
                 self.keep(np, result, result.copy(), result.astype(float), False)
                 return
             wide, apart = self.carry(np, function, given, result)
-            lost, allowed = any(s.lost for s in found if s), units(dtype)
+            lost, allowed = any(s.has_lost for s in found if s), units(dtype)
             if not lost and apart > allowed * abs(wide.flat[0]):  # else the rest is spared
                 bad = abs(wide - result) > allowed * max(_largest(np.asarray(x)) for x in given)
                 lost = bool(bad.any())
@@ -81,36 +86,36 @@ class Shadows:
                 if lost:
                     yield LOST_DIGITS, partial(describe_loss, np, LOST_DIGITS, *seen)
         if before:
-            self.replace(id(result), before._replace(wide=wide, lost=lost))
+            self.replace(id(result), before._replace(wide_value=wide, has_lost=lost))
         else:
             self.keep(np, result, result.copy() if is_array else None, wide, lost)
 
-    def of(self, x: Any, written: bool = False) -> Shadow | None:
+    def find_shadow(self, x: Any, is_written: bool = False) -> Shadow | None:
         """Return the shadow of an array; None if it has none, or has other values by now.
 
-        If the operation has `written` into the array, return the one from before.
+        If `is_written`, the operation has written into the array: return the one from before.
         """
-        found = self.kept.get(id(x))
+        found = self.shadows.get(id(x))
         if found is None or found.array() is not x:
             return None
-        return found if written or found.own is None or same(found.own, x) else None
+        return found if is_written or found.narrow_value is None or same(found.narrow_value, x) else None
 
-    def was(self, before: Shadow, function: Any, operand: Any, result: Any) -> bool:
+    def has_computed(self, before: Shadow, function: Any, operand: Any, result: Any) -> bool:
         """Return True if the values before an operation in place gave its result; compute them anew."""
-        if before.own is None:
+        if before.narrow_value is None:
             return False
-        function(before.own, operand, out=before.own, casting="same_kind")
-        return same(before.own, result)
+        function(before.narrow_value, operand, out=before.narrow_value, casting="same_kind")
+        return same(before.narrow_value, result)
 
-    def carry(self, np: Any, function: Any, given: Sequence[Any], result: Any) -> tuple[Any, float]:
+    def carry(self, np: Any, function: Any, operands: Sequence[Any], result: Any) -> tuple[Any, float]:
         """Compute a sum in float64; return it, and a bound of the differences from the result."""
         if result.size <= BLOCK:
-            wide = function(*given, dtype=float)
+            wide = function(*operands, dtype=float)
             apart = (wide - result).ravel()
             return wide, apart.dot(apart) ** 0.5  # faster than the largest one, and at least as large
         wide = self.spare.pop(result.shape, None)  # new memory is slow
         wide = np.empty(result.shape) if wide is None else wide
-        arrays, largest = [*given, result, wide], 0.0
+        arrays, largest = [*operands, result, wide], 0.0
         access = [["readonly"] for _ in arrays[1:]] + [["writeonly"]]
         types, flags = [float for _ in arrays], ["external_loop", "buffered"]
         with np.nditer(arrays, flags, access, types, casting="same_kind", buffersize=BLOCK) as blocks:
@@ -119,41 +124,41 @@ class Shadows:
                 largest = max(largest, _largest(out - own))
         return wide, largest
 
-    def keep(self, np: Any, result: Any, own: Any, wide: Any, lost: bool) -> None:
+    def keep(self, np: Any, result: Any, narrow_value: Any, wide_value: Any, has_lost: bool) -> None:
         """Keep the shadow of a result, and forget the oldest ones if there are too many."""
         key = id(result)
-        if key in self.kept:
+        if key in self.shadows:
             self.drop(key)
         is_array = isinstance(result, np.ndarray)  # a scalar takes no weak reference
         if not is_array:
             array = repeat(result).__next__
         else:
-            array = ref(result) if wide is None else ref(result, lambda _: self.drop(key))
-        self.kept[key] = Shadow(array, own, wide, lost)
-        self.bytes += 0 if wide is None else 2 * wide.nbytes
-        if len(self.kept) > MOST_SHADOWS or self.bytes > MOST_BYTES:
-            for oldest in [*self.kept][: 1 + len(self.kept) // 2]:
+            array = ref(result) if wide_value is None else ref(result, lambda _: self.drop(key))
+        self.shadows[key] = Shadow(array, narrow_value, wide_value, has_lost)
+        self.bytes += 0 if wide_value is None else 2 * wide_value.nbytes
+        if len(self.shadows) > MAX_SHADOWS or self.bytes > MAX_SHADOW_BYTES:
+            for oldest in [*self.shadows][: 1 + len(self.shadows) // 2]:
                 self.drop(oldest)
 
-    def replace(self, key: int, found: Shadow) -> None:
+    def replace(self, key: int, shadow: Shadow) -> None:
         """Replace a shadow by a later one of the same array."""
-        old = self.kept[key].wide
-        self.kept[key] = found
+        old = self.shadows[key].wide_value
+        self.shadows[key] = shadow
         if old.size > BLOCK:
             self.spare = {old.shape: old}
 
     def drop(self, key: int) -> None:
         """Forget a shadow."""
-        found = self.kept.pop(key, None)
-        if found is not None and found.wide is not None:
-            self.bytes -= 2 * found.wide.nbytes
-            if found.wide.size > BLOCK:
-                self.spare = {found.wide.shape: found.wide}
+        found = self.shadows.pop(key, None)
+        if found is not None and found.wide_value is not None:
+            self.bytes -= 2 * found.wide_value.nbytes
+            if found.wide_value.size > BLOCK:
+                self.spare = {found.wide_value.shape: found.wide_value}
 
 
 def same(a: Any, b: Any) -> bool:
     """Return True if two arrays of a shape have equal values."""
-    return a.tobytes() == b.tobytes() if a.size < LARGE else every(a == b)
+    return a.tobytes() == b.tobytes() if a.size < LARGE else is_every(a == b)
 
 
 def _largest(x: Any) -> float:

@@ -15,17 +15,18 @@ MAX_REMEMBERED_OPERANDS = 4_096  # operands that are remembered
 class ArrayReader:
     """A reader of arrays as operands.
 
-    `libraries` has the libraries whose arrays were read, `unread` the names of dtypes that are not ours.
+    `libraries` has the libraries whose arrays were read, `unknown_dtypes` the names of dtypes that are not
+    ours.
     """
 
     def __init__(self) -> None:
         self.libraries: dict[str, None] = {}
-        self.unread: set[str] = set()
+        self.unknown_dtypes: set[str] = set()
         self._known: dict[tuple[str, Hashable], Operand | None] = {}
 
     def read(self, x: Any, kind: ArrayKind) -> Operand | None:
         """Return the operand of an array, without its value; None if the array holds no numbers."""
-        key = kind.library, kind.mark(x)
+        key = kind.library, kind.cache_key(x)
         if key in self._known:
             return self._known[key]
         try:
@@ -33,7 +34,7 @@ class ArrayReader:
         except Exception:  # arrays of objects, texts or dates; an object that cannot be read
             found = None
         if found is None:
-            self.unread.add(_dtype_name(kind.dtype(x)))
+            self.unknown_dtypes.add(_dtype_name(kind.dtype(x)))
         else:
             self.libraries.setdefault(kind.library)
             found = replace(found, value=None)

@@ -16,10 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
-OURS = Path(__file__).parents[2]
-WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")  # options of Python that take the next word
+PACKAGE_FOLDER = Path(__file__).parents[2]
+OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")  # options of Python that take the next word
 FLAGS = frozenset("bBdEIOPqsSuv")  # options that may stand together, as in `-uB`
-STARTED = """
+START_CODE = """
 import os, sys
 if sys.path[:1] == ['']: del sys.path[0]
 try:
@@ -38,7 +38,7 @@ run_child(given, {kind!r}, {target!r}, {argv!r}, {words!r})
 """
 
 
-class Owner(Protocol):
+class SettingsSaver(Protocol):
     """The part of a trace that follows child processes: it saves the settings of a new one in a file."""
 
     def save_settings(self) -> str:
@@ -73,9 +73,9 @@ def read_command(words: Sequence[str]) -> PythonCommand | None:
             if i + 1 == len(words):
                 return None
             return PythonCommand(tuple(words[1:i]), word, words[i + 1], tuple(words[i + 2 :]))
-        if word in WITH_VALUE:
+        if word in OPTIONS_WITH_VALUE:
             i += 2
-        elif word[:2] in WITH_VALUE or (word[:1] == "-" and word[1:] and {*word[1:]} <= FLAGS):
+        elif word[:2] in OPTIONS_WITH_VALUE or (word[:1] == "-" and word[1:] and {*word[1:]} <= FLAGS):
             i += 1
         elif word[:1] == "-":  # its code comes from standard input, or it only prints something
             return None
@@ -93,7 +93,7 @@ def _is_this_python(word: str) -> bool:
         return False
 
 
-def followed_command(args: object, owner: Owner) -> list[str] | None:
+def followed_command(args: object, owner: SettingsSaver) -> list[str] | None:
     """Return the command that runs the same under the tracer; None for one that is not followed."""
     if not isinstance(args, (list, tuple)):
         return None
@@ -104,14 +104,15 @@ def followed_command(args: object, owner: Owner) -> list[str] | None:
     command = read_command(words)
     if command is None:
         return None
-    code = STARTED.format(
-        init=str(OURS / "__init__.py"), folder=str(OURS), settings=owner.save_settings(), kind=command.kind,
-        target=command.target, argv=[*command.argv], words=words,
+    code = START_CODE.format(
+        init=str(PACKAGE_FOLDER / "__init__.py"), folder=str(PACKAGE_FOLDER),
+        settings=owner.save_settings(), kind=command.kind, target=command.target,
+        argv=[*command.argv], words=words,
     )  # fmt: skip
     return [words[0], *command.options, "-c", code]
 
 
-def patch_popen(module: ModuleType, active: Sequence[Owner]) -> None:
+def patch_popen(module: ModuleType, active: Sequence[SettingsSaver]) -> None:
     """Let `subprocess.Popen` start followed processes, as long as something is active."""
     popen: Any = getattr(module, "Popen", None)
     inner: Any = getattr(popen, "__init__", None)

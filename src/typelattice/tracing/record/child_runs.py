@@ -21,9 +21,9 @@ from tempfile import gettempdir
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from typelattice.tracing.record.child_commands import OURS, patch_popen
+from typelattice.tracing.record.child_commands import PACKAGE_FOLDER, patch_popen
 from typelattice.tracing.record.signal_until_handled import RepeatedSignal
-from typelattice.tracing.run_data.merged_runs import merged, without_unused
+from typelattice.tracing.run_data.merged_runs import merge_runs, without_unused
 from typelattice.tracing.run_data.run import Run
 
 if TYPE_CHECKING:
@@ -32,8 +32,10 @@ if TYPE_CHECKING:
 SPAWNERS = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn")
 """Modules whose `get_preparation_data` gives what is sent to a new process."""
 POPEN = "subprocess"
-LAST = -1_000  # the priority of what multiprocessing calls at the end of a process: after the program's own
-STARTED = """
+LAST_PRIORITY = (
+    -1_000
+)  # the priority of what multiprocessing calls at the end of a process: after the program's own
+START_CODE = """
 try:
     import importlib.util, sys
     if 'typelattice' not in sys.modules:
@@ -49,7 +51,7 @@ except Exception:
 """
 
 
-class Started:
+class TracingStarter:
     """An object whose reading in a new process starts its tracing there, and that is read as None.
 
     Python alone reads it: a process that cannot import typelattice goes on untraced. The search path of the
@@ -60,7 +62,9 @@ class Started:
         self.settings = settings
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
-        code = STARTED.format(init=str(OURS / "__init__.py"), folder=str(OURS), settings=self.settings)
+        code = START_CODE.format(
+            init=str(PACKAGE_FOLDER / "__init__.py"), folder=str(PACKAGE_FOLDER), settings=self.settings
+        )
         return exec, (code,)
 
 
@@ -73,8 +77,8 @@ class ChildSettings:
 
     packages: tuple[str, ...] = ()
     cache: Path | None = None
-    patched: Mapping[str, bytes] = field(default_factory=dict)
-    values: bool = False
+    replaced_contents: Mapping[str, bytes] = field(default_factory=dict)
+    checks_values: bool = False
     folder: str = ""
     script: str = ""
 
@@ -92,15 +96,17 @@ class ChildRuns:
         settings: ChildSettings,
         find_witness: Callable[[str, int], object] = lambda file, number: None,
     ) -> None:
-        self.recorder, self.given, self.find_witness = recorder, settings, find_witness
+        self.recorder, self.child_settings, self.find_witness = recorder, settings, find_witness
         made = os.path.join(gettempdir(), f"typelattice-runs-{os.urandom(16).hex()}")
         self.folder = Path(settings.folder or made)
         self.owner = 0 if settings.folder else os.getpid()
         self.runs: list[Run] = []
-        self.written = self.writing = False
-        self.ended_by = 0
+        self.is_written = self.is_writing = False
+        self.end_signal = 0
         """The signal that is to end this process, once its run is written."""
-        self.repeated = RepeatedSignal(signal.SIGTERM, lambda: not self.ended_by and self.is_handled())
+        self.repeated_signal = RepeatedSignal(
+            signal.SIGTERM, lambda: not self.end_signal and self.is_handled()
+        )
 
     def start(self) -> None:
         """Follow the processes that are started from now on."""
@@ -124,18 +130,20 @@ class ChildRuns:
     def __enter__(self) -> None:
         self.start()
 
-    def __exit__(self, *given: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.stop()
 
-    def settings(self, script: str) -> bytes:
+    def pickle_settings(self, script: str) -> bytes:
         """Return the settings of a child process, which runs a script of its parent again."""
         followed = script if script in self.recorder.sources else ""
-        cache = self.given.cache and self.given.cache.absolute()
-        return pickle.dumps(replace(self.given, folder=str(self.folder), script=followed, cache=cache))
+        cache = self.child_settings.cache and self.child_settings.cache.absolute()
+        return pickle.dumps(
+            replace(self.child_settings, folder=str(self.folder), script=followed, cache=cache)
+        )
 
     def with_children(self, run: Run) -> Run:
         """Merge the runs of child processes into that of their parent."""
-        return merged([run, *self.runs])
+        return merge_runs([run, *self.runs])
 
     def make_folder(self) -> None:
         """Make the folder, before the first process starts."""
@@ -147,7 +155,7 @@ class ChildRuns:
         """Save the settings of a process that runs another command, for it to read; return the path."""
         self.make_folder()
         path = self.folder / f"{os.urandom(8).hex()}.settings"
-        path.write_bytes(self.settings(""))
+        path.write_bytes(self.pickle_settings(""))
         return str(path)
 
     def patch(self, module: ModuleType) -> None:
@@ -168,7 +176,7 @@ class ChildRuns:
             if ACTIVE:
                 own = ACTIVE[-1]
                 own.make_folder()
-                data["typelattice"] = Started(own.settings(data.get("init_main_from_path", "")))
+                data["typelattice"] = TracingStarter(own.pickle_settings(data.get("init_main_from_path", "")))
             return data
 
         get_preparation_data.of_typelattice = True  # type: ignore[attr-defined]
@@ -180,15 +188,15 @@ class ChildRuns:
         """Begin the run of a child process, which has seen nothing yet."""
         recorder = self.recorder
         recorder.lock, recorder.links.lock = threading.RLock(), threading.Lock()
-        for note in recorder.notes:
-            for each in (note, note.alike):
+        for tally in recorder.tallies:
+            for each in (tally, tally.merged_tally):
                 if each is not None:
                     each.count = each.bytes = 0
-        recorder.children.forget()
-        recorder.weak_arguments.found.clear()
-        if recorder.values is not None:
-            recorder.values.found.clear()
-        self.runs, self.written = [], False
+        recorder.child_process_counter.restart_count()
+        recorder.weak_arguments.changes.clear()
+        if recorder.value_checks is not None:
+            recorder.value_checks.losses.clear()
+        self.runs, self.is_written = [], False
         self.end_with_multiprocessing()
 
     def end_with_multiprocessing(self) -> None:
@@ -201,7 +209,7 @@ class ChildRuns:
     def register(self) -> None:
         """Ask multiprocessing to call us last."""
         util: Any = sys.modules["multiprocessing.util"]
-        util.Finalize(None, self.write, exitpriority=LAST)
+        util.Finalize(None, self.write, exitpriority=LAST_PRIORITY)
         self.end_by_signal()
 
     def end_by_signal(self) -> None:
@@ -209,33 +217,33 @@ class ChildRuns:
         if threading.current_thread() is not threading.main_thread():
             return
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, self.terminated)
+            signal.signal(signal.SIGTERM, self.on_sigterm)
         if self.is_handled():
-            self.repeated.start()
+            self.repeated_signal.start()
 
     def is_handled(self) -> bool:
-        """Return True if `terminated` handles SIGTERM, rather than a function of the program."""
-        return signal.getsignal(signal.SIGTERM) == self.terminated
+        """Return True if `on_sigterm` handles SIGTERM, rather than a function of the program."""
+        return signal.getsignal(signal.SIGTERM) == self.on_sigterm
 
-    def terminated(self, number: int, frame: FrameType | None) -> None:
+    def on_sigterm(self, number: int, frame: FrameType | None) -> None:
         """Write the run, then end as by the signal. If it is being written, that ends first."""
-        self.ended_by = number
+        self.end_signal = number
         self.write()
-        if not self.writing:
+        if not self.is_writing:
             _end(number)
 
     def write(self) -> None:
         """Write the run of this process, whole or not at all; the program goes on if that fails."""
-        if self.written:
+        if self.is_written:
             return
-        self.written = self.writing = True
+        self.is_written = self.is_writing = True
         with suppress(Exception):
             spare = self.folder / f"{os.getpid()}.part"
-            spare.write_bytes(pickle.dumps(without_unused(self.recorder.run())))
+            spare.write_bytes(pickle.dumps(without_unused(self.recorder.build_run())))
             spare.replace(self.folder / f"{os.getpid()}-{os.urandom(4).hex()}.run")
-        self.writing = False
-        if self.ended_by:
-            _end(self.ended_by)
+        self.is_writing = False
+        if self.end_signal:
+            _end(self.end_signal)
 
 
 def _end(number: int) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from typelattice.tracing.record.child_runs import ChildSettings
-from typelattice.tracing.record.tracing import Tracing
+from typelattice.tracing.record.package_tracing import Tracing
 
 
 def follow(settings: bytes) -> None:
     """Follow this process as its parent was, until its end."""
     given: ChildSettings = pickle.loads(settings)
-    tracing = Tracing(given.packages, given.cache, given.patched, given.values, given.folder)
+    tracing = Tracing(given.packages, given.cache, given.replaced_contents, given.checks_values, given.folder)
     tracing.start()
     tracing.child_runs.end_with_multiprocessing()
     if given.script:
@@ -30,7 +30,7 @@ def _follow_script(tracing: Tracing, script: str) -> None:
         found = inner(*given)
         if given[-1] != script:
             return found
-        code = tracing.compiler.code("__main__", script, Path(script).read_bytes())
+        code = tracing.compiler.compile_module("__main__", script, Path(script).read_bytes())
         if code is None:
             return found
         return (code, *found[1:]) if isinstance(found, tuple) else code

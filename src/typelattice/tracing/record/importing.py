@@ -21,61 +21,61 @@ from zlib import crc32
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.gc_pause import pause_gc
 from typelattice.tracing.record.child_runs import POPEN, SPAWNERS, ChildRuns
+from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.recorder import Recorder
-from typelattice.tracing.record.uncompiled import Switches
 from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
 from typelattice.tracing.run_data.source_text import Source
 
-VERSION = b"11"  # of the rewriting: a cache of another version is not read
+VERSION = b"12"  # of the rewriting: a cache of another version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
 """Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
 and the functions that were left alone."""
 
 
-class Compiler:
+class ModuleCompiler:
     """A compiler of rewritten source for a recorder.
 
-    `cache` is a folder for compiled code, or None. `patched` has the contents of files that are compiled in
-    place of what the files hold.
+    `cache` is a folder for compiled code, or None. `replaced_contents` has the contents of files that are
+    compiled in place of what the files hold.
     """
 
     def __init__(
-        self, recorder: Recorder, cache: Path | None = None, patched: Mapping[str, bytes] = {}
+        self, recorder: Recorder, cache: Path | None = None, replaced_contents: Mapping[str, bytes] = {}
     ) -> None:
-        self.recorder, self.cache, self.patched = recorder, cache, patched
+        self.recorder, self.cache, self.replaced_contents = recorder, cache, replaced_contents
         self.witnesses: dict[str, Mapping[int, LazyWitness]] = {}
 
-    def code(self, name: str, path: str, data: bytes) -> CodeType | None:
+    def compile_module(self, name: str, path: str, data: bytes) -> CodeType | None:
         """Return the rewritten code of a module. If it must run unchanged, record why and return None."""
-        data = self.patched.get(path, data)
+        data = self.replaced_contents.get(path, data)
         with pause_gc():
             try:
                 check_release()
                 code, numbers, rows, alone = self.compile_source(path, data)
             except (SyntaxError, ValueError, RecursionError, MemoryError, TypelatticeError) as e:
-                self.recorder.left_alone[name] = _why(e)
+                self.recorder.not_followed[name] = _why_not_compiled(e)
                 return None
             for function, why in alone:
-                self.recorder.left_alone[f"{name}.{function}"] = why
+                self.recorder.not_followed[f"{name}.{function}"] = why
             self.recorder.sources[path] = Source(lambda: decode_source(data))
             module = Module(self.recorder, path, rows)
             witnesses = self.witnesses[path] = {i: LazyWitness(module, i) for i in numbers}
             return with_witnesses(code, map(witnesses.__getitem__, numbers))
 
-    def witness(self, path: str, number: int) -> LazyWitness | None:
+    def find_witness(self, path: str, number: int) -> LazyWitness | None:
         """Return the witness of an operation in a file; None if the file cannot be followed."""
         if path not in self.witnesses:
             with suppress(OSError):
-                self.code(path, path, Path(path).read_bytes())
+                self.compile_module(path, path, Path(path).read_bytes())
         return self.witnesses.get(path, {}).get(number)
 
     def compile_source(self, path: str, data: bytes) -> Compiled:
         """Return rewritten code, from the cache if it is there."""
-        kept = self.cache and self.cache / f"{_digest(path, data)}.traced"
-        if kept:
+        cached_file = self.cache and self.cache / f"{_digest(path, data)}.traced"
+        if cached_file:
             with suppress(OSError, ValueError, EOFError, TypeError, IndexError):
-                stored = kept.read_bytes()
+                stored = cached_file.read_bytes()
                 if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
                     found: Compiled = marshal.loads(stored[4:])
                     return found
@@ -85,12 +85,12 @@ class Compiler:
         rewriter = Rewriter(tree, data.decode("latin-1"))
         numbers: list[int] = []
         code = with_copies(compile(rewriter.visit(tree), path, "exec", dont_inherit=True), numbers)
-        made = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.alone
-        if kept:
-            self._keep(kept, marshal.dumps(made))
-        return made
+        rewritten = code, numbers, [*map(marshal.dumps, rewriter.rows)], rewriter.alone
+        if cached_file:
+            self._save(cached_file, marshal.dumps(rewritten))
+        return rewritten
 
-    def _keep(self, path: Path, data: bytes) -> None:
+    def _save(self, path: Path, data: bytes) -> None:
         """Write compiled code completely, or not at all. A cache that cannot be written is not an error."""
         spare = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
@@ -109,7 +109,7 @@ def _digest(path: str, data: bytes) -> str:
     return found.hexdigest()
 
 
-def _why(e: Exception) -> str:
+def _why_not_compiled(e: Exception) -> str:
     if isinstance(e, RecursionError):
         return "its expressions are nested too deeply to rewrite"
     if isinstance(e, SyntaxError):
@@ -120,18 +120,18 @@ def _why(e: Exception) -> str:
 class FileLoader(SourceFileLoader):
     """A loader of a rewritten source file. It neither reads nor writes Python's own cache."""
 
-    compiler: Compiler
+    compiler: ModuleCompiler
 
     def get_code(self, fullname: str) -> CodeType | None:
         """Return the module's code."""
         path = self.get_filename(fullname)
-        return self.compiler.code(fullname, path, self.get_data(path)) or super().get_code(fullname)
+        return self.compiler.compile_module(fullname, path, self.get_data(path)) or super().get_code(fullname)
 
 
 class ZipLoader(zipimporter):
     """A loader of a rewritten module in an archive."""
 
-    compiler: Compiler
+    compiler: ModuleCompiler
 
     def get_code(self, fullname: str) -> CodeType:
         """Return the module's code."""
@@ -140,7 +140,7 @@ class ZipLoader(zipimporter):
             data = self.get_data(path.removesuffix("c"))
         except OSError:  # an archive of compiled modules
             return super().get_code(fullname)
-        return self.compiler.code(fullname, path, data) or super().get_code(fullname)
+        return self.compiler.compile_module(fullname, path, data) or super().get_code(fullname)
 
 
 class ChangingLoader(SourceFileLoader):
@@ -154,41 +154,45 @@ class ChangingLoader(SourceFileLoader):
         self.change(module)
 
 
-def _with_change(found: ModuleSpec | None, change: Callable[[ModuleType], object]) -> ModuleSpec | None:
+def _with_change(spec: ModuleSpec | None, change: Callable[[ModuleType], object]) -> ModuleSpec | None:
     """Return the spec of a module that its loader changes, if it has a source file."""
-    if found is not None and type(found.loader) is SourceFileLoader:
-        loader = ChangingLoader(found.loader.name, found.loader.path)
+    if spec is not None and type(spec.loader) is SourceFileLoader:
+        loader = ChangingLoader(spec.loader.name, spec.loader.path)
         loader.change = change
-        found.loader = loader
-    return found
+        spec.loader = loader
+    return spec
 
 
 class Finder(MetaPathFinder):
     """A finder of the modules of some packages. It asks Python's own finders, and adds a rewriting loader."""
 
-    def __init__(self, packages: Sequence[str], compiler: Compiler, children: ChildRuns) -> None:
-        self.packages, self.compiler, self.children = tuple(packages), compiler, children
-        self.unseen = set(packages)
+    def __init__(self, packages: Sequence[str], compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
+        self.packages, self.compiler, self.child_runs = tuple(packages), compiler, child_runs
+        self.packages_without_modules = set(packages)
         """The packages of which no module has been found yet."""
-        self.switches = Switches()
+        self.switches = CompilerSwitches()
 
     def covers(self, name: str) -> bool:
         """Return True if a module belongs to one of the packages."""
-        return any(_within(name, package) for package in self.packages)
+        return any(_is_within(name, package) for package in self.packages)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the module's spec; None for a module of another package."""
         if name in self.switches.names:
-            return _with_change(self._other(name, path, target), lambda module: self.switches.off())
+            return _with_change(
+                self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
+            )
         if name == POPEN or name in SPAWNERS:
-            return _with_change(self._other(name, path, target), self.children.patch)
+            return _with_change(self._find_other_spec(name, path, target), self.child_runs.patch)
         if not self.covers(name):
             return None
-        spec = self._other(name, path, target)
+        spec = self._find_other_spec(name, path, target)
         if spec is not None:
-            self.unseen = {package for package in self.unseen if not _within(name, package)}
+            self.packages_without_modules = {
+                package for package in self.packages_without_modules if not _is_within(name, package)
+            }
         loader = spec.loader if spec else None
         if spec is None or loader is None:
             return spec
@@ -202,12 +206,14 @@ class Finder(MetaPathFinder):
             zip_loader: Any = ZipLoader(within.rstrip(os.sep))
             zip_loader.compiler = self.compiler
             spec.loader = zip_loader
-        elif type(loader).__name__ not in BINARY:
+        elif type(loader).__name__ not in LOADERS_WITHOUT_SOURCE:
             which = f"{type(loader).__module__}.{type(loader).__qualname__}"
-            recorder.left_alone[name] = f"{which} loads it its own way"
+            recorder.not_followed[name] = f"{which} loads it its own way"
         return spec
 
-    def _other(self, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
+    def _find_other_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None
+    ) -> ModuleSpec | None:
         """Return the spec that the other finders give; None if they find no module."""
         for finder in sys.meta_path:
             if finder is self or isinstance(finder, Finder):
@@ -219,8 +225,14 @@ class Finder(MetaPathFinder):
         return None
 
 
-def _within(name: str, package: str) -> bool:
+def _is_within(name: str, package: str) -> bool:
     return name == package or name.startswith(f"{package}.")
 
 
-BINARY = ("ExtensionFileLoader", "BuiltinImporter", "NamespaceLoader", "_NamespaceLoader", "FrozenImporter")
+LOADERS_WITHOUT_SOURCE = (
+    "ExtensionFileLoader",
+    "BuiltinImporter",
+    "NamespaceLoader",
+    "_NamespaceLoader",
+    "FrozenImporter",
+)

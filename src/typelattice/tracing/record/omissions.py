@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from typelattice.tracing.run_data.array_links import MOST_AT_ONE, MOST_LINKS, Note
+from typelattice.tracing.run_data.array_links import MAX_LINKS, MAX_STEPS_PER_OPERATION, StepTally
 
 SUMMARISED = (
     "{:,} results, such as those of loops, are counted with an earlier run of the same line on the same "
     "dtypes: of each operation {} are told apart by where their operands come from"
 )
 UNREAD = "what is done with arrays of {} is no step: that is no dtype of ours"
-LET_GO = "{:,} arrays were let go: {:,} are remembered at a time"
+FORGOTTEN = "{:,} arrays were let go: {:,} are remembered at a time"
 
 
-def omissions(notes: Sequence[Note], unread: Collection[str], let_go: int) -> Iterator[str]:
-    """Yield the sentences for a run's notes, its unreadable dtypes and its number of forgotten arrays."""
-    if summarised := sum(note.alike.count for note in notes if note.alike):
-        yield SUMMARISED.format(summarised, MOST_AT_ONE)
-    if unread:
-        yield UNREAD.format(" and of ".join(sorted(unread)))
-    if let_go:
-        yield LET_GO.format(let_go, MOST_LINKS)
+def omissions(tallies: Sequence[StepTally], unknown_dtypes: Collection[str], forgotten: int) -> Iterator[str]:
+    """Yield the sentences for a run's tallies, its unreadable dtypes and its number of forgotten arrays."""
+    if summarised := sum(tally.merged_tally.count for tally in tallies if tally.merged_tally):
+        yield SUMMARISED.format(summarised, MAX_STEPS_PER_OPERATION)
+    if unknown_dtypes:
+        yield UNREAD.format(" and of ".join(sorted(unknown_dtypes)))
+    if forgotten:
+        yield FORGOTTEN.format(forgotten, MAX_LINKS)

@@ -23,7 +23,7 @@ from typelattice.tracing.compiled.compilers import (
 from typelattice.tracing.compiled.weakness_changes import WeakArguments
 from typelattice.tracing.libraries import has_rules, own_system
 from typelattice.tracing.record.array_reader import ArrayReader
-from typelattice.tracing.record.child_processes import Children
+from typelattice.tracing.record.child_process_count import ChildProcessCounter
 from typelattice.tracing.record.omissions import omissions
 from typelattice.tracing.record.unchanged_casts import UnchangedCasts
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
@@ -31,30 +31,30 @@ from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import (
     AnswersByClass,
     ArrayKind,
-    Kinds,
+    ArrayKinds,
     argument_sort,
+    holds_results,
     is_function,
-    is_many,
-    joining,
+    joining_operation,
 )
 from typelattice.tracing.run_data.array_links import (
-    MOST_AT_ONE,
+    MAX_STEPS_PER_OPERATION,
     Links,
-    Note,
     StepNumber,
-    steps_of,
-    without_steps,
+    StepTally,
+    list_steps_of_key,
+    replace_steps_by_cache_keys,
 )
-from typelattice.tracing.run_data.run import NotFollowed, Observation, Run, TakenArray
+from typelattice.tracing.run_data.run import CompiledCallArgument, NotFollowed, Observation, Run
 from typelattice.tracing.run_data.source_text import Source
-from typelattice.tracing.steps import build_step as making
+from typelattice.tracing.steps import build_step
 from typelattice.tracing.steps.arguments import UnknownCallError
-from typelattice.tracing.steps.calls import CallReader
-from typelattice.tracing.steps.library_casts import LibraryCastError, check
+from typelattice.tracing.steps.called_functions import CallReader
+from typelattice.tracing.steps.library_casts import LibraryCastError, check_casts_of_library
 
-MOST_RESULTS = 1000  # that are named
-MOST_KEYS = 256  # that identify the known steps of one place
-MOST_STEPS = 200_000  # with so many, a place gets no step that differs only in its operands' steps
+MAX_NAMED_RESULTS = 1000  # that are named
+MAX_KEYS_PER_OPERATION = 256  # that identify the known steps of one place
+MAX_DISTINCT_STEPS = 200_000  # with so many, a place gets no step that differs only in its operands' steps
 UNREADABLE = "our reading of it failed ({}); please report it"
 
 
@@ -62,277 +62,317 @@ class Recorder:
     """The steps so far. A witness calls it when it sees something for the first time."""
 
     def __init__(self, values: bool | ValueChecks = False) -> None:
-        self.values = ValueChecks() if values is True else values or None
+        self.value_checks = ValueChecks() if values is True else values or None
         self.witness_class: type[Witness] = ValueWitness if values else Witness
-        self.notes: list[Note] = []
-        self.builder = ProgramBuilder(self.observed)
-        self.kinds = Kinds()
+        self.tallies: list[StepTally] = []
+        self.builder = ProgramBuilder(self.observed_operand)
+        self.array_kinds = ArrayKinds()
         self.is_function = AnswersByClass(is_function)
-        self.is_many = AnswersByClass(is_many)
-        self.joining = AnswersByClass(joining)
-        self.arguments = AnswersByClass(argument_sort)
-        self.compiles = AnswersByClass(compiler_of_functions)
-        self.others: set[type] = set()  # classes whose objects are neither arrays nor several results
+        self.holds_results = AnswersByClass(holds_results)
+        self.joining_operation = AnswersByClass(joining_operation)
+        self.argument_sorts = AnswersByClass(argument_sort)
+        self.compiler_of = AnswersByClass(compiler_of_functions)
+        self.arrayless_classes: set[type] = (
+            set()
+        )  # classes whose objects are neither arrays nor several results
         self.compiled_calls = CompiledCalls(self)
         self.weak_arguments = WeakArguments(self)
         self.links = Links()
         self.sources: dict[str, Source] = {}
-        self.left_alone: dict[str, str] = {}
+        self.not_followed: dict[str, str] = {}
         self.failures: dict[Witness, str] = {}  # the exception of each witness that raised one
         self.lock = threading.RLock()
-        self.arrays = ArrayReader()
-        self.children = Children()
-        self.unchanged = UnchangedCasts()
-        self.following = True
-        self.read_from: dict[int, tuple[Witness, Any]] = {}
+        self.array_reader = ArrayReader()
+        self.child_process_counter = ChildProcessCounter()
+        self.unchanged_casts = UnchangedCasts()
+        self.is_following = True
+        self.elements_read: dict[int, tuple[Witness, Any]] = {}
         """Maps each thread to the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
         self.results: dict[str, int] = {}
-        self.taken: dict[tuple[int, Witness], None] = {}  # by calls that are no steps
+        self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}  # by calls that are no steps
 
-    def observed(self, step: int) -> Operand | None:
+    def observed_operand(self, step: int) -> Operand | None:
         """Return the operand of a step that was seen; None for one that is being added."""
-        return self.notes[step].operand if step < len(self.notes) else None
+        return self.tallies[step].operand if step < len(self.tallies) else None
 
     # -- what witnesses see for the first time
 
-    def operator(self, at: Witness, key: Any, result: Any) -> Note | None:
-        return self.add_step(at, key, result, making.operator(self.builder, at.written.name), key[:-1])
+    def step_of_operator(self, witness: Witness, key: Any, result: Any) -> StepTally | None:
+        return self.add_step(
+            witness, key, result, build_step.operator_maker(self.builder, witness.operation.name), key[:-1]
+        )
 
-    def in_place(self, at: Witness, key: Any, result: Any) -> Note | None:
+    def step_of_in_place(self, witness: Witness, key: Any, result: Any) -> StepTally | None:
         """Return the step of an operator such as `+=`. A scalar is replaced, not written into."""
         *parts, _, same = key
-        return self.add_step(at, key, result, making.in_place(self.builder, at.written.name, same), parts)
+        return self.add_step(
+            witness, key, result, build_step.in_place_maker(self.builder, witness.operation.name, same), parts
+        )
 
-    def item(self, at: Witness, key: Any, result: Any) -> Note | None:
+    def step_of_index(self, witness: Witness, key: Any, result: Any) -> StepTally | None:
         """Return the step of an index."""
         part, _, arrays = key
         indices = arrays if isinstance(arrays, tuple) else (arrays,)
         parts = (part, *(i for i in indices if type(i) is StepNumber))
         lists = next((i for i in indices if type(i) is str), "")
-        return self.add_step(at, key, result, making.item(self.builder, lists), parts)
+        return self.add_step(witness, key, result, build_step.index_maker(self.builder, lists), parts)
 
-    def attribute(self, at: Witness, key: Any, result: Any) -> Note | None:
+    def step_of_attribute(self, witness: Witness, key: Any, result: Any) -> StepTally | None:
         """Return the step of an attribute that computes an array."""
-        return self.add_step(at, key, result, making.attribute(self.builder, at.written.name), key[:1])
+        return self.add_step(
+            witness, key, result, build_step.attribute_maker(self.builder, witness.operation.name), key[:1]
+        )
 
-    def record_put(self, at: Witness, key: Any, a: Any) -> Note | None:
+    def step_of_assignment(self, witness: Witness, key: Any, a: Any) -> StepTally | None:
         """Return the step of an assignment to elements."""
-        return self.add_step(at, key, a, making.build_put(self.builder), key)
+        return self.add_step(witness, key, a, build_step.assignment_maker(self.builder), key)
 
-    def call(
-        self, at: Witness, key: Any, function: Any, given: tuple[Any, ...], number: int | None = None
-    ) -> Note | None:
+    def step_of_call(
+        self,
+        witness: Witness,
+        key: Any,
+        function: Any,
+        arguments_and_result: tuple[Any, ...],
+        number: int | None = None,
+    ) -> StepTally | None:
         """Return the step of a call. If the call gives several arrays, return the step of array `number`.
 
         Return None for a library function that was read as a graph: its steps are counted already.
         """
         loop = compiler_of_loop(function)
         if loop is not None:
-            self.weak_arguments.record(at, loop, function, given)
-        apart = compiler_by_module(function) if number is None else None
-        if apart is not None and self.compiled_calls.call(at, apart, function, given):
+            self.weak_arguments.record(witness, loop, function, arguments_and_result)
+        compiler = compiler_by_module(function) if number is None else None
+        if compiler is not None and self.compiled_calls.add_call(
+            witness, compiler, function, arguments_and_result
+        ):
             return None
 
         def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
-            result = given[-1]
-            step = self.reader(at).step(
-                excerpt, at.written, function, given, number or 0, self.result(result)
+            result = arguments_and_result[-1]
+            step = self.call_reader(witness).step(
+                excerpt,
+                witness.operation,
+                function,
+                arguments_and_result,
+                number or 0,
+                self.result_operand(result),
             )
             before = self.links.step_of(result)
-            step = self.unchanged.step(self.builder.steps, len(self.notes), step, before)
+            step = self.unchanged_casts.replace_repeated(self.builder.steps, len(self.tallies), step, before)
             if before is not None and step != Ref(int(before)):
                 is_method = getattr(function, "__self__", None) is result
-                file = at.module.file
-                self.unchanged.add(step, before, file, self.sources[file], at.written, is_method)
+                file = witness.module.file
+                self.unchanged_casts.add(step, before, file, self.sources[file], witness.operation, is_method)
             return step
 
-        return self.add_step(at, key, given[-1], build, steps_of(key))
+        return self.add_step(witness, key, arguments_and_result[-1], build, list_steps_of_key(key))
 
-    def join(self, at: Witness, key: Any, entries: Sequence[Any], result: Any) -> Note | None:
+    def step_of_joined_entries(
+        self, witness: Witness, key: Any, entries: Sequence[Any], result: Any
+    ) -> StepTally | None:
         """Return the step of `np.r_[...]`."""
         (_, name), *_ = key
 
         def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
-            return self.reader(at).join(excerpt, name, entries)
+            return self.call_reader(witness).step_of_joined_entries(excerpt, name, entries)
 
-        return self.add_step(at, key, result, build, steps_of(key))
+        return self.add_step(witness, key, result, build, list_steps_of_key(key))
 
-    def reader(self, at: Witness) -> CallReader:
+    def call_reader(self, witness: Witness) -> CallReader:
         """Return a reader of the call at a witness; it looks up the step that made each array."""
 
         def part(x: Any) -> int | None:
-            found = self.step_used(at, at.part(x, 0)) if self.kinds[type(x)] is not None else None
+            found = (
+                self.step_used(witness, witness.operand_key(x, 0))
+                if self.array_kinds[type(x)] is not None
+                else None
+            )
             return found if type(found) is StepNumber else None
 
         return CallReader(self.builder, part)
 
-    def step_used(self, at: Witness, part: Any) -> Any:
+    def step_used(self, witness: Witness, part: Any) -> Any:
         """Return the step that an operation uses, for a part of its key: the one before an unchanged cast."""
-        if not self.unchanged.found:
+        if not self.unchanged_casts.casts:
             return part
-        return self.unchanged.step_used(part, at.module.file, self.sources[at.module.file], at.written)
+        return self.unchanged_casts.step_used(
+            part, witness.module.file, self.sources[witness.module.file], witness.operation
+        )
 
-    def result(self, x: Any) -> Operand:
+    def result_operand(self, x: Any) -> Operand:
         """Return the operand of a result. Raise UnknownCallError if it is not an array."""
-        kind = self.kinds[type(x)]
-        found = self.arrays.read(x, kind) if kind else None
+        kind = self.array_kinds[type(x)]
+        found = self.array_reader.read(x, kind) if kind else None
         if found is None:
             raise UnknownCallError("it gives no array")
         return found
 
     def add_step(
-        self, at: Witness, key: Any, result: Any, make: making.Make, parts: Sequence[Any]
-    ) -> Note | None:
-        """Return the note for an operation at a witness: a new one, or the note of an equivalent step."""
-        if len(at.known) >= MOST_AT_ONE or len(self.notes) >= MOST_STEPS:
-            exact, key = key, without_steps(key, self.notes)
-            found: Note | None = at.known.get(key)
+        self, witness: Witness, key: Any, result: Any, make: build_step.StepMaker, parts: Sequence[Any]
+    ) -> StepTally | None:
+        """Return the tally for an operation at a witness: a new one, or that of an equivalent step."""
+        if len(witness.tallies) >= MAX_STEPS_PER_OPERATION or len(self.tallies) >= MAX_DISTINCT_STEPS:
+            exact, key = key, replace_steps_by_cache_keys(key, self.tallies)
+            found: StepTally | None = witness.tallies.get(key)
             if found is not None:
                 with self.lock:
-                    if found.alike is None:
-                        found.alike = Note(found.number, found.operand, found.mark)
-                if len(at.known) < MOST_KEYS:
-                    at.known[exact] = found.alike
-                return found.alike
-        kind = self.kinds[type(result)]
-        operand = self.arrays.read(result, kind) if kind is not None and self.following else None
+                    if found.merged_tally is None:
+                        found.merged_tally = StepTally(found.number, found.operand, found.cache_key)
+                if len(witness.tallies) < MAX_KEYS_PER_OPERATION:
+                    witness.tallies[exact] = found.merged_tally
+                return found.merged_tally
+        kind = self.array_kinds[type(result)]
+        operand = self.array_reader.read(result, kind) if kind is not None and self.is_following else None
         if kind is None or operand is None:
             return None
         with self.lock:
-            known: Note | None = at.known.get(key)
+            known: StepTally | None = witness.tallies.get(key)
             if known is not None:  # another thread has seen it meanwhile
                 return known
             mode = mode_with_rules(type(result).__name__, kind.library)
-            excerpt = replace(self.excerpt(at, kind.library), module=mode)
+            excerpt = replace(self.excerpt_of(witness, kind.library), module=mode)
             before = len(self.builder.steps)
             try:
                 if not has_rules(kind.library):
                     raise UnknownCallError(f"no system has the rules of {kind.library}")
-                made = make(excerpt, [making.argument(self.step_used(at, part)) for part in parts])
+                made = make(
+                    excerpt, [build_step.argument_of_key(self.step_used(witness, part)) for part in parts]
+                )
                 if not isinstance(made, Ref):
                     raise UnknownCallError("it gives no array")
                 if made.step < before:
-                    made = making.converted_array(
-                        self.builder, excerpt, made, self.notes[made.step].operand, operand
+                    made = build_step.add_converted_array(
+                        self.builder, excerpt, made, self.tallies[made.step].operand, operand
                     )
-                check(kind.library, self.builder.steps, range(before, made.step + 1), self.notes, operand)
+                check_casts_of_library(
+                    kind.library, self.builder.steps, range(before, made.step + 1), self.tallies, operand
+                )
             except Exception as e:  # the program must go on if our reading fails
-                del self.builder.steps[max(before, len(self.notes)) :]  # except the inputs that were added
+                del self.builder.steps[max(before, len(self.tallies)) :]  # except the inputs that were added
                 if isinstance(e, RecursionError):
                     raise
                 if not isinstance(e, (TypelatticeError, UnknownCallError)):
                     why = UNREADABLE.format(f"{type(e).__name__}: {e}")
-                    self.left_alone[f"{excerpt.text} ({excerpt.location})"] = why
-                steps = steps_of(parts)
+                    self.not_followed[f"{excerpt.text} ({excerpt.location})"] = why
+                steps = list_steps_of_key(parts)
                 if steps:
-                    name = f"{self.name_of(at, key)}{e.under if isinstance(e, LibraryCastError) else ''}"
+                    suffix = e.name_suffix if isinstance(e, LibraryCastError) else ""
+                    name = f"{self.name_of(witness, key)}{suffix}"
                     made = self.builder.opaque(excerpt, name, operand, steps, None)
                 else:
                     made = self.builder.add_input(excerpt.of_library(None), operand)
-            note = self.add_notes(made.step, before, operand, kind, result, at.written)
-            at.known[key] = note
-            return note
+            tally = self.add_tallies(made.step, before, operand, kind, result, witness.operation)
+            witness.tallies[key] = tally
+            return tally
 
-    def add_notes(
-        self, number: int, before: int, operand: Operand, kind: ArrayKind, result: Any, written: Any
-    ) -> Note:
-        """Add the notes of the new steps. Return the note of the last one, which is the result's."""
-        mark = kind.mark(result)
-        if number < before:  # an earlier step's result was given back: asarray(x)
-            earlier = self.notes[number]
-            return Note(StepNumber(number), earlier.operand, earlier.mark)
-        for i in range(len(self.notes), len(self.builder.steps)):
+    def add_tallies(
+        self, number: int, first_new: int, operand: Operand, kind: ArrayKind, result: Any, operation: Any
+    ) -> StepTally:
+        """Add the tallies of the new steps. Return the tally of the last one, which is the result's."""
+        mark = kind.cache_key(result)
+        if number < first_new:  # an earlier step's result was given back: asarray(x)
+            earlier = self.tallies[number]
+            return StepTally(StepNumber(number), earlier.operand, earlier.cache_key)
+        for i in range(len(self.tallies), len(self.builder.steps)):
             step = self.builder.steps[i]
             known = read_operand(step.value) if isinstance(step, Number) else operand
-            self.notes.append(Note(StepNumber(i), known, mark))
+            self.tallies.append(StepTally(StepNumber(i), known, mark))
         shape = (None,) * kind.dimensions(result)
         if self.builder.steps[number].shape != shape:
             self.builder.steps[number] = replace(self.builder.steps[number], shape=shape)
-        return self.notes[number]
+        return self.tallies[number]
 
-    def input(self, at: Witness, x: Any, kind: ArrayKind, position: int) -> StepNumber | None:
+    def step_of_input(self, witness: Witness, x: Any, kind: ArrayKind, position: int) -> StepNumber | None:
         """Return the step of an array that no step made: that of its base if it is a view, else an input."""
-        operand = self.arrays.read(x, kind) if self.following else None
+        operand = self.array_reader.read(x, kind) if self.is_following else None
         if operand is None:
             return None
-        mark = kind.mark(x)
+        mark = kind.cache_key(x)
         with self.lock:
             linked = self.links.step_of(x)
             if linked is not None:  # another thread has met it meanwhile
                 return linked
-            base = kind.viewed(x)
-            found = self.links.live.get(id(base)) if base is not None else None
-            known = self.step_of(kind.stands_for(x))
-            if known is not None and self.notes[known].operand.dtype is operand.dtype:
+            base = kind.base_of(x)
+            found = self.links.by_weak_reference.get(id(base)) if base is not None else None
+            known = self.step_of_variable(kind.stands_for(x))
+            if known is not None and self.tallies[known].operand.dtype is operand.dtype:
                 self.link(x, kind, known)  # another tracer of the same variable, or of the same array
                 return known
             number: StepNumber
-            element = self.element(at, x) if base is None and position == 0 else None
+            element = self.step_of_elements_read(witness, x) if base is None and position == 0 else None
             if element is not None:
                 return element
-            if found and found[0]() is base and self.notes[found[1]].operand.dtype is operand.dtype:
+            if found and found[0]() is base and self.tallies[found[1]].operand.dtype is operand.dtype:
                 number = found[1]
             else:
                 key = "input", position, mark
-                note = at.known.get(key)
-                if note is None:
-                    excerpt = self.excerpt(at, kind.library)
-                    self.complete()
-                    text = self.sources[at.module.file].operand(at.written, position) or excerpt.text
+                tally = witness.tallies.get(key)
+                if tally is None:
+                    excerpt = self.excerpt_of(witness, kind.library)
+                    self.add_missing_tallies()
+                    text = (
+                        self.sources[witness.module.file].operand(witness.operation, position) or excerpt.text
+                    )
                     made = self.builder.add_input(Excerpt(text, excerpt.location), operand)
-                    note = Note(StepNumber(made.step), operand, mark)
-                    self.notes.append(note)
+                    tally = StepTally(StepNumber(made.step), operand, mark)
+                    self.tallies.append(tally)
                     one, shape = self.builder.steps[made.step], (None,) * kind.dimensions(x)
                     self.builder.steps[made.step] = replace(one, shape=shape, owner=kind.library)
-                    at.known[key] = note
-                if isinstance(self.builder.steps[note.number], Input):
-                    note.count += 1
-                    note.bytes += kind.size(x)
-                number = note.number
+                    witness.tallies[key] = tally
+                if isinstance(self.builder.steps[tally.number], Input):
+                    tally.count += 1
+                    tally.bytes += kind.size(x)
+                number = tally.number
             self.link(x, kind, number)
             return number
 
-    def element(self, at: Witness, x: Any) -> StepNumber | None:
+    def step_of_elements_read(self, witness: Witness, x: Any) -> StepNumber | None:
         """Return the step of elements that `a[i] += y` has read at a witness; None if `a` is not known."""
-        witness, part = self.read_from.pop(threading.get_ident(), (at, None))
-        apart = witness.module is not at.module or witness.written.line != at.written.line
-        kind = self.kinds[type(x)]
-        if type(part) is not StepNumber or apart or kind is None:
+        reading_witness, part = self.elements_read.pop(threading.get_ident(), (witness, None))
+        is_elsewhere = (
+            reading_witness.module is not witness.module
+            or reading_witness.operation.line != witness.operation.line
+        )
+        kind = self.array_kinds[type(x)]
+        if type(part) is not StepNumber or is_elsewhere or kind is None:
             return None
-        key = part, kind.mark(x), ()
-        note = witness.known.get(key) or self.item(witness, key, x)
-        witness.link(note, kind, x)
+        key = part, kind.cache_key(x), ()
+        tally = reading_witness.tallies.get(key) or self.step_of_index(reading_witness, key, x)
+        reading_witness.link(tally, kind, x)
         return self.links.step_of(x)
 
     def link(self, x: Any, kind: ArrayKind, number: StepNumber) -> None:
         """Record the step of an array, and of the traced value behind it, which `jax.jit` has."""
-        self.links.add(x, number, kind.weak)
+        self.links.add(x, number, kind.takes_weak_references)
         inner = kind.stands_for(x)
-        own = self.kinds[type(inner)]
+        own = self.array_kinds[type(inner)]
         if own is not None and own.variable is None:
-            self.links.add(inner, number, own.weak)
+            self.links.add(inner, number, own.takes_weak_references)
         elif inner is not None:
-            self.compiled_calls.saw(inner, number)
+            self.compiled_calls.note_variable(inner, number)
 
-    def step_of(self, inner: Any) -> StepNumber | None:
+    def step_of_variable(self, inner: Any) -> StepNumber | None:
         """Return the step of a variable that stands for an array; None if it is not known."""
         found = self.compiled_calls.step_of(inner)
         return self.links.step_of(inner) if found is None and inner is not None else found
 
     # -- descriptions of steps
 
-    def excerpt(self, at: Witness, library: str) -> Excerpt:
+    def excerpt_of(self, witness: Witness, library: str) -> Excerpt:
         """Return the source location and the text of a witness's operation."""
-        text = self.sources[at.module.file].text(at.written)
-        return Excerpt(text[:MAX_STEP_CHARS], SourceLocation(at.module.file, at.written.line), library)
+        text = self.sources[witness.module.file].text(witness.operation)
+        return Excerpt(
+            text[:MAX_STEP_CHARS], SourceLocation(witness.module.file, witness.operation.line), library
+        )
 
-    def name_of(self, at: Witness, key: Any) -> str:
+    def name_of(self, witness: Witness, key: Any) -> str:
         """Return the name of an opaque step."""
         who = key[0] if isinstance(key, tuple) and key else None
         match who:
             case (_, str() as name) | (str() as name, int()):
                 return name
-        return getattr(who, "__name__", None) or at.written.name or "call"
+        return getattr(who, "__name__", None) or witness.operation.name or "call"
 
     # -- the result
 
@@ -343,55 +383,54 @@ class Recorder:
             if type(value) is dict:
                 inner = [(f"{name}[{key!r}]", x) for key, x in value.items() if type(key) in (str, int)]
             elif type(value) in (tuple, list):
-                inner = [(f"{name}[{i}]", x) for i, x in enumerate(value[:MOST_RESULTS])]
+                inner = [(f"{name}[{i}]", x) for i, x in enumerate(value[:MAX_NAMED_RESULTS])]
             else:
                 inner = []
-            for inner_name, x in inner[:MOST_RESULTS]:
+            for inner_name, x in inner[:MAX_NAMED_RESULTS]:
                 self._name_result(inner_name, x)
 
     def _name_result(self, name: str, value: Any) -> None:
         try:
-            number = self.links.step_of(value) if self.kinds[type(value)] is not None else None
+            number = self.links.step_of(value) if self.array_kinds[type(value)] is not None else None
         except Exception:  # a class that cannot be hashed, by a metaclass of the program
             return
-        if number is not None and len(self.results) < MOST_RESULTS:
+        if number is not None and len(self.results) < MAX_NAMED_RESULTS:
             self.results[name] = int(number)
 
-    def run(self) -> Run:
+    def build_run(self) -> Run:
         """Return the run so far."""
         with self.lock:
-            self.complete()
+            self.add_missing_tallies()
             for at, why in [*self.failures.items()]:
-                excerpt = self.excerpt(at, "")
-                self.left_alone[f"{excerpt.text} ({excerpt.location})"] = UNREADABLE.format(why)
+                excerpt = self.excerpt_of(at, "")
+                self.not_followed[f"{excerpt.text} ({excerpt.location})"] = UNREADABLE.format(why)
             steps = tuple(self.builder.steps)
-            seen = tuple(Observation(note.operand, *note.totals) for note in self.notes)
+            seen = tuple(Observation(tally.operand, *tally.totals) for tally in self.tallies)
             results = (len(steps) - 1,) if steps else ()
             named = {step.location.file for step in steps if step.location}
-            libraries = {*self.arrays.libraries, *(step.owner for step in steps if step.owner)}
+            libraries = {*self.array_reader.libraries, *(step.owner for step in steps if step.owner)}
             return Run(
                 Program(steps, results, "a run"),
                 seen,
                 {library: own_system(library, steps) for library in sorted(libraries)},
-                tuple(NotFollowed(name, why) for name, why in self.left_alone.items()),
-                tuple(omissions(self.notes, self.arrays.unread, self.links.let_go)),
+                tuple(NotFollowed(name, why) for name, why in self.not_followed.items()),
+                tuple(omissions(self.tallies, self.array_reader.unknown_dtypes, self.links.forgotten)),
                 {name: "".join(source.lines) for name, source in self.sources.items() if name in named},
-                self.children.started,
+                self.child_process_counter.started,
                 dict(self.results),
-                tuple(self.values.found.values()) if self.values else None,
-                tuple(self.children.commands),
-                made_weak=tuple(self.weak_arguments.found.values()),
-                taken=tuple(
-                    TakenArray(int(number), excerpt.location, excerpt.text)
-                    for number, at in [*self.taken]
-                    for excerpt in [self.excerpt(at, "")]
+                tuple(self.value_checks.losses.values()) if self.value_checks else None,
+                tuple(self.child_process_counter.commands),
+                weakness_changes=tuple(self.weak_arguments.changes.values()),
+                compiled_call_arguments=tuple(
+                    CompiledCallArgument(int(number), excerpt.location, excerpt.text)
+                    for number, at in [*self.compiled_call_arguments]
+                    for excerpt in [self.excerpt_of(at, "")]
                 ),
             )
 
-    def complete(self) -> None:
-        """Add notes for the steps that were added without an observation of their own."""
-        for i in range(len(self.notes), len(self.builder.steps)):
+    def add_missing_tallies(self) -> None:
+        """Add tallies for the steps that were added without an observation of their own."""
+        for i in range(len(self.tallies), len(self.builder.steps)):
             step = self.builder.steps[i]
             known = read_operand(step.value) if isinstance(step, Number) else scalar(PYTHON_KINDS[float])
-            self.notes.append(Note(StepNumber(i), known, None))
-
+            self.tallies.append(StepTally(StepNumber(i), known, None))

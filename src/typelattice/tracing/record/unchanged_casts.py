@@ -19,14 +19,14 @@ from typelattice.tracing.run_data.written_operation import WrittenOperation
 
 DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # in the text of a call: the dtype of another array
 TARGET = re.compile(r"\s*(\w+)\s*=\s*")  # what stands before a call: `y = `
-MOST_OPERANDS = 4  # of an operation, whose texts are compared
+MAX_OPERANDS = 4  # of an operation, whose texts are compared
 
 
 @dataclass(frozen=True, slots=True)
 class UnchangedCast:
     """A cast that changed nothing: the step before it, and the variable that still holds its result."""
 
-    before: StepNumber
+    source_step: StepNumber
     name: str
     code: CodeType
 
@@ -35,57 +35,59 @@ class UnchangedCasts:
     """The casts of a run that changed nothing, by their steps."""
 
     def __init__(self) -> None:
-        self.found: dict[int, UnchangedCast] = {}
+        self.casts: dict[int, UnchangedCast] = {}
 
-    def step(self, steps: list[Step], known: int, made: Argument, before: StepNumber | None) -> Argument:
-        """Return the step of a call that gave back an array which the step `before` made.
+    def replace_repeated(
+        self, steps: list[Step], first_new: int, new_step: Argument, source_step: StepNumber | None
+    ) -> Argument:
+        """Return the step of a call that gave back an array which the step `source_step` made.
 
-        The result is `before`, and the new step is removed, if the array went through the same cast earlier.
-        The same holds for a cast to the dtype of another array, as in `x.astype(y.dtype, copy=False)`: under
-        another system that may be another dtype.
+        The result is `source_step`, and the new step is removed, if the array went through the same cast
+        earlier. The same holds for a cast to the dtype of another array, as in `x.astype(y.dtype,
+        copy=False)`: under another system that may be another dtype.
         """
-        cast = steps[made.step] if isinstance(made, Ref) else None
-        if before is None or not isinstance(cast, Cast) or cast.source != before:
-            return made
-        earlier = steps[before]
+        cast = steps[new_step.step] if isinstance(new_step, Ref) else None
+        if source_step is None or not isinstance(cast, Cast) or cast.source != source_step:
+            return new_step
+        earlier = steps[source_step]
         while isinstance(earlier, Cast) and earlier.to != cast.to:
             earlier = steps[earlier.source]
         if not isinstance(earlier, Cast) and not DTYPE_OF.search(cast.text):
-            return made
-        del steps[known:]
-        return Ref(int(before))
+            return new_step
+        del steps[first_new:]
+        return Ref(int(source_step))
 
     def add(
         self,
         cast: Argument,
-        before: StepNumber,
+        source_step: StepNumber,
         file: str,
         source: Source,
-        written: WrittenOperation,
+        operation: WrittenOperation,
         is_method: bool,
     ) -> None:
         """Note a cast, if a variable keeps the array that was cast."""
-        name = source.operand(written, 0 if is_method else 1)
-        line = source.lines[written.line - 1] if written.line <= len(source.lines) else ""
-        target = TARGET.fullmatch(line[: written.column])
+        name = source.operand(operation, 0 if is_method else 1)
+        line = source.lines[operation.line - 1] if operation.line <= len(source.lines) else ""
+        target = TARGET.fullmatch(line[: operation.column])
         code = _code_of(file)
         if isinstance(cast, Ref) and name.isidentifier() and code and not (target and target[1] == name):
-            self.found[cast.step] = UnchangedCast(before, name, code)
+            self.casts[cast.step] = UnchangedCast(source_step, name, code)
 
-    def step_used(self, part: Any, file: str, source: Source, written: WrittenOperation) -> Any:
+    def step_used(self, part: Any, file: str, source: Source, operation: WrittenOperation) -> Any:
         """Return the step that an operation uses: the one before a cast, where its variable is named.
 
         A part of a key that is no such step is returned as it is.
         """
-        if type(part) is not StepNumber or part not in self.found:
+        if type(part) is not StepNumber or part not in self.casts:
             return part
         code = _code_of(file)
-        names = {source.operand(written, i) for i in range(MOST_OPERANDS)}
+        names = {source.operand(operation, i) for i in range(MAX_OPERANDS)}
         step = part
-        while (cast := self.found.get(step)) is not None:
+        while (cast := self.casts.get(step)) is not None:
             if cast.code is code and cast.name in names:
-                return cast.before
-            step = cast.before
+                return cast.source_step
+            step = cast.source_step
         return part
 
 

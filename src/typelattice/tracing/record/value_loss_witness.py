@@ -15,25 +15,32 @@ from typelattice.tracing.run_data.array_classes import AnswersByClass, library_c
 from typelattice.tracing.run_data.run import NOT_FINITE, LossLocation, ValueLoss
 
 globals()["__builtins__"] = {**vars(builtins)}  # as in witness.py
-LARGEST = 1 << 27  # bytes of a result that is checked
-MOST_FINITE = 4_096  # arrays of which it is known
+MAX_RESULT_BYTES = 1 << 27  # bytes of a result that is checked
+MAX_FINITE_ARRAYS = 4_096  # arrays of which it is known
 
 
 class ValueChecks:
     """The losses so far, by source location, text and rule."""
 
     def __init__(self) -> None:
-        self.found: dict[tuple[SourceLocation, str, str], LossLocation] = {}
+        self.losses: dict[tuple[SourceLocation, str, str], LossLocation] = {}
         self.checks: dict[str, list[Any]] = {}  # of each library
-        self.finite: dict[int, ref[Any]] = {}  # arrays that had no infinite number and no NaN, by their ids
+        self.finite_arrays: dict[
+            int, ref[Any]
+        ] = {}  # arrays that had no infinite number and no NaN, by their ids
         self.is_plain = AnswersByClass(is_plain)
 
     def check(
-        self, at: ValueWitness, name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
+        self,
+        witness: ValueWitness,
+        name: str,
+        operands: Sequence[Any],
+        keywords: Mapping[str, Any],
+        result: Any,
     ) -> None:
         """Check an operation that has run."""
-        kind = at.kinds[type(result)]
-        if kind is None or not self.is_plain[type(result)] or kind.size(result) > LARGEST:
+        kind = witness.array_kinds[type(result)]
+        if kind is None or not self.is_plain[type(result)] or kind.size(result) > MAX_RESULT_BYTES:
             return
         for x in operands:
             if not self.is_plain[type(x)]:
@@ -42,32 +49,32 @@ class ValueChecks:
         if checks is None:
             checks = self.checks[kind.library] = loss_checks(kind.library)
         rules: set[str] = set()
-        for losses in checks if name != "put" else checks[:1]:
-            for rule, describe in losses(name, operands, named, result):
+        for find_losses in checks if name != "put" else checks[:1]:
+            for rule, describe in find_losses(name, operands, keywords, result):
                 known = rule != NOT_FINITE or name[-1:] != "=" or self.was_finite(result)
                 if describe is not None and rule not in rules and known:
-                    self.add(at, rule, describe)
+                    self.add(witness, rule, describe)
                 rules.add(rule)
-        if kind.direct:
+        if kind.is_linked_weakly:
             if NOT_FINITE in rules:
-                self.finite.pop(id(result), None)
+                self.finite_arrays.pop(id(result), None)
             elif name != "put":
-                if len(self.finite) > MOST_FINITE:
-                    self.finite.clear()
-                self.finite[id(result)] = ref(result)
+                if len(self.finite_arrays) > MAX_FINITE_ARRAYS:
+                    self.finite_arrays.clear()
+                self.finite_arrays[id(result)] = ref(result)
 
     def was_finite(self, x: Any) -> bool:
         """Return True if all numbers of an array were finite when it was last seen."""
-        found = self.finite.get(id(x))
+        found = self.finite_arrays.get(id(x))
         return found is not None and found() is x
 
-    def add(self, at: ValueWitness, rule: str, describe: Callable[[], ValueLoss]) -> None:
+    def add(self, witness: ValueWitness, rule: str, describe: Callable[[], ValueLoss]) -> None:
         """Add a loss to those at the same place."""
-        place = SourceLocation(at.module.file, at.written.line)
-        text = at.recorder.sources[at.module.file].text(at.written)[:MAX_STEP_CHARS]
-        known = self.found.get((place, text, rule))
+        place = SourceLocation(witness.module.file, witness.operation.line)
+        text = witness.recorder.sources[witness.module.file].text(witness.operation)[:MAX_STEP_CHARS]
+        known = self.losses.get((place, text, rule))
         loss, runs = (known.loss, known.runs + 1) if known else (describe(), 1)
-        self.found[place, text, rule] = LossLocation(place, text, loss, runs)
+        self.losses[place, text, rule] = LossLocation(place, text, loss, runs)
 
 
 def is_plain(cls: type) -> bool:
@@ -75,61 +82,63 @@ def is_plain(cls: type) -> bool:
     return library_class(cls) is cls or type.__getattribute__(cls, "__module__") == "builtins"
 
 
-def check_binary(at: ValueWitness, a: Any, b: Any, result: Any) -> None:
+def check_binary(witness: ValueWitness, a: Any, b: Any, result: Any) -> None:
     """Check an operator of two operands."""
-    at.recorder.values.check(at, at.written.name, (a, b), {}, result)
+    witness.recorder.value_checks.check(witness, witness.operation.name, (a, b), {}, result)
 
 
-def check_unary(at: ValueWitness, a: Any, result: Any) -> None:
+def check_unary(witness: ValueWitness, a: Any, result: Any) -> None:
     """Check an operator of one operand."""
-    at.recorder.values.check(at, at.written.name, (a,), {}, result)
+    witness.recorder.value_checks.check(witness, witness.operation.name, (a,), {}, result)
 
 
-def check_in_place(at: ValueWitness, a: Any, b: Any, result: Any) -> None:
+def check_in_place(witness: ValueWitness, a: Any, b: Any, result: Any) -> None:
     """Check what an operator such as `+=` was given; what it overwrote is gone."""
-    name = at.written.name
+    name = witness.operation.name
     if result is a:
-        at.recorder.values.check(at, f"{name}=", (b,), {}, result)
+        witness.recorder.value_checks.check(witness, f"{name}=", (b,), {}, result)
     else:
-        at.recorder.values.check(at, name, (a, b), {}, result)
+        witness.recorder.value_checks.check(witness, name, (a, b), {}, result)
 
 
-def check_put(at: ValueWitness, value: Any, a: Any) -> None:
+def check_assignment(witness: ValueWitness, value: Any, a: Any) -> None:
     """Check a value that is about to be cast to the dtype of elements."""
-    at.recorder.values.check(at, "put", (value,), {}, a)
+    witness.recorder.value_checks.check(witness, "put", (value,), {}, a)
 
 
-def check_call(at: ValueWitness, function: Any, *given: Any) -> None:
+def check_call(witness: ValueWitness, function: Any, *arguments_and_result: Any) -> None:
     """Check a call of a library's function, or of an array's method."""
-    if at.kinds[type(given[-1])] is None:
+    if witness.array_kinds[type(arguments_and_result[-1])] is None:
         return
     owner = function.__self__ if type(function) is BuiltinFunctionType else None
-    of_array = at.kinds[type(owner)] is not None
-    if not of_array and type(function) is not type and not at.is_of_library(function):
+    of_array = witness.array_kinds[type(owner)] is not None
+    if not of_array and type(function) is not type and not witness.is_of_library(function):
         return
-    args, names = at.written.all_of(given[:-1]), at.written.keywords
+    args, names = witness.operation.list_arguments(arguments_and_result[:-1]), witness.operation.keywords
     if None in names or "*" in names:
         return
     split = len(args) - len(names)
     named = dict(zip(names, args[split:], strict=True))
     operands = [owner, *args[:split]] if of_array else args[:split]
-    at.recorder.values.check(at, getattr(function, "__name__", ""), operands, named, given[-1])
+    witness.recorder.value_checks.check(
+        witness, getattr(function, "__name__", ""), operands, named, arguments_and_result[-1]
+    )
 
 
-def checked(check: Callable[..., None], record: Callable[..., Any], returned: int = -1) -> Any:
+def checking_method(check: Callable[..., None], record: Callable[..., Any], result_index: int = -1) -> Any:
     """Return a method that checks an operation before it records it. No failure here reaches the program."""
 
-    def check_and_record(at: ValueWitness, *given: Any) -> Any:
+    def check_and_record(witness: ValueWitness, *arguments: Any) -> Any:
         try:
             try:
-                check(at, *given)
+                check(witness, *arguments)
             except RecursionError:
                 raise
             except Exception as e:
-                at.go_on(e, None)
-            return record(at, *given)
+                witness.record_failure(e, None)
+            return record(witness, *arguments)
         except RecursionError:  # the program's own depth: what comes next is its affair
-            return given[returned]
+            return arguments[result_index]
 
     return check_and_record
 
@@ -138,11 +147,11 @@ class ValueWitness(Witness):
     """An observer that checks the values of an operation before it records it."""
 
     __slots__ = ()
-    record_binary = checked(check_binary, Witness.record_binary)
-    record_unary = checked(check_unary, Witness.record_unary)
-    record_in_place = checked(check_in_place, Witness.record_in_place)
-    record_put = checked(check_put, Witness.record_put, 0)
-    record_call_0 = checked(check_call, Witness.record_call_0)
-    record_call_1 = checked(check_call, Witness.record_call_1)
-    record_call_2 = checked(check_call, Witness.record_call_2)
-    record_call = checked(check_call, Witness.record_call)
+    record_binary = checking_method(check_binary, Witness.record_binary)
+    record_unary = checking_method(check_unary, Witness.record_unary)
+    record_in_place = checking_method(check_in_place, Witness.record_in_place)
+    record_assignment = checking_method(check_assignment, Witness.record_assignment, 0)
+    record_call_0 = checking_method(check_call, Witness.record_call_0)
+    record_call_1 = checking_method(check_call, Witness.record_call_1)
+    record_call_2 = checking_method(check_call, Witness.record_call_2)
+    record_call = checking_method(check_call, Witness.record_call)

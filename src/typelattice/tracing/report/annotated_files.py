@@ -14,12 +14,13 @@ from typelattice.tracing.run_data.run import is_operation
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AnnotatedLine:
     """The steps and findings of one source line.
 
     - `causes`: the causes that are named by this line.
     - `widens`: causes named by another line, which widened a float here too.
-    - `makes`: causes named by another line, whose wide float is made or passed on here, before it widens any.
+    - `origins`: causes named by another line, whose wide float is made or passed on here, before it widens
+      any.
     - `follows`: causes named by another line, whose widened values the steps of this line use.
     - `casts`: the casts to write here, each with the cause that it stops.
     - `divergences`: the divergences of other systems here.
@@ -29,7 +30,7 @@ class Line:
     steps: list[int] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     widens: list[Cause] = field(default_factory=list)
-    makes: list[Cause] = field(default_factory=list)
+    origins: list[Cause] = field(default_factory=list)
     follows: list[Cause] = field(default_factory=list)
     casts: list[tuple[ProposedCast, Cause]] = field(default_factory=list)
     divergences: list[Divergence] = field(default_factory=list)
@@ -47,7 +48,7 @@ class AnnotatedFile:
 
     name: str
     source: Sequence[str]
-    lines: Mapping[int, Line]
+    lines: Mapping[int, AnnotatedLine]
     operations: int
     opaque: int
     causes: int
@@ -55,48 +56,57 @@ class AnnotatedFile:
     divergences: Mapping[str, int]
 
 
-def annotated_files(found: Findings) -> list[AnnotatedFile]:
+def annotate_files(findings: Findings) -> list[AnnotatedFile]:
     """Return the source files of a run, by name."""
-    checked = found.checked
-    files: dict[str, dict[int, Line]] = {}
+    checked = findings.predicted_run
+    files: dict[str, dict[int, AnnotatedLine]] = {}
 
-    def line_at(at: SourceLocation) -> Line:
-        return files.setdefault(at.file, {}).setdefault(at.line, Line())
+    def line_at(location: SourceLocation) -> AnnotatedLine:
+        return files.setdefault(location.file, {}).setdefault(location.line, AnnotatedLine())
 
-    def line(i: int) -> Line | None:
+    def line(i: int) -> AnnotatedLine | None:
         at = checked.steps[i].location
         return line_at(at) if at else None
 
     for i, step in enumerate(checked.steps):
         if (is_operation(step) or isinstance(step, Opaque)) and (there := line(i)):
             there.steps.append(i)
-    for cause in found.causes:
-        if there := line(cause.at):
+    for cause in findings.causes:
+        if there := line(cause.step):
             there.causes.append(cause)
-        before = {*cause.first, *cause.later} - {*cause.widening, *cause.follows}
-        for i in (*cause.widening, *sorted(before), *cause.follows):
+        before = {*cause.origin_steps, *cause.later_wide_steps} - {
+            *cause.widening_steps,
+            *cause.following_steps,
+        }
+        for i in (*cause.widening_steps, *sorted(before), *cause.following_steps):
             there = line(i)
             if there and not any(cause in known for known in _collect_causes(there)):
-                into = there.widens if i in cause.widening else there.makes if i in before else there.follows
+                into = (
+                    there.widens
+                    if i in cause.widening_steps
+                    else there.origins
+                    if i in before
+                    else there.follows
+                )
                 into.append(cause)
         for cast in propose_casts(checked, cause):
             line_at(cast.location).casts.append((cast, cause))
-    for divergences in found.divergences.values():
+    for divergences in findings.divergences.values():
         for divergence in divergences:
             if there := line(divergence.steps[0]):
                 there.divergences.append(divergence)
     for i in checked.mismatches:
         if there := line(i):
             there.wrong.append(i)
-    return [_annotate_file(found, name, lines) for name, lines in sorted(files.items())]
+    return [_annotate_file(findings, name, lines) for name, lines in sorted(files.items())]
 
 
-def _collect_causes(line: Line) -> tuple[list[Cause], ...]:
-    return line.causes, line.widens, line.makes, line.follows
+def _collect_causes(line: AnnotatedLine) -> tuple[list[Cause], ...]:
+    return line.causes, line.widens, line.origins, line.follows
 
 
-def _annotate_file(found: Findings, name: str, lines: Mapping[int, Line]) -> AnnotatedFile:
-    run = found.checked.run
+def _annotate_file(findings: Findings, name: str, lines: Mapping[int, AnnotatedLine]) -> AnnotatedFile:
+    run = findings.predicted_run.run
     steps = [i for line in lines.values() for i in line.steps]
     opaque = [i for i in steps if isinstance(run.program.steps[i], Opaque)]
     causes = [cause for line in lines.values() for cause in line.causes]
@@ -105,9 +115,9 @@ def _annotate_file(found: Findings, name: str, lines: Mapping[int, Line]) -> Ann
         name,
         run.sources.get(name, "").splitlines(),
         lines,
-        sum(run.seen[i].count for i in steps) - sum(run.seen[i].count for i in opaque),
-        sum(run.seen[i].count for i in opaque),
+        sum(run.observations[i].count for i in steps) - sum(run.observations[i].count for i in opaque),
+        sum(run.observations[i].count for i in opaque),
         len(causes),
-        sum(cause.bytes for cause in causes),
-        {system: divergences.count(system) for system in found.divergences},
+        sum(cause.extra_bytes for cause in causes),
+        {system: divergences.count(system) for system in findings.divergences},
     )

@@ -14,11 +14,17 @@ from pathlib import Path
 from typelattice.disk.write import explain_failure, write_text
 from typelattice.programs.program import AnySystem
 from typelattice.tracing.findings.findings import Findings, findings
-from typelattice.tracing.report.annotated_files import AnnotatedFile, annotated_files
+from typelattice.tracing.report.annotated_files import AnnotatedFile, annotate_files
+from typelattice.tracing.report.formatting import file_text, location_text, size_text
 from typelattice.tracing.report.markup import element, page, text
-from typelattice.tracing.report.model import DIVERGENCE_RULES, WRONG, Chapter, Entry, report_of
+from typelattice.tracing.report.report_entries import (
+    DIVERGENCE_RULES,
+    MISTAKE_RULES,
+    Chapter,
+    Entry,
+    make_report,
+)
 from typelattice.tracing.report.source_page import definitions, source_page
-from typelattice.tracing.report.words import file_text, place, size
 from typelattice.tracing.run_data.run import Run
 
 TITLE = "Where dtypes come from"
@@ -33,7 +39,7 @@ def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]
     Raises FileError, and UnknownSystemError or FormatError for a system.
     """
     found = findings(run, systems)
-    files = annotated_files(found)
+    files = annotate_files(found)
     names = {file.name: _page_name(i, file.name) for i, file in enumerate(files)}
     pages = {names[file.name]: source_page(found, file, names) for file in files}
     pages["index.html"] = _build_index(found, files, names)
@@ -58,13 +64,13 @@ def _page_name(number: int, file: str) -> str:
     return f"{number + 1:03}_{stem or 'source'}.html"
 
 
-def _build_index(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
+def _build_index(findings: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> str:
     """Build the first page: the report, and the files."""
-    made = report_of(found)
+    made = make_report(findings)
     body = [element("h1", text(TITLE)), *(element("p", text(line)) for line in made.summary)]
     for chapter in made.chapters:
         body += _write_chapter(chapter, names)
-    body += _write_files(found, files, names)
+    body += _write_files(findings, files, names)
     return page(TITLE, "\n".join(body))
 
 
@@ -79,7 +85,8 @@ def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
         yield element("section", head + about, **{"class": f"finding {_name_style(entry)}".strip()})
     if len(chapter.entries) > MAX_INDEX_ENTRIES:
         yield element(
-            "p", text(f"And {chapter.rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all.")
+            "p",
+            text(f"And {chapter.describe_rest(MAX_INDEX_ENTRIES)}; the pages of the files show them all."),
         )
 
 
@@ -87,13 +94,13 @@ def _name_style(entry: Entry) -> str:
     """Name the style of an entry; causes have the usual one."""
     if entry.rule in DIVERGENCE_RULES.values():
         return "parts"
-    return "wrong" if entry.rule in WRONG else ""
+    return "wrong" if entry.rule in MISTAKE_RULES else ""
 
 
 def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
     """Show a report as HTML without pages of files, as a notebook does."""
     found = findings(run, systems)
-    made = report_of(found)
+    made = make_report(found)
     body = [element("p", text(line)) for line in made.summary]
     for chapter in made.chapters:
         body += _write_chapter(chapter, {})
@@ -104,20 +111,20 @@ def _link_entry(entry: Entry, names: dict[str, str]) -> str:
     """Return an entry by its place and code, the place a link to its line."""
     where = entry.location
     if where is None or where.file not in names:
-        return text(f"{place(where)}: {entry.code}")
-    link = element("a", text(place(where)), href=f"{names[where.file]}#L{where.line}")
+        return text(f"{location_text(where)}: {entry.code}")
+    link = element("a", text(location_text(where)), href=f"{names[where.file]}#L{where.line}")
     return f"{link}: {text(entry.code)}"
 
 
-def _write_files(found: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
+def _write_files(findings: Findings, files: Sequence[AnnotatedFile], names: dict[str, str]) -> Iterator[str]:
     yield element("h2", text("Files"), id="files")
-    heads = ["file", "operations", "widened", "wider by", "opaque", *found.divergences]
+    heads = ["file", "operations", "widened", "wider by", "opaque", *findings.divergences]
     number = {"class": "number"}
     head = "".join(element("th", text(h), scope="col", **({} if h == "file" else number)) for h in heads)
     rows = []
     for file in files:
         link = element("a", text(file_text(file.name)), href=names[file.name])
-        cells = [f"{file.operations:,}", str(file.causes or ""), size(file.bytes) if file.bytes else ""]
+        cells = [f"{file.operations:,}", str(file.causes or ""), size_text(file.bytes) if file.bytes else ""]
         cells += [f"{file.opaque:,}" if file.opaque else ""]
         cells += [str(n or "") for n in file.divergences.values()]
         told = "".join(element("td", text(cell), **number) for cell in cells)

@@ -46,7 +46,7 @@ def page(title: str, body: str, script: str = "") -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{text(title)}</title>
 <style>
-{beside("style.css")}</style>
+{read_asset("style.css")}</style>
 </head>
 <body>
 {body}
@@ -56,6 +56,6 @@ def page(title: str, body: str, script: str = "") -> str:
 
 
 @cache
-def beside(name: str) -> str:
+def read_asset(name: str) -> str:
     """Read a file that lies beside this one: styles, or a script."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")

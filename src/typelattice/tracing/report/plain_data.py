@@ -9,7 +9,7 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.program import AnySystem
 from typelattice.programs.replay.outcome import Outcome
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.report.model import report_of
+from typelattice.tracing.report.report_entries import make_report
 from typelattice.tracing.report.sarif_and_github import entry_data
 from typelattice.tracing.run_data.run import Run
 
@@ -24,7 +24,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
     The dtype of a system is None if it refuses the step, or one before it. `never_asked` of a step names
     the systems whose rule alone answers there.
     """
-    otherwise = run.otherwise()
+    otherwise = run.find_mismatches_and_departures()
     replays = {replay.name: replay for replay in map(run.under, systems)}
     steps = [
         {
@@ -41,21 +41,25 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         }
         for i, (step, seen) in enumerate(run)
     ]
-    report = report_of(findings(run, systems), everything=True)
+    report = make_report(findings(run, systems), everything=True)
     return {
         "typelattice": "run",
         "version": VERSION,
         "steps": steps,
         "findings": [entry_data(entry) for entry in report.entries],
         "mismatches": [
-            {"step": m.number, "observed": dtype_text(m.seen.operand), "system": _dtype_text(m.outcome)}
+            {
+                "step": m.number,
+                "observed": dtype_text(m.observation.operand),
+                "system": _dtype_text(m.outcome),
+            }
             for m in otherwise
             if m.reason is None
         ],
         "departures": [
             {
                 "step": m.number,
-                "observed": dtype_text(m.seen.operand),
+                "observed": dtype_text(m.observation.operand),
                 "system": _dtype_text(m.outcome),
                 "reason": m.reason,
             }
@@ -64,9 +68,9 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
         ],
         "libraries": dict(run.systems),
         "opaque": run.opaque,
-        "not_followed": {left.name: left.reason for left in run.left_alone},
-        "child_processes": run.children,
-        "followed_processes": run.followed,
+        "not_followed": {left.name: left.reason for left in run.not_followed},
+        "child_processes": run.unfollowed_processes,
+        "followed_processes": run.followed_processes,
         "summarised": list(run.summaries),
     }
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typelattice.calls.steps import Created, Input, SourceLocation
 from typelattice.facts.dtypes import DType
 from typelattice.facts.libraries import libraries
-from typelattice.tracing.findings.checked_run import CheckedRun
-from typelattice.tracing.findings.suggested_casts import Casting, plan_casts
+from typelattice.tracing.findings.predicted_run import PredictedRun
+from typelattice.tracing.findings.suggested_casts import PlannedCast, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
 from typelattice.tracing.libraries import cast_text
 from typelattice.tracing.report.sentences import operand_text
@@ -24,44 +24,50 @@ class ProposedCast:
     """An expression at a source location, and the text that casts it."""
 
     location: SourceLocation
-    before: str
-    after: str
+    old_code: str
+    new_code: str
 
     def apply(self, line: str) -> str:
         """Change a source line; return it as it is if the expression does not stand there exactly once."""
-        return line.replace(self.before, self.after) if line.count(self.before) == 1 else line
+        return line.replace(self.old_code, self.new_code) if line.count(self.old_code) == 1 else line
 
 
-def propose_casts(checked: CheckedRun, cause: Cause) -> Iterator[ProposedCast]:
+def propose_casts(predicted_run: PredictedRun, cause: Cause) -> Iterator[ProposedCast]:
     """Yield the casts that stop a cause, each once; nothing if no replay found any."""
-    plan = plan_casts(checked, cause)
+    plan = plan_casts(predicted_run, cause)
     if plan is not None:
         casts = (
-            _write_cast(checked, producer, at, plan.target)
+            _write_cast(predicted_run, producer, at, plan.target)
             for casting in plan.casts
-            for producer, at in _list_places(checked, cause, casting)
+            for producer, at in _list_places(predicted_run, cause, casting)
         )
         yield from dict.fromkeys(cast for cast in casts if cast is not None)
 
 
-def _list_places(checked: CheckedRun, cause: Cause, casting: Casting) -> Iterator[tuple[int, int]]:
+def _list_places(
+    predicted_run: PredictedRun, cause: Cause, casting: PlannedCast
+) -> Iterator[tuple[int, int]]:
     """Yield the step to cast, and the step whose source it stands in: for a parameter, those that take it."""
     producer = casting.producer
     if casting.consumer is not None:
         yield producer, casting.consumer
-    elif isinstance(checked.steps[producer], Input) and not checked.steps[producer].text.endswith(")"):
-        yield from ((producer, at) for at in cause.widening if producer in checked.inputs[at])
+    elif isinstance(predicted_run.steps[producer], Input) and not predicted_run.steps[producer].text.endswith(
+        ")"
+    ):
+        yield from ((producer, at) for at in cause.widening_steps if producer in predicted_run.inputs[at])
     else:
         yield producer, producer
 
 
-def _write_cast(checked: CheckedRun, producer: int, consumer: int, target: DType) -> ProposedCast | None:
+def _write_cast(
+    predicted_run: PredictedRun, producer: int, consumer: int, target: DType
+) -> ProposedCast | None:
     """Write the cast of a step in the source of another; None if its place is not known."""
-    step, at = checked.steps[producer], checked.steps[consumer]
+    step, at = predicted_run.steps[producer], predicted_run.steps[consumer]
     if at.location is None:
         return None
-    before = step.text if at is step else operand_text(checked, producer, at)
-    dtype = _dtype_text(checked.run.sources.get(at.location.file, ""), at.owner or "", target)
+    before = step.text if at is step else operand_text(predicted_run, producer, at)
+    dtype = _dtype_text(predicted_run.run.sources.get(at.location.file, ""), at.owner or "", target)
     if at is step and isinstance(step, Created) and step.dtype is None and before.endswith(")"):
         return ProposedCast(at.location, before, f"{before[:-1]}, dtype={dtype})")
     array = before if ATOM.fullmatch(before) else f"({before})"

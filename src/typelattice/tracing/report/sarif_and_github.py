@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from typelattice.rendering.grid import printable
-from typelattice.tracing.report.model import RULES, Entry, Report
-from typelattice.tracing.report.words import file_text
+from typelattice.tracing.report.formatting import file_text
+from typelattice.tracing.report.report_entries import RULES, Entry, Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}  # the others are notes
 
 
-def sarif(made: Report, version: str) -> Mapping[str, Any]:
+def sarif(report: Report, version: str) -> Mapping[str, Any]:
     """Build a SARIF document of the entries that have a source location."""
     names = [*RULES]
     rules = [{"id": rule, "shortDescription": {"text": RULES[rule]}} for rule in names]
@@ -33,15 +33,15 @@ def sarif(made: Report, version: str) -> Mapping[str, Any]:
                 }
             ],
         }
-        for entry in made.entries
+        for entry in report.entries
         if entry.location is not None
     ]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
-def github(made: Report) -> Iterator[str]:
+def github(report: Report) -> Iterator[str]:
     """Print each entry that has a source location as an annotation line of GitHub's workflows."""
-    for entry in made.entries:
+    for entry in report.entries:
         if entry.location is not None:
             level = LEVELS.get(entry.rule, "note").replace("note", "notice")
             file = _escape_data(file_text(entry.location.file)).replace(",", "%2C").replace(":", "%3A")

@@ -16,9 +16,9 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import KIND_BY_NAME
 from typelattice.rendering.grid import printable
+from typelattice.tracing.report.formatting import file_text
 from typelattice.tracing.report.plain_data import VERSION
-from typelattice.tracing.report.words import file_text
-from typelattice.tracing.run_data.float_widths import width_of
+from typelattice.tracing.run_data.float_widths import dtype_width
 
 MAX_DOCUMENT_BYTES = 1 << 30  # bytes of a document
 LISTS = ("steps", "mismatches", "departures", "findings", "summarised")
@@ -95,41 +95,41 @@ def read_run(path: str) -> dict[str, Any]:
 MADE_BY = "write one with typelattice trace --json"
 
 
-def _check_document(found: Any) -> None:
-    if found["typelattice"] != "run" or found["version"] != VERSION:
-        raise ValueError(f"it is {found['typelattice']!r}, version {found['version']!r}")
+def _check_document(document: Any) -> None:
+    if document["typelattice"] != "run" or document["version"] != VERSION:
+        raise ValueError(f"it is {document['typelattice']!r}, version {document['version']!r}")
     for key, kind in KEYS.items():
-        _check_kind(found, key, kind)
-    for each in (*found["mismatches"], *found["departures"]):
+        _check_kind(document, key, kind)
+    for each in (*document["mismatches"], *document["departures"]):
         _check_kind(each, "step", int)
-    for each in found["findings"]:
+    for each in document["findings"]:
         for name, kinds in FINDING_KEYS.items():
             _check_kind(each, name, kinds)
-    for value in (*found["libraries"].values(), *found["summarised"]):
+    for value in (*document["libraries"].values(), *document["summarised"]):
         if not isinstance(value, str):
             raise TypeError(f"{value!r} is no text")
-    for step in found["steps"]:
+    for step in document["steps"]:
         for name, kinds in STEP_KEYS.items():
             _check_kind(step, name, kinds)
-        if not all(isinstance(part, int) and 0 <= part < len(found["steps"]) for part in step["operands"]):
+        if not all(isinstance(part, int) and 0 <= part < len(document["steps"]) for part in step["operands"]):
             raise ValueError("a step has an operand that is no step")
 
 
-def _check_kind(found: Any, key: str, kind: type | tuple[type, ...]) -> None:
-    if not isinstance(found[key], kind):
-        raise TypeError(f"{key} is {type(found[key]).__name__}")
+def _check_kind(document: Any, key: str, kind: type | tuple[type, ...]) -> None:
+    if not isinstance(document[key], kind):
+        raise TypeError(f"{key} is {type(document[key]).__name__}")
 
 
-def difference(before: dict[str, Any], after: dict[str, Any]) -> RunDifference:
+def compare_documents(old_document: dict[str, Any], new_document: dict[str, Any]) -> RunDifference:
     """Compare the upcasts of two runs. Places move between two versions, so lines do not count."""
-    old, new = _list_upcasts(before), _list_upcasts(after)
+    old, new = _list_upcasts(old_document), _list_upcasts(new_document)
     fewer, more = Counter(u for _, u in old), Counter(u for _, u in new)
     kept = (fewer & more).total()
     return RunDifference(
         tuple(_drop_repeated(new, more - fewer)),
         tuple(_drop_repeated(old, fewer - more)),
         kept,
-        (_count_bytes(before), _count_bytes(after)),
+        (_count_bytes(old_document), _count_bytes(new_document)),
     )
 
 
@@ -144,9 +144,9 @@ def _drop_repeated(
             yield place, upcast
 
 
-def _list_upcasts(found: dict[str, Any]) -> list[tuple[str, Upcast]]:
+def _list_upcasts(document: dict[str, Any]) -> list[tuple[str, Upcast]]:
     """List each place at which a float became wider, with its upcast."""
-    steps = found["steps"]
+    steps = document["steps"]
     places: dict[tuple[str, Upcast], None] = {}
     for step in steps:
         own = _count_bits(step["observed"])
@@ -165,12 +165,12 @@ def _count_bits(text: str | None) -> int:
     if text is None or text in KIND_BY_NAME or text.endswith("*"):
         return 0
     with suppress(DTypeError):
-        return width_of(dtype(text)) or 0
+        return dtype_width(dtype(text)) or 0
     return 0
 
 
-def _count_bytes(found: dict[str, Any]) -> int:
-    return sum(step["bytes"] for step in found["steps"])
+def _count_bytes(document: dict[str, Any]) -> int:
+    return sum(step["bytes"] for step in document["steps"])
 
 
 def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -12,44 +12,50 @@ from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK
 from typelattice.tracing.findings.cast_back import CastBack
-from typelattice.tracing.findings.checked_run import CheckedRun, source_of
 from typelattice.tracing.findings.divergences import Divergence
-from typelattice.tracing.findings.dtype_origin import dtype_origin
-from typelattice.tracing.findings.suggested_casts import Casting, CastPlan, plan_casts
+from typelattice.tracing.findings.dtype_origin import find_dtype_origin
+from typelattice.tracing.findings.predicted_run import PredictedRun, source_of
+from typelattice.tracing.findings.suggested_casts import CastPlan, PlannedCast, plan_casts
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.report.words import count_text, place, size
-from typelattice.tracing.run_data.float_widths import narrow_to
+from typelattice.tracing.report.formatting import count_text, location_text, size_text
+from typelattice.tracing.run_data.float_widths import with_width_of
 from typelattice.tracing.steps.called_name import name_in_source
 
-ASKED = ", as the code asks"
+AS_REQUESTED = ", as the code asks"
 MAX_OTHER_PLACES = 3
 """Other places at which a cause widened floats that are shown; of the rest it is said how many there are."""
 
 
-def cause_message(checked: CheckedRun, cause: Cause) -> str:
+def cause_message(predicted_run: PredictedRun, cause: Cause) -> str:
     """Say in one sentence what happened at a cause."""
-    first = cause.first[0]
-    origin = "" if cause.at == first else f"; the wide one comes from {_line_of(checked, first)}"
-    return f"{cause.narrow} becomes {cause.wide}: {describe_step(checked, cause.at)}{origin}"
+    first = cause.origin_steps[0]
+    origin = "" if cause.step == first else f"; the wide one comes from {_line_of(predicted_run, first)}"
+    return (
+        f"{cause.narrow_dtype} becomes {cause.wide_dtype}: {describe_step(predicted_run, cause.step)}{origin}"
+    )
 
 
-def cause_sections(checked: CheckedRun, cause: Cause) -> Iterator[tuple[str, list[str]]]:
+def cause_sections(predicted_run: PredictedRun, cause: Cause) -> Iterator[tuple[str, list[str]]]:
     """Explain a cause under headings of a word or two, the remedy first."""
-    first = cause.first[0]
-    yield "remedy", _describe_remedy(checked, cause)
-    yield "what", [describe_step(checked, cause.at)]
-    if cause.at != first:
-        yield "wide", [_line_of(checked, first), describe_step(checked, first)]
-    origins = dtype_origin(checked.steps[first], checked.run.sources)
+    first = cause.origin_steps[0]
+    yield "remedy", _describe_remedy(predicted_run, cause)
+    yield "what", [describe_step(predicted_run, cause.step)]
+    if cause.step != first:
+        yield "wide", [_line_of(predicted_run, first), describe_step(predicted_run, first)]
+    origins = find_dtype_origin(predicted_run.steps[first], predicted_run.run.sources)
     if origins:
-        lines = [f"{place(each.location)}: {each.text}" for each in origins[:MAX_OTHER_PLACES]]
+        lines = [f"{location_text(each.location)}: {each.text}" for each in origins[:MAX_OTHER_PLACES]]
         more = (
             [f"and {count_text(len(origins) - MAX_OTHER_PLACES, 'place')} more"]
             if len(origins) > MAX_OTHER_PLACES
             else []
         )
         yield "decided", [*lines, *more]
-    also = [line for line in _list_lines_of(checked, cause.widening) if line != _line_of(checked, cause.at)]
+    also = [
+        line
+        for line in _list_lines_of(predicted_run, cause.widening_steps)
+        if line != _line_of(predicted_run, cause.step)
+    ]
     if also:
         more = (
             [f"and {count_text(len(also) - MAX_OTHER_PLACES, 'place')} more"]
@@ -57,95 +63,100 @@ def cause_sections(checked: CheckedRun, cause: Cause) -> Iterator[tuple[str, lis
             else []
         )
         yield "also at", [*also[:MAX_OTHER_PLACES], *more]
-    yield "follows", [_describe_following(checked, cause)]
-    if cause.results:
-        yield "results", [_result_words(cause.results)]
-    if cause.bytes:
-        yield "costs", [f"{size(cause.bytes)} more than in {narrow_to(cause.wide, cause.narrow)}"]
-    decided = checked.narrowly(cause.at) if checked.is_always_wide(cause.at) else checked.replayed[cause.at]
+    yield "follows", [_describe_following(predicted_run, cause)]
+    if cause.result_names:
+        yield "results", [_describe_results(cause.result_names)]
+    if cause.extra_bytes:
+        narrow = with_width_of(cause.wide_dtype, cause.narrow_dtype)
+        yield "costs", [f"{size_text(cause.extra_bytes)} more than in {narrow}"]
+    decided = (
+        predicted_run.predict_with_narrow_floats(cause.step)
+        if predicted_run.is_always_wide(cause.step)
+        else predicted_run.predictions[cause.step]
+    )
     rule = _quote_rule(decided.promotion)
     if rule:
         yield "rule", rule
 
 
-def _describe_following(checked: CheckedRun, cause: Cause) -> str:
+def _describe_following(predicted_run: PredictedRun, cause: Cause) -> str:
     """Count the source texts that use widened values, directly or through other steps, and their runs."""
-    later = len(_collect_sources(checked, cause.follows))
+    later = len(_collect_sources(predicted_run, cause.following_steps))
     return (
-        f"{count_text(later, 'later step')}, run {count_text(cause.runs, 'time')}"
+        f"{count_text(later, 'later step')}, run {count_text(cause.following_runs, 'time')}"
         if later
         else "no later step"
     )
 
 
-def _result_words(names: Sequence[str]) -> str:
+def _describe_results(names: Sequence[str]) -> str:
     """Name the results that a cause made wide."""
     shown = ", ".join(names[:MAX_OTHER_PLACES])
     return f"{shown} and {len(names) - MAX_OTHER_PLACES:,} more" if len(names) > MAX_OTHER_PLACES else shown
 
 
-def _collect_sources(checked: CheckedRun, steps: Iterable[int]) -> set[object]:
-    return {source_of(checked.steps[i]) for i in steps}
+def _collect_sources(predicted_run: PredictedRun, steps: Iterable[int]) -> set[object]:
+    return {source_of(predicted_run.steps[i]) for i in steps}
 
 
-def _line_of(checked: CheckedRun, i: int) -> str:
+def _line_of(predicted_run: PredictedRun, i: int) -> str:
     """Return the source location and the text of a step."""
-    step = checked.steps[i]
-    return f"{place(step.location)}: {step.text}" if step.location else step.text
+    step = predicted_run.steps[i]
+    return f"{location_text(step.location)}: {step.text}" if step.location else step.text
 
 
-def _list_lines_of(checked: CheckedRun, steps: Iterable[int]) -> list[str]:
+def _list_lines_of(predicted_run: PredictedRun, steps: Iterable[int]) -> list[str]:
     """Return the source locations and the texts of steps, each once."""
-    return [*dict.fromkeys(_line_of(checked, i) for i in steps)]
+    return [*dict.fromkeys(_line_of(predicted_run, i) for i in steps)]
 
 
-def describe_step(checked: CheckedRun, i: int) -> str:
+def describe_step(predicted_run: PredictedRun, i: int) -> str:
     """Describe the action of a step."""
-    step, given = checked.steps[i], checked.observed(i)
+    step, given = predicted_run.steps[i], predicted_run.result_of(i)
     match step:
         case Cast():
-            return f"casts {operands_words(checked, i)} to {given} explicitly"
+            return f"casts {describe_operands(predicted_run, i)} to {given} explicitly"
         case Created():
-            return f"makes {given}{'' if step.dtype is None else ASKED}"
-        case Opaque() if _with_a_list(checked, i):
-            of = f"{operands_words(checked, i)} and a list or the like"
+            return f"makes {given}{'' if step.dtype is None else AS_REQUESTED}"
+        case Opaque() if _has_list_operand(predicted_run, i):
+            of = f"{describe_operands(predicted_run, i)} and a list or the like"
             return f"{name_in_source(step)} of {of} gives {given}"
-        case Opaque() if checked.inputs[i]:
-            return f"makes {given} of {operands_words(checked, i)}; no rule of it is known"
+        case Opaque() if predicted_run.inputs[i]:
+            return f"makes {given} of {describe_operands(predicted_run, i)}; no rule of it is known"
         case Opaque():
             return f"makes {given}; no rule of it is known"
         case Input():
             return f"comes in as {given}"
     if step.op == "setitem":
-        into, value = (checked.observed(p) for p in checked.inputs[i][:2])
+        into, value = (predicted_run.result_of(p) for p in predicted_run.inputs[i][:2])
         return f"writes {value} into {into}"
-    why = ", as it does of narrower floats" if checked.is_always_wide(i) else ""
+    why = ", as it does of narrower floats" if predicted_run.is_always_wide(i) else ""
     if step.requested_dtype is not None:
-        why = ASKED
-    return f"{name_in_source(step)} of {operands_words(checked, i)} gives {given}{why}"
+        why = AS_REQUESTED
+    return f"{name_in_source(step)} of {describe_operands(predicted_run, i)} gives {given}{why}"
 
 
-def otherwise_words(checked: CheckedRun, i: int, reasons: Mapping[int, str]) -> str:
+def describe_mismatch(predicted_run: PredictedRun, i: int, reasons: Mapping[int, str]) -> str:
     """Describe a result that contradicts its library's own system, with the reason if it is known."""
-    gave, said = checked.observed(i), checked.replayed[i]
+    gave, said = predicted_run.result_of(i), predicted_run.predictions[i]
     if i in reasons:
-        return f"gave {gave}, by the rule {said.marked}: {reasons[i]}"
-    return f"gave {gave}, by our rules {said.marked}"
+        return f"gave {gave}, by the rule {said.text_with_mark}: {reasons[i]}"
+    return f"gave {gave}, by our rules {said.text_with_mark}"
 
 
-def operands_words(checked: CheckedRun, i: int) -> str:
+def describe_operands(predicted_run: PredictedRun, i: int) -> str:
     """Describe the observed operands of a step, each once."""
-    step = checked.steps[i]
-    those = step.operands if isinstance(step, Call) else checked.inputs[i]
-    told = [str(checked.observed(p)) for p in those]
+    step = predicted_run.steps[i]
+    those = step.operands if isinstance(step, Call) else predicted_run.inputs[i]
+    told = [str(predicted_run.result_of(p)) for p in those]
     return " and ".join(dict.fromkeys(told)) if len(told) < 4 else ", ".join(dict.fromkeys(told))
 
 
-def _with_a_list(checked: CheckedRun, i: int) -> bool:
+def _has_list_operand(predicted_run: PredictedRun, i: int) -> bool:
     """Return True if an opaque step has a known operation of two operands, one of which is no array."""
-    step = checked.steps[i]
+    step = predicted_run.steps[i]
     known = OPERATIONS.get(step.name) if isinstance(step, Opaque) else None
-    return known is not None and known.most == 2 and len(checked.inputs[i]) == 1
+    return known is not None and known.most == 2 and len(predicted_run.inputs[i]) == 1
 
 
 def _quote_rule(p: Promotion | None) -> list[str]:
@@ -158,58 +169,65 @@ def _quote_rule(p: Promotion | None) -> list[str]:
     return [str(rule), *(map("".join, zip(numbers, quoted, strict=True)) if numbers else quoted)]
 
 
-def _describe_remedy(checked: CheckedRun, cause: Cause) -> list[str]:
+def _describe_remedy(predicted_run: PredictedRun, cause: Cause) -> list[str]:
     """Describe the casts that stop a cause, and how much they stop."""
-    found = plan_casts(checked, cause)
-    step = checked.steps[cause.at]
-    if found is None and _with_a_list(checked, cause.at):
-        return [f"make an array of {cause.narrow} of that first (not tried: it was not followed)"]
+    found = plan_casts(predicted_run, cause)
+    step = predicted_run.steps[cause.step]
+    if found is None and _has_list_operand(predicted_run, cause.step):
+        return [f"make an array of {cause.narrow_dtype} of that first (not tried: it was not followed)"]
     if found is None and isinstance(step, Opaque):
         return [f"not known: typelattice has no rule of {name_in_source(step)}, and cannot replay it"]
     if found is None:
-        return [f"no cast was found that keeps it {cause.narrow}"]
-    what = size(found.bytes) if found.bytes else "this"  # a list's array has no size
-    casts = list(dict.fromkeys(_cast_line(checked, c) for c in found.casts))
+        return [f"no cast was found that keeps it {cause.narrow_dtype}"]
+    what = size_text(found.bytes) if found.bytes else "this"  # a list's array has no size
+    casts = list(dict.fromkeys(_cast_line(predicted_run, c) for c in found.casts))
     return [
-        f"cast {what} to {found.target}, and {_describe_kept(checked, cause, found)}:",
+        f"cast {what} to {found.target}, and {_describe_kept(predicted_run, cause, found)}:",
         *casts,
-        *_describe_unknown(checked, found),
+        *_describe_unknown(predicted_run, found),
         *_describe_compiled_calls(
-            checked, {c.producer for c in found.casts if c.consumer is None} | {*found.kept}
+            predicted_run, {c.producer for c in found.casts if c.consumer is None} | {*found.narrow_steps}
         ),
     ]
 
 
-def _describe_compiled_calls(checked: CheckedRun, narrowed: Set[int]) -> list[str]:
+def _describe_compiled_calls(predicted_run: PredictedRun, narrowed: Set[int]) -> list[str]:
     """Name the calls of compiled functions that take an array which the casts make narrow."""
-    calls = [f"{place(t.location)}: {t.text}" for t in checked.run.taken if t.step in narrowed]
+    calls = [
+        f"{location_text(t.location)}: {t.text}"
+        for t in predicted_run.run.compiled_call_arguments
+        if t.step in narrowed
+    ]
     if not calls:
         return []
     return ["a compiled function takes the array, and may refuse another dtype:", *dict.fromkeys(calls)]
 
 
-def _describe_kept(checked: CheckedRun, cause: Cause, found: CastPlan) -> str:
+def _describe_kept(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) -> str:
     """Say how many steps stay narrow in a replay with some casts."""
-    if not found.kept:
+    if not plan.narrow_steps:
         return "nothing is widened"
-    wide = narrow_to(cause.wide, cause.narrow)
-    verb, verbs = ("stays", "stay") if wide is cause.narrow else ("becomes", "become")
-    of = {*cause.widening, *cause.later} - {*found.unknown}
-    left = _collect_sources(checked, of - {*found.kept})
-    texts = len(_collect_sources(checked, of))
+    wide = with_width_of(cause.wide_dtype, cause.narrow_dtype)
+    verb, verbs = ("stays", "stay") if wide is cause.narrow_dtype else ("becomes", "become")
+    of = {*cause.widening_steps, *cause.later_wide_steps} - {*plan.unknown_steps}
+    left = _collect_sources(predicted_run, of - {*plan.narrow_steps})
+    texts = len(_collect_sources(predicted_run, of))
     if left:
         return f"{texts - len(left):,} of {count_text(texts, 'step')} {verbs} {wide}"
-    if found.unknown:
+    if plan.unknown_steps:
         return f"{count_text(texts, 'step')} {verb if texts == 1 else verbs} {wide}"
     return f"{'all of it' if texts > 1 else 'it'} {verb} {wide}"
 
 
-def _describe_unknown(checked: CheckedRun, found: CastPlan | Divergence) -> Iterator[str]:
+def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | Divergence) -> Iterator[str]:
     """Name the calls without a rule that take a changed array, and count the steps that follow them."""
-    if not found.unknown:
+    if not finding.unknown_steps:
         return
-    takers = _list_lines_of(checked, found.takers)
-    after = len(_collect_sources(checked, found.unknown) - _collect_sources(checked, found.takers))
+    takers = _list_lines_of(predicted_run, finding.opaque_consumers)
+    after = len(
+        _collect_sources(predicted_run, finding.unknown_steps)
+        - _collect_sources(predicted_run, finding.opaque_consumers)
+    )
     then = f", nor {count_text(after, 'step')} after it" if after else ""
     yield f"a replay does not tell what these calls give{then}; only a new run does:"
     yield from takers[:MAX_OTHER_PLACES]
@@ -217,26 +235,26 @@ def _describe_unknown(checked: CheckedRun, found: CastPlan | Divergence) -> Iter
         yield f"and {count_text(len(takers) - MAX_OTHER_PLACES, 'call')} more"
 
 
-def _cast_line(checked: CheckedRun, c: Casting) -> str:
+def _cast_line(predicted_run: PredictedRun, c: PlannedCast) -> str:
     """Name the place at which to write a cast, and the operand to cast."""
     if c.consumer is None:
-        return _line_of(checked, c.producer)
-    at = checked.steps[c.consumer]
-    return f"{place(at.location)}: {operand_text(checked, c.producer, at)} in {at.text}"
+        return _line_of(predicted_run, c.producer)
+    at = predicted_run.steps[c.consumer]
+    return f"{location_text(at.location)}: {operand_text(predicted_run, c.producer, at)} in {at.text}"
 
 
-def operand_text(checked: CheckedRun, i: int, at: Step) -> str:
-    """Return the source text of step `i`, as it is written in step `at` that uses it.
+def operand_text(predicted_run: PredictedRun, i: int, using_step: Step) -> str:
+    """Return the source text of step `i`, as it is written in the step that uses it.
 
     In a binary operation `x * y` that is `x` or `y`. In any other step it is the text of step `i` itself.
     """
     try:
-        written = parse(at.text, mode="eval").body
+        written = parse(using_step.text, mode="eval").body
     except SyntaxError:  # it is a statement, or cut short
         written = None
-    if isinstance(written, BinOp) and len(at.inputs) == 2:
-        return unparse((written.left, written.right)[at.inputs.index(i)])
-    return checked.steps[i].text
+    if isinstance(written, BinOp) and len(using_step.inputs) == 2:
+        return unparse((written.left, written.right)[using_step.inputs.index(i)])
+    return predicted_run.steps[i].text
 
 
 def cast_back_heading(places: int) -> str:
@@ -249,25 +267,27 @@ def cast_back_heading(places: int) -> str:
     return f"{count_text(places, 'place')} {does}: that widens nothing, but takes time"
 
 
-def cast_back_words(each: CastBack) -> str:
+def describe_cast_back(cast_back: CastBack) -> str:
     """Describe a place that computes in a wider float than it writes."""
-    return f"computes in {each.computed}, writes {each.kept}"
+    return f"computes in {cast_back.compute_dtype}, writes {cast_back.written_dtype}"
 
 
-def divergence_lines(checked: CheckedRun, divergence: Divergence) -> Iterator[str]:
+def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Iterator[str]:
     """Describe a divergence: both results, the lost values, and the later steps that differ by it."""
     i = divergence.steps[0]
-    of = operands_words(checked, i)
-    said = f"{name_in_source(checked.steps[i])}{f' of {of}' if of else ''}"
+    of = describe_operands(predicted_run, i)
+    said = f"{name_in_source(predicted_run.steps[i])}{f' of {of}' if of else ''}"
     if divergence.outcome.operand is None:
         mark = NEVER_ASKED_MARK if divergence.outcome.never_asked else ""
         yield f"{said} is refused{mark}: {divergence.outcome.reason}; the run gave {divergence.observed}"
     else:
-        yield f"{said} gives {divergence.outcome.marked}; the run gave {divergence.observed}"
-    for source, target in divergence.lost:
+        yield f"{said} gives {divergence.outcome.text_with_mark}; the run gave {divergence.observed}"
+    for source, target in divergence.lossy_casts:
         yield f"{source} to {target}: {'; '.join(describe_loss(loss(source, target), source, target))}"
-    if divergence.later:
-        unreached = f", {divergence.unreached:,} of them not reached" if divergence.unreached else ""
-        comes = "comes" if divergence.later == 1 else "come"
-        yield f"{count_text(divergence.later, 'later step')} {comes} out otherwise by it{unreached}"
-    yield from _describe_unknown(checked, divergence)
+    if divergence.later_count:
+        unreached = (
+            f", {divergence.unreached_count:,} of them not reached" if divergence.unreached_count else ""
+        )
+        comes = "comes" if divergence.later_count == 1 else "come"
+        yield f"{count_text(divergence.later_count, 'later step')} {comes} out otherwise by it{unreached}"
+    yield from _describe_unknown(predicted_run, divergence)

@@ -10,17 +10,17 @@ from typelattice.calls.steps import Opaque
 from typelattice.facts.dtypes import DType
 from typelattice.tracing.findings.findings import Findings
 from typelattice.tracing.findings.widening_causes import Cause
-from typelattice.tracing.report.annotated_files import AnnotatedFile, Line
-from typelattice.tracing.report.markup import beside, element, page, text
-from typelattice.tracing.report.sentences import cause_sections, divergence_lines, operands_words
+from typelattice.tracing.report.annotated_files import AnnotatedFile, AnnotatedLine
+from typelattice.tracing.report.formatting import count_text, file_text, location_text, size_text
+from typelattice.tracing.report.markup import element, page, read_asset, text
+from typelattice.tracing.report.sentences import cause_sections, describe_operands, divergence_lines
 from typelattice.tracing.report.syntax_colours import highlight
-from typelattice.tracing.report.words import count_text, file_text, place, size
 from typelattice.tracing.steps.called_name import name_in_source
 
-STEPS = 24
+MAX_TABLE_STEPS = 24
 """Steps of a line that are shown, those that ran most."""
 
-PLACE = re.compile(r"(.+?):(\d+)(?=: )")
+LOCATION_PATTERN = re.compile(r"(.+?):(\d+)(?=: )")
 """The place at the beginning of a line of a section, such as `file.py:12`."""
 
 KEY = (
@@ -33,7 +33,7 @@ KEY = (
 )
 
 
-def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) -> str:
+def source_page(findings: Findings, file: AnnotatedFile, names: Mapping[str, str]) -> str:
     """Return a file, line by line."""
     flagged = [n for n, line in sorted(file.lines.items()) if _is_finding(line)]
     title = file_text(file.name)
@@ -43,7 +43,7 @@ def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) 
     last = max(file.lines, default=0)
     source = [*file.source, *[""] * (last - len(file.source))]
     rows = "\n".join(
-        _write_row(found, number, code, markup, file.lines.get(number), names, following.get(number))
+        _write_row(findings, number, code, markup, file.lines.get(number), names, following.get(number))
         for number, (code, markup) in enumerate(zip(source, highlight(source), strict=True), 1)
     )
     operations = count_text(file.operations, "operation")
@@ -65,19 +65,19 @@ def source_page(found: Findings, file: AnnotatedFile, names: Mapping[str, str]) 
         ),
         element("main", rows, id="source", **{"class": "source"}),
     ]
-    return page(title, "\n".join(body), beside("keys.js"))
+    return page(title, "\n".join(body), read_asset("keys.js"))
 
 
-def _is_finding(line: Line) -> bool:
+def _is_finding(line: AnnotatedLine) -> bool:
     return bool(line.causes or line.casts or line.divergences or line.wrong)
 
 
 def _write_row(
-    found: Findings,
+    findings: Findings,
     number: int,
     code: str,
     markup: str,
-    line: Line | None,
+    line: AnnotatedLine | None,
     names: Mapping[str, str],
     following: int | None,
 ) -> str:
@@ -87,36 +87,36 @@ def _write_row(
     cells = element("span", link, **{"class": "number"}) + element("span", markup, **{"class": "code"})
     if line is None:
         return element("div", cells, id=at, **{"class": "line"})
-    took = sum(found.checked.run.seen[i].bytes for i in line.steps)
-    cells += element("span", text(", ".join(_list_dtypes(found, line))), **{"class": "dtypes"})
-    cells += element("span", text(size(took) if took else ""), **{"class": "bytes"})
-    about = element("div", "\n".join(_write_about(found, line, names, following)), **{"class": "about"})
-    marks = " ".join(["line", *_list_marks(found, line)])
+    took = sum(findings.predicted_run.run.observations[i].bytes for i in line.steps)
+    cells += element("span", text(", ".join(_list_dtypes(findings, line))), **{"class": "dtypes"})
+    cells += element("span", text(size_text(took) if took else ""), **{"class": "bytes"})
+    about = element("div", "\n".join(_write_about(findings, line, names, following)), **{"class": "about"})
+    marks = " ".join(["line", *_list_marks(findings, line)])
     return element("details", element("summary", cells) + about, id=at, **{"class": marks}) + _show_changed(
         line, code
     )
 
 
-def _show_changed(line: Line, code: str) -> str:
+def _show_changed(line: AnnotatedLine, code: str) -> str:
     """Show a line as it is with its casts, and what they save; nothing if they do not show in it."""
     changed = code
     for cast, _ in line.casts:
         changed = cast.apply(changed)
     if changed == code:
         return ""
-    saved = sum({cause.at: cause.bytes for _, cause in line.casts}.values())
+    saved = sum({cause.step: cause.extra_bytes for _, cause in line.casts}.values())
     cells = (
         element("span", text("+"), **{"class": "number"})
         + element("span", highlight([changed])[0], **{"class": "code"})
-        + element("span", text(f"saves up to {size(saved)}" if saved else ""), **{"class": "dtypes"})
+        + element("span", text(f"saves up to {size_text(saved)}" if saved else ""), **{"class": "dtypes"})
     )
     return element("div", cells, **{"class": "line added"})
 
 
-def _list_marks(found: Findings, line: Line) -> Iterator[str]:
+def _list_marks(findings: Findings, line: AnnotatedLine) -> Iterator[str]:
     if line.causes or line.widens:
         yield "cause"
-    elif line.makes:
+    elif line.origins:
         yield "made"
     elif line.follows:
         yield "later"
@@ -128,45 +128,47 @@ def _list_marks(found: Findings, line: Line) -> Iterator[str]:
         yield "wrong"
     if _is_finding(line):
         yield "flagged"
-    if line.steps and all(isinstance(found.checked.steps[i], Opaque) for i in line.steps):
+    if line.steps and all(isinstance(findings.predicted_run.steps[i], Opaque) for i in line.steps):
         yield "opaque"
 
 
-def _list_dtypes(found: Findings, line: Line) -> dict[str, None]:
+def _list_dtypes(findings: Findings, line: AnnotatedLine) -> dict[str, None]:
     """Return the dtypes that the steps of a line came to, each once, in their order."""
-    operands = (found.checked.observed(i) for i in line.steps)
+    operands = (findings.predicted_run.result_of(i) for i in line.steps)
     dtypes: Iterator[DType] = (o.dtype for o in operands if o and o.dtype and o.tier != "scalar")
     return dict.fromkeys(map(str, dtypes))
 
 
 def _write_about(
-    found: Findings, line: Line, names: Mapping[str, str], following: int | None
+    findings: Findings, line: AnnotatedLine, names: Mapping[str, str], following: int | None
 ) -> Iterator[str]:
     """All that is known of a line."""
     for cause in line.causes:
-        told = definitions(cause_sections(found.checked, cause), names)
+        told = definitions(cause_sections(findings.predicted_run, cause), names)
         yield element("p", text("a float was widened here"), **{"class": "cause"}) + told
     for cause in line.widens:
-        told = "a float was widened here, as at " + _write_link(found, cause, names)
+        told = "a float was widened here, as at " + _write_link(findings, cause, names)
         yield element("p", told, **{"class": "cause"})
-    for cause in line.makes:
-        told = "a wide float comes up here, which widens another at " + _write_link(found, cause, names)
+    for cause in line.origins:
+        told = "a wide float comes up here, which widens another at " + _write_link(findings, cause, names)
         yield element("p", told, **{"class": "made"})
     for cause in line.follows:
-        yield element("p", "wide by " + _write_link(found, cause, names), **{"class": "later"})
+        yield element("p", "wide by " + _write_link(findings, cause, names), **{"class": "later"})
     for cast, cause in line.casts:
-        told = text(f"to change: {cast.before} becomes {cast.after}, for ") + _write_link(found, cause, names)
+        told = text(f"to change: {cast.old_code} becomes {cast.new_code}, for ") + _write_link(
+            findings, cause, names
+        )
         yield element("p", told, **{"class": "change"})
     for divergence in line.divergences:
-        lines = "<br>".join(map(text, divergence_lines(found.checked, divergence)))
+        lines = "<br>".join(map(text, divergence_lines(findings.predicted_run, divergence)))
         system = element("span", text(f"under {divergence.system}: "), **{"class": "differs"})
         yield element("p", system + lines)
     for i in line.wrong:
-        ruled = found.checked.replayed[i].marked
-        said = f"it gave {found.checked.observed(i)}, by our rules {ruled}: please report this"
+        ruled = findings.predicted_run.predictions[i].text_with_mark
+        said = f"it gave {findings.predicted_run.result_of(i)}, by our rules {ruled}: please report this"
         yield element("p", text(said), **{"class": "wrong"})
     if line.steps:
-        yield element("div", _write_table(found, line), **{"class": "wide-table"})
+        yield element("div", _write_table(findings, line), **{"class": "wide-table"})
     if following:
         yield element("p", element("a", text(f"next finding: line {following}"), href=f"#L{following}"))
 
@@ -188,42 +190,42 @@ def definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[st
 
 def _link_place(line: str, pages: Mapping[str, str]) -> str:
     """Return a line of text; if it begins with a place in a file that has a page, the place is a link."""
-    found = PLACE.match(line)
+    found = LOCATION_PATTERN.match(line)
     if found is None or found[1] not in pages:
         return text(line)
     link = element("a", text(f"{found[1]}:{found[2]}"), href=f"{pages[found[1]]}#L{found[2]}")
     return link + text(line[found.end() :])
 
 
-def _write_link(found: Findings, cause: Cause, names: Mapping[str, str]) -> str:
-    step = found.checked.steps[cause.at]
-    told = text(f"{place(step.location)}: {step.text}")
+def _write_link(findings: Findings, cause: Cause, names: Mapping[str, str]) -> str:
+    step = findings.predicted_run.steps[cause.step]
+    told = text(f"{location_text(step.location)}: {step.text}")
     if step.location is None or step.location.file not in names:
         return told
     return element("a", told, href=f"{names[step.location.file]}#L{step.location.line}")
 
 
-def _write_table(found: Findings, line: Line) -> str:
+def _write_table(findings: Findings, line: AnnotatedLine) -> str:
     """Write the steps of a line: their operations, their results, and those under the systems asked."""
-    checked = found.checked
-    heads = ["operation", "of", "gave", "times", "bytes", *found.replays]
+    checked = findings.predicted_run
+    heads = ["operation", "of", "gave", "times", "bytes", *findings.replays]
     rows = []
-    ranked = sorted(line.steps, key=lambda i: -checked.run.seen[i].count)
-    for i in sorted(ranked[:STEPS]):
-        step, seen = checked.steps[i], checked.run.seen[i]
+    ranked = sorted(line.steps, key=lambda i: -checked.run.observations[i].count)
+    for i in sorted(ranked[:MAX_TABLE_STEPS]):
+        step, seen = checked.steps[i], checked.run.observations[i]
         op = f"{name_in_source(step)}{' (opaque)' * isinstance(step, Opaque)}"
         cells = [
             text(op),
-            text(operands_words(checked, i)),
+            text(describe_operands(checked, i)),
             text(str(seen.operand)),
             f"{seen.count:,}",
-            text(size(seen.bytes)),
+            text(size_text(seen.bytes)),
         ]
-        for replayed in found.replays.values():
-            differs = "" if str(replayed[i]) == str(checked.seen[i]) else "differs"
-            cells.append(element("span", text(replayed[i].marked), **{"class": differs}))
+        for replayed in findings.replays.values():
+            differs = "" if str(replayed[i]) == str(checked.results[i]) else "differs"
+            cells.append(element("span", text(replayed[i].text_with_mark), **{"class": differs}))
         rows.append(element("tr", "".join(element("td", cell) for cell in cells), title=step.text))
     head = element("thead", element("tr", "".join(element("th", text(h), scope="col") for h in heads)))
-    more = len(line.steps) - STEPS
+    more = len(line.steps) - MAX_TABLE_STEPS
     left = element("caption", text(f"and {count_text(more, 'step')} more")) if more > 0 else ""
     return element("table", left + head + element("tbody", "".join(rows)))

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from typelattice.programs.program import AnySystem
 from typelattice.rendering.paragraphs import Layout
 from typelattice.tracing.findings.findings import findings
-from typelattice.tracing.report.model import Chapter, report_of
-from typelattice.tracing.report.words import place
+from typelattice.tracing.report.formatting import location_text
+from typelattice.tracing.report.report_entries import Chapter, make_report
 from typelattice.tracing.run_data.run import Run
 
-SHOWN = 10
+MAX_SHOWN_ENTRIES = 10
 """Entries of a chapter that are shown; the others are counted."""
 
-NOTHING = (
+NOTHING_FOUND = (
     "nothing is known of the dtypes: no array was computed with in what was followed; name the package that "
     "does with --package (of pytest: --dtype-trace)"
 )
-ALL = "--all shows them, and so do the pages of --html (of pytest: --dtype-html)"
+HOW_TO_SEE_ALL = "--all shows them, and so do the pages of --html (of pytest: --dtype-html)"
 
 
 def report(
@@ -28,35 +28,46 @@ def report(
 
     Raises UnknownSystemError or FormatError for a system.
     """
-    made = report_of(findings(run, systems), everything)
+    made = make_report(findings(run, systems), everything)
     page = Layout(width)
     for line in made.summary:
         yield page.fold_line(line)
     yield ""
     if made.empty:
-        yield page.fold_line(NOTHING)
+        yield page.fold_line(NOTHING_FOUND)
         return
     for number, chapter in enumerate(made.chapters):
         if number:
             yield ""
-        yield from _write_chapter(chapter, page, len(chapter.entries) if everything else SHOWN)
+        yield from _write_chapter(chapter, page, len(chapter.entries) if everything else MAX_SHOWN_ENTRIES)
 
 
-def _write_chapter(chapter: Chapter, page: Layout, shown: int) -> Iterator[str]:
+def _write_chapter(chapter: Chapter, page: Layout, entry_limit: int) -> Iterator[str]:
     yield page.bold(chapter.heading)
     for note in chapter.notes:
         yield page.fold_line(note)
-    stub = len(str(min(shown, len(chapter.entries)) if shown > SHOWN else SHOWN)) + 2
-    for number, entry in enumerate(chapter.entries[:shown], 1):
-        head = f"{place(entry.location)}: {entry.code}"
+    stub = (
+        len(
+            str(
+                min(entry_limit, len(chapter.entries))
+                if entry_limit > MAX_SHOWN_ENTRIES
+                else MAX_SHOWN_ENTRIES
+            )
+        )
+        + 2
+    )
+    for number, entry in enumerate(chapter.entries[:entry_limit], 1):
+        head = f"{location_text(entry.location)}: {entry.code}"
         if chapter.brief:
             yield page.fold_line(f"{head}: {entry.message}", margin=4)
             continue
         yield ""
-        yield page.beside(f"{number:>{stub - 2}}", [head], stub)
+        yield page.join_columns(f"{number:>{stub - 2}}", [head], stub)
         for heading, lines in entry.sections():
-            yield page.beside(f"{' ' * stub}{heading}", lines, stub + 10)
-    if len(chapter.entries) > shown:
+            yield page.join_columns(f"{' ' * stub}{heading}", lines, stub + 10)
+    if len(chapter.entries) > entry_limit:
         if not chapter.brief:
             yield ""
-        yield page.fold_line(f"and {chapter.rest(shown)}; {ALL}", margin=4 * chapter.brief)
+        yield page.fold_line(
+            f"and {chapter.describe_rest(entry_limit)}; {HOW_TO_SEE_ALL}", margin=4 * chapter.brief
+        )

@@ -24,14 +24,16 @@ def copy_mark(node: ast.AST, count: int, number: int, how: str = "") -> ast.expr
     )
 
 
-def wrap_in_comparison(node: ast.Compare, told: ast.expr) -> ast.Compare:
-    """Return `told` in a dummy comparison, so that Python 3.11 reports the right line. `bytecode` removes it.
+def wrap_in_comparison(node: ast.Compare, inner: ast.expr) -> ast.Compare:
+    """Wrap an expression in a dummy comparison, so that Python 3.11 reports the right line.
+
+    `bytecode` removes it again.
 
     Python 3.11 gives the truth test of a comparison the location of the comparison. Any other truth test gets
     the location of the whole statement. A traceback shows the difference.
     """
     return place_node(
-        node, ast.Compare(told, [ast.Eq()], [place_node(node, ast.Constant(f"{COPY}0.0.{COMPARED}"))])
+        node, ast.Compare(inner, [ast.Eq()], [place_node(node, ast.Constant(f"{COPY}0.0.{COMPARED}"))])
     )
 
 

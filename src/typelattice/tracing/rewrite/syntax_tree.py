@@ -25,8 +25,8 @@ from typelattice.tracing.rewrite.nodes import (
     wrap_in_comparison,
 )
 from typelattice.tracing.rewrite.unsafe_rewrites import (
+    ARRAYLESS_BUILTINS,
     COMPILED_BY,
-    SIMPLE,
     called_at,
     compiled_by,
     compilers,
@@ -35,7 +35,7 @@ from typelattice.tracing.rewrite.unsafe_rewrites import (
     in_order,
     lists_of,
 )
-from typelattice.tracing.run_data.written_operation import UNTOLD, List, Row
+from typelattice.tracing.run_data.written_operation import OMITTED, List, Row
 
 SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom)
@@ -167,7 +167,7 @@ class Rewriter:
         node.args = [self.visit(x) for x in node.args]
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
-        if isinstance(node.func, ast.Name) and node.func.id in SIMPLE:
+        if isinstance(node.func, ast.Name) and node.func.id in ARRAYLESS_BUILTINS:
             return node
         if isinstance(node.func, ast.Attribute) and node.func.attr == "set_trace":
             return node  # a debugger would stop within the witness of the call
@@ -176,7 +176,7 @@ class Rewriter:
         if not in_order(node):
             at = called_at(node)
             inner = ast.Call(copy_mark(at, 1, 0), node.args, node.keywords)
-            return self.wrap_in_witness(node, "record_call", [node.func], inner, "", (UNTOLD,), (), at)
+            return self.wrap_in_witness(node, "record_call", [node.func], inner, "", (OMITTED,), (), at)
         starred = [isinstance(x, ast.Starred) for x in node.args]
         arguments = [x.value if isinstance(x, ast.Starred) else x for x in node.args]
         arguments += [keyword.value for keyword in node.keywords]
@@ -249,7 +249,9 @@ class Rewriter:
         self.inner(node)
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
             read = place_node(target.value, ast.Name(target.value.id, LOAD))
-            node.value = self.wrap_in_witness(target, "record_base", [node.value, read], None, "getitem")
+            node.value = self.wrap_in_witness(
+                target, "note_elements_read", [node.value, read], None, "getitem"
+            )
         inner = ast.BinOp(copy_mark(node, 2, 0), node.op, copy_mark(node, 2, 1, COPY_IN_PLACE))
         items = [copy_mark(node, 0, 0, TARGET), node.value]
         node.value = self.wrap_in_witness(node, "record_in_place", items, inner, OPERATORS[type(node.op)])
@@ -260,10 +262,10 @@ class Rewriter:
         match node.targets:
             case [ast.Subscript(value=ast.Name() as name)]:
                 items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
-                node.value = self.wrap_in_witness(node, "record_put", items, None, "setitem")
+                node.value = self.wrap_in_witness(node, "record_assignment", items, None, "setitem")
             case [ast.Attribute(value=ast.Name() as name, attr=attr)] if attr in CONTENTS:
                 items = [node.value, place_node(name, ast.Name(name.id, LOAD))]
-                node.value = self.wrap_in_witness(node, "record_contents", items, None, attr)
+                node.value = self.wrap_in_witness(node, "note_data_replaced", items, None, attr)
         return node
 
     # -- nodes left unchanged: annotations, decorators, patterns, functions that others compile

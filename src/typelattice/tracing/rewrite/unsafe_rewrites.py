@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-MOST_ARGUMENTS = 28
+MAX_ARGUMENTS = 28
 """Of a call whose arguments are told. With the function and the result a witness is given 30 values: of more,
 Python makes a list first (STACK_USE_GUIDELINE of CPython's compile.c), into which no copy reaches."""
-SIMPLE = (  # Python's functions that make no array, and whose names no function of arrays has
+ARRAYLESS_BUILTINS = (  # Python's functions that make no array, and whose names no function of arrays has
     "super", "locals", "globals", "vars", "dir", "isinstance", "issubclass", "hasattr", "callable", "len",
     "range", "print", "zip", "enumerate", "type", "str", "repr", "int", "float", "complex", "bool", "list",
     "dict", "set", "tuple", "frozenset", "id", "iter", "format", "open", "ord", "chr", "hash", "property",
@@ -42,7 +42,7 @@ def in_order(node: ast.Call) -> bool:
     """Return True if arguments can be laid on the stack before the call, with the same order of execution."""
     values = [*node.args, *(k.value for k in node.keywords)]
     spread = [isinstance(x, ast.Starred) for x in node.args] + [k.arg is None for k in node.keywords]
-    if len(values) > MOST_ARGUMENTS or sum(isinstance(x, ast.Starred) for x in node.args) > 1:
+    if len(values) > MAX_ARGUMENTS or sum(isinstance(x, ast.Starred) for x in node.args) > 1:
         return False
     if any(k.arg is None for k in node.keywords[:-1]):
         return False
@@ -88,7 +88,7 @@ def lists_of(node: ast.Call, line: int) -> Iterator[tuple[int, int, bool]]:
     first are ignored, as constants are. All are ignored if there are too many items.
     """
     arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
-    if sum(len(elements(x)) or 1 for x in arguments) > MOST_ARGUMENTS:
+    if sum(len(elements(x)) or 1 for x in arguments) > MAX_ARGUMENTS:
         return
     for i, x in enumerate(arguments):
         if elements(x) and x.lineno == x.end_lineno == line:

@@ -18,9 +18,9 @@ from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
 from typelattice.tracing.compiled.compilers import compiler
 
-MOST_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
+MAX_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
 MAX_LIST_ITEMS = 64  # items of a list that are looked at, each; a step of arrays in a longer one is opaque
-ASKED = ("dtype", "shape")  # the attributes of every array class
+REQUIRED_ATTRIBUTES = ("dtype", "shape")  # the attributes of every array class
 T = TypeVar("T")
 
 
@@ -28,89 +28,100 @@ T = TypeVar("T")
 class ArrayKind:
     """An array class of a library, or a subclass that the program derived from one.
 
-    - `mark` gives all that the operand depends on except its value, `size` the bytes of an array.
-    - `viewed` gives the array that an array is a view of, or None.
-    - `weak`: its objects take weak references. A link holds one (`direct`), or else the object (`kept`).
+    - `cache_key` gives all that the operand depends on except its value, `size` the bytes of an array.
+    - `base_of` gives the array that an array is a view of, or None.
+    - `takes_weak_references`: its objects take weak references. A link holds one (`is_linked_weakly`), or
+      else the object (`is_kept_alive`).
     - `variable` is set for objects that stand for arrays while a function is compiled. It gives the name of
       the array in the library's graph.
     """
 
     library: str
-    mark: Callable[[Any], Hashable]
+    cache_key: Callable[[Any], Hashable]
     size: Callable[[Any], int]
-    weak: bool
+    takes_weak_references: bool
     read: Callable[[Any], Operand | None]
     dtype: Callable[[Any], Any]
     dimensions: Callable[[Any], int]
-    viewed: Callable[[Any], Any]
+    base_of: Callable[[Any], Any]
     variable: Callable[[Any], Any] | None
-    direct: bool
-    kept: bool
+    is_linked_weakly: bool
+    is_kept_alive: bool
 
     def stands_for(self, x: Any) -> Any:
         """Return what `variable` gives; None if there is none."""
         return self.variable(x) if self.variable is not None else None
 
 
-class Kinds(dict[type, "ArrayKind | None"]):
+class ArrayKinds(dict[type, "ArrayKind | None"]):
     """The array kind of each class; None for a class that is not an array class.
 
     An object is judged by its class alone: to ask an object of the program for its shape would run its code.
     """
 
-    closed = False
+    is_closed = False
 
     def __missing__(self, cls: type) -> ArrayKind | None:
-        if len(self) >= MOST_CLASSES:
+        if len(self) >= MAX_CLASSES:
             self.clear()
-        self[cls] = found = None if self.closed else kind_of(cls)
+        self[cls] = found = None if self.is_closed else array_kind(cls)
         return found
 
     def close(self) -> None:
         """Map every class to None from now on, so that witnesses record nothing."""
-        self.closed = True
+        self.is_closed = True
         self.clear()
 
 
-def kind_of(cls: type) -> ArrayKind | None:
+def array_kind(cls: type) -> ArrayKind | None:
     """Return the array kind of a class; None for a class that is not derived from a known library's arrays.
 
     A subclass of the program may have attributes of its own, whose code must not run. So its objects are read
     by the attributes of the library's class.
     """
     base = library_class(cls)
-    if base is None or not all(hasattr(base, name) for name in ASKED):
+    if base is None or not all(hasattr(base, name) for name in REQUIRED_ATTRIBUTES):
         return None
-    own = adapter(_find_root(base))
-    general = adapter(NAMESPACE_ATTRIBUTE) if hasattr(base, NAMESPACE_ATTRIBUTE) else None
-    known = own or general
-    if known is None:
+    library_adapter = adapter(_find_root(base))
+    standard_adapter = adapter(NAMESPACE_ATTRIBUTE) if hasattr(base, NAMESPACE_ATTRIBUTE) else None
+    any_adapter = library_adapter or standard_adapter
+    if any_adapter is None:
         return None
-    read = _first_reader(own.read, general.read) if own is not None and general is not None else known.read
-    mark = known.cache_key_of(base) or _read_mark(read)
+    read = (
+        _first_reader(library_adapter.read, standard_adapter.read)
+        if library_adapter is not None and standard_adapter is not None
+        else any_adapter.read
+    )
+    cache_key = any_adapter.cache_key_of(base) or _cache_key_reader(read)
     attribute: Callable[[str], Callable[[Any], Any]] = attrgetter
     size = _size_reader(base)
     if base is not cls:
-        attribute = partial(getattr(known, "own_attribute", own_attribute), base)
-        read = _read_subclass(known.read, attribute("dtype"), attribute("ndim"))
-        mark = _read_both(attribute("dtype"), attribute("ndim"))
-        size = _check_nbytes(attribute("nbytes")) if hasattr(base, "nbytes") else size
-    weak = getattr(base, "__weakrefoffset__", 0) > 0 or type.__getattribute__(cls, "__weakrefoffset__") > 0
-    compiles = compiler(base)
-    variable = compiles.variable if compiles is not None and compiles.is_tracer(base) else None
-    plain = variable is None
+        attribute = partial(getattr(any_adapter, "own_attribute", attribute_getter), base)
+        read = _subclass_reader(any_adapter.read, attribute("dtype"), attribute("ndim"))
+        cache_key = _dtype_and_ndim_reader(attribute("dtype"), attribute("ndim"))
+        size = _nbytes_reader(attribute("nbytes")) if hasattr(base, "nbytes") else size
+    takes_weak_references = (
+        getattr(base, "__weakrefoffset__", 0) > 0 or type.__getattribute__(cls, "__weakrefoffset__") > 0
+    )
+    compiler_of_class = compiler(base)
+    variable = (
+        compiler_of_class.variable
+        if compiler_of_class is not None and compiler_of_class.is_tracer(base)
+        else None
+    )
+    is_array = variable is None
     return ArrayKind(
         library_of(_find_root(base)) or "",
-        mark,
+        cache_key,
         size,
-        weak,
+        takes_weak_references,
         read,
         attribute("dtype"),
         _count_dimensions if base is cls else attribute("ndim"),
         attribute("base") if hasattr(base, "base") else lambda x: None,
         variable,
-        weak and plain,
-        plain and not weak,
+        takes_weak_references and is_array,
+        is_array and not takes_weak_references,
     )
 
 
@@ -120,17 +131,19 @@ def library_class(cls: type) -> type | None:
     return next((c for c in mro if library_of(_find_root(c)) is not None), None)
 
 
-def own_attribute(base: type, name: str) -> Callable[[Any], Any]:
+def attribute_getter(base: type, name: str) -> Callable[[Any], Any]:
     """Return a getter of an attribute as `base` defines it; a subclass that overrides it is bypassed."""
     read: Callable[[Any], Any] = getattr(base, name).__get__
     return read
 
 
-def _read_both(dtype: Callable[[Any], Any], ndim: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
+def _dtype_and_ndim_reader(
+    dtype: Callable[[Any], Any], ndim: Callable[[Any], Any]
+) -> Callable[[Any], Hashable]:
     return lambda x: (dtype(x), ndim(x))
 
 
-def _read_subclass(
+def _subclass_reader(
     read: Callable[[Any], Any], dtype: Callable[[Any], Any], ndim: Callable[[Any], Any]
 ) -> Callable[[Any], Operand | None]:
     """Return a function that reads an object by its dtype and its dimensions alone."""
@@ -153,17 +166,19 @@ def _find_root(cls: type) -> str:
     return module.partition(".")[0] if isinstance(module, str) else ""
 
 
-def _first_reader(own: Callable[[Any], Any], general: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _first_reader(
+    read_own: Callable[[Any], Any], read_standard: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
     """Return a reader that asks the library's own reader, and then the standard's if that returns None."""
 
     def read(x: Any) -> Any:
-        found = own(x)
-        return general(x) if found is None else found
+        found = read_own(x)
+        return read_standard(x) if found is None else found
 
     return read
 
 
-def _read_mark(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
+def _cache_key_reader(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
     """Return a function that reads an object as its mark. It returns None if the object holds no numbers."""
 
     def mark(x: Any) -> Hashable:
@@ -182,10 +197,10 @@ def _size_reader(cls: type) -> Callable[[Any], int]:
         return attrgetter("nbytes")
     if found is None and hasattr(cls, "_num_elements"):  # TensorFlow's
         return lambda x: x._num_elements() * x.dtype.size
-    return _check_nbytes(attrgetter("nbytes")) if found is not None else lambda x: 0
+    return _nbytes_reader(attrgetter("nbytes")) if found is not None else lambda x: 0
 
 
-def _check_nbytes(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
+def _nbytes_reader(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
     """Return the bytes of an array; 0 if it does not say, such as PyTorch's sparse ones."""
 
     def size(x: Any) -> int:
@@ -204,13 +219,13 @@ class AnswersByClass(dict[type, T]):
         self.question = question
 
     def __missing__(self, cls: type) -> T:
-        if len(self) >= MOST_CLASSES:
+        if len(self) >= MAX_CLASSES:
             self.clear()
         self[cls] = found = self.question(cls)
         return found
 
 
-def of_library(cls: type) -> bool:
+def is_of_library(cls: type) -> bool:
     """Return True if a class belongs to an array library."""
     return library_of(_find_root(cls)) is not None
 
@@ -220,7 +235,7 @@ WRAPPERS = ("nanobind", "pybind11_builtins", "_cython", "uarray")  # of function
 
 def is_function(cls: type) -> bool:
     """Return True if the objects of a class may be functions of a library, its own or wrapped for it."""
-    return of_library(cls) or _find_root(cls).startswith(WRAPPERS)
+    return is_of_library(cls) or _find_root(cls).startswith(WRAPPERS)
 
 
 def is_dtype(cls: type) -> bool:
@@ -228,12 +243,12 @@ def is_dtype(cls: type) -> bool:
     return "dtype" in cls.__name__.lower() and library_class(cls) is not None
 
 
-def joining(cls: type) -> str:
+def joining_operation(cls: type) -> str:
     """Return the operation of a class whose objects join the entries of their index, as `np.r_`; else ""."""
     return name_meaning(NameSort.JOINING_CLASS, cls.__name__, library_of(_find_root(cls))) or ""
 
 
-def is_many(cls: type) -> bool:
+def holds_results(cls: type) -> bool:
     """Return True if an object of a class holds several results of a call."""
     return cls is list or cls is dict or issubclass(cls, tuple)
 
@@ -252,7 +267,6 @@ def argument_sort(cls: type) -> int:
         return TEXT
     if cls in (NoneType, EllipsisType) or issubclass(cls, type) or is_dtype(cls):
         return VALUE
-    if kind_of(cls) is not None:
+    if array_kind(cls) is not None:
         return ARRAY
     return ITEMS if cls is tuple or cls is list else OTHER
-

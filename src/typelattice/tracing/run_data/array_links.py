@@ -11,11 +11,11 @@ from weakref import ref
 
 from typelattice.operands.operand import PYTHON_KINDS, Operand
 
-MOST_CONSTANTS = 1_024  # dtypes and the like that are remembered
-MOST_KEPT = 2_048  # NumPy's scalars take no weak reference, so the last ones are kept alive
+MAX_CONSTANTS = 1_024  # dtypes and the like that are remembered
+MAX_KEPT_ALIVE = 2_048  # NumPy's scalars take no weak reference, so the last ones are kept alive
 LINKS_BEFORE_CLEANUP = 50_000  # links; from this number on, links of deleted arrays are removed
-MOST_AT_ONE = 8  # steps at one source location that differ only in their operands' steps
-MOST_LINKS = 1_000_000  # arrays whose steps are remembered
+MAX_STEPS_PER_OPERATION = 8  # steps at one source location that differ only in their operands' steps
+MAX_LINKS = 1_000_000  # arrays whose steps are remembered
 
 
 class StepNumber(int):
@@ -25,112 +25,114 @@ class StepNumber(int):
 
 
 @dataclass(slots=True)
-class Note:
+class StepTally:
     """A step under construction: its number, operand and mark, how often it ran, the bytes of its results.
 
-    `alike` counts the results that are added to the step although their operands come from other steps.
+    `merged_tally` counts the results that are added to the step although their operands come from other
+    steps.
     """
 
     number: StepNumber
     operand: Operand
-    mark: Hashable
+    cache_key: Hashable
     count: int = 0
     bytes: int = 0
-    alike: Note | None = None
+    merged_tally: StepTally | None = None
 
     @property
     def totals(self) -> tuple[int, int]:
-        """The number of times it ran, and the bytes of its results. Both include `alike`."""
-        if self.alike is None:
+        """The number of times it ran, and the bytes of its results. Both include `merged_tally`."""
+        if self.merged_tally is None:
             return self.count, self.bytes
-        return self.count + self.alike.count, self.bytes + self.alike.bytes
+        return self.count + self.merged_tally.count, self.bytes + self.merged_tally.bytes
 
 
 class Links:
     """The step of each array, by the array's id.
 
-    `live` pairs each step with a weak reference, which shows that the id still belongs to the array. It also
-    holds the parts of keys for dtypes and the like. `kept` holds scalars, which take no weak reference, and
-    keeps the last of them alive. `let_go` counts the arrays whose steps were forgotten.
+    `by_weak_reference` pairs each step with a weak reference, which shows that the id still belongs to the
+    array. It also holds the parts of keys for dtypes and the like. `kept_alive` holds scalars, which take no
+    weak reference, and keeps the last of them alive. `forgotten` counts the arrays whose steps were
+    forgotten.
     """
 
     def __init__(self) -> None:
-        self.live: dict[int, tuple[Callable[[], Any], Any]] = {}
-        self.kept: dict[int, tuple[Any, StepNumber]] = {}
+        self.by_weak_reference: dict[int, tuple[Callable[[], Any], Any]] = {}
+        self.kept_alive: dict[int, tuple[Any, StepNumber]] = {}
         self.constants = 0
-        self.let_go = 0
-        self.most = min(LINKS_BEFORE_CLEANUP, MOST_LINKS)  # links, until those of deleted arrays are removed
+        self.forgotten = 0
+        self.max_links = min(
+            LINKS_BEFORE_CLEANUP, MAX_LINKS
+        )  # links, until those of deleted arrays are removed
         self.lock = threading.Lock()  # never block: a finalizer may run while this thread holds it
 
-    def add(self, x: Any, number: StepNumber, weak: bool) -> None:
+    def add(self, x: Any, number: StepNumber, takes_weak_references: bool) -> None:
         """Record the step of an array."""
-        if weak:
-            self.live[id(x)] = ref(x), number
-            self.tidy()
+        if takes_weak_references:
+            self.by_weak_reference[id(x)] = ref(x), number
+            self.forget_deleted()
         else:
             self.keep(x, number)
 
     def keep(self, x: Any, number: StepNumber) -> None:
         """Record the step of a scalar, and keep the scalar alive for a while."""
-        kept = self.kept
+        kept = self.kept_alive
         kept[id(x)] = x, number
-        if len(kept) > MOST_KEPT and self.lock.acquire(blocking=False):
-            for old in [*kept][: MOST_KEPT // 2]:
+        if len(kept) > MAX_KEPT_ALIVE and self.lock.acquire(blocking=False):
+            for old in [*kept][: MAX_KEPT_ALIVE // 2]:
                 kept.pop(old, None)
             self.lock.release()
 
-    def constant(self, x: Any, token: Hashable) -> None:
+    def record_constant(self, x: Any, key_part: Hashable) -> None:
         """Record the part of a key for an object that lives as long as the program, such as a dtype."""
-        if self.constants < MOST_CONSTANTS:
+        if self.constants < MAX_CONSTANTS:
             self.constants += 1
-            self.live[id(x)] = repeat(x).__next__, token
+            self.by_weak_reference[id(x)] = repeat(x).__next__, key_part
 
     def step_of(self, x: Any) -> StepNumber | None:
         """Return the step that made an array or a scalar; None if it is not remembered."""
-        found = self.live.get(id(x))
+        found = self.by_weak_reference.get(id(x))
         if found is not None and found[0]() is x:
             return found[1] if type(found[1]) is StepNumber else None
-        kept = self.kept.get(id(x))
+        kept = self.kept_alive.get(id(x))
         return kept[1] if kept is not None and kept[0] is x else None
 
-    def tidy(self) -> None:
+    def forget_deleted(self) -> None:
         """Forget deleted arrays. If too many live, forget the oldest ones too."""
-        if len(self.live) <= self.most or not self.lock.acquire(blocking=False):
+        if len(self.by_weak_reference) <= self.max_links or not self.lock.acquire(blocking=False):
             return
-        for i, (found, _) in self.live.copy().items():
+        for i, (found, _) in self.by_weak_reference.copy().items():
             if found() is None:
-                self.live.pop(i, None)
-        if self.most >= MOST_LINKS and len(self.live) > MOST_LINKS // 2:
-            for i in [*self.live.copy()][: MOST_LINKS // 2]:
-                self.live.pop(i, None)
-                self.let_go += 1
-        self.most = min(MOST_LINKS, max(self.most, 2 * len(self.live)))
+                self.by_weak_reference.pop(i, None)
+        if self.max_links >= MAX_LINKS and len(self.by_weak_reference) > MAX_LINKS // 2:
+            for i in [*self.by_weak_reference.copy()][: MAX_LINKS // 2]:
+                self.by_weak_reference.pop(i, None)
+                self.forgotten += 1
+        self.max_links = min(MAX_LINKS, max(self.max_links, 2 * len(self.by_weak_reference)))
         self.lock.release()
 
 
-def without_steps(key: Any, notes: Sequence[Note]) -> Hashable:
+def replace_steps_by_cache_keys(key: Any, tallies: Sequence[StepTally]) -> Hashable:
     """Return a key with the mark of each operand, without its step and without the values of numbers."""
-    made: list[Hashable] = []
+    parts: list[Hashable] = []
     for part in key:
         cls = type(part)
         if cls is StepNumber:
-            made.append(notes[part].mark)
+            parts.append(tallies[part].cache_key)
         elif cls is not tuple or not part:
-            made.append(part)
+            parts.append(part)
         else:
             number = type(part[0]) is type and part[0] in PYTHON_KINDS
-            made.append(part[0] if number else without_steps(part, notes))
-    return tuple(made)
+            parts.append(part[0] if number else replace_steps_by_cache_keys(part, tallies))
+    return tuple(parts)
 
 
-def steps_of(key: Any) -> list[int]:
+def list_steps_of_key(key: Any) -> list[int]:
     """Return the steps in a key."""
-    found: list[int] = []
+    steps: list[int] = []
     for part in key:
         if type(part) is StepNumber:
-            found.append(part)
+            steps.append(part)
         elif type(part) is tuple:
-            found += steps_of(part)
-    return [*dict.fromkeys(found)]
-
-
+            steps += list_steps_of_key(part)
+    return [*dict.fromkeys(steps)]

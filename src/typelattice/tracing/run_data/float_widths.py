@@ -9,38 +9,39 @@ from typelattice.facts.dtypes import DType, Kind, complex_of, real_part_dtype
 from typelattice.operands.operand import Operand
 
 
-def width(o: Operand | None) -> int | None:
+def operand_width(o: Operand | None) -> int | None:
     """Return the bits of a float with a width of its own; None for integers, Python numbers and weak dtypes.
 
     >>> from typelattice import operand
-    >>> width(operand("float32")), width(operand("complex64")), width(operand("int64")), width(operand("1.5"))
-    (32, 32, None, None)
+    >>> [operand_width(operand(x)) for x in ("float32", "complex64", "int64", "1.5")]
+    [32, 32, None, None]
     """
     if o is None or o.dtype is None or o.weak or o.tier == "scalar":
         return None
-    return width_of(o.dtype)
+    return dtype_width(o.dtype)
 
 
-def width_of(d: DType) -> int | None:
+def dtype_width(d: DType) -> int | None:
     """Return the bits of a float dtype; None for any other dtype, and if the platform decides the width."""
     return real_part_dtype(d).bits if d.kind.category >= Kind.FLOAT.category else None
 
 
-def narrow_to(d: DType, to: DType) -> DType:
+def with_width_of(d: DType, target: DType) -> DType:
     """Return a dtype at the width of another float: complex if the dtype is complex, else real.
 
     >>> from typelattice import dtype
-    >>> narrow_to(dtype("float64"), dtype("complex64")), narrow_to(dtype("complex128"), dtype("float32"))
+    >>> target = dtype("complex64")
+    >>> with_width_of(dtype("float64"), target), with_width_of(dtype("complex128"), dtype("float32"))
     (float32, complex64)
     """
-    return complex_of(real_part_dtype(to)) if d.kind is Kind.COMPLEX else real_part_dtype(to)
+    return complex_of(real_part_dtype(target)) if d.kind is Kind.COMPLEX else real_part_dtype(target)
 
 
 @lru_cache(maxsize=1024)  # a run has few operands, each of them many times
-def as_narrow(o: Operand | None, narrow: DType) -> Operand:
+def narrow_operand(o: Operand | None, narrow_dtype: DType) -> Operand:
     """Return an operand cast to the width of a narrower float. An integer is cast to that float."""
     assert o is not None and o.dtype is not None
-    target = narrow if is_integer(o) else narrow_to(o.dtype, narrow)
+    target = narrow_dtype if is_integer(o) else with_width_of(o.dtype, narrow_dtype)
     return replace(o, dtype=target, kind=target.kind, value=None)
 
 

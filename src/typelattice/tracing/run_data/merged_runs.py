@@ -8,57 +8,66 @@ from typing import Any
 
 from typelattice.calls.steps import Argument, DTypeOf, Ref, Step
 from typelattice.programs.program import Program
-from typelattice.tracing.run_data.run import LossLocation, Observation, Run, TakenArray
+from typelattice.tracing.run_data.run import CompiledCallArgument, LossLocation, Observation, Run
 
 
-def merged(runs: Sequence[Run]) -> Run:
+def merge_runs(runs: Sequence[Run]) -> Run:
     """Merge the runs of child processes into the first one, that of their parent."""
     first = runs[0]
     if len(runs) == 1:
         return first
     steps = _Steps()
-    results = steps.add(first, range(len(first.seen)))
-    left_alone, summaries = dict.fromkeys(first.left_alone), dict.fromkeys(first.summaries)
+    results = steps.add(first, range(len(first.observations)))
+    not_followed, summaries = dict.fromkeys(first.not_followed), dict.fromkeys(first.summaries)
     sources, systems, values = dict(first.sources), dict(first.systems), _Values(first)
-    made_weak, taken = dict.fromkeys(first.made_weak), dict.fromkeys(_renumbered(first, results))
+    weakness_changes, compiled_call_arguments = (
+        dict.fromkeys(first.weakness_changes),
+        dict.fromkeys(_renumber_arguments(first, results)),
+    )
     for each in runs[1:]:
         others = [name for name, system in each.systems.items() if systems.get(name, system) != system]
         if others:
             summaries[f"a child process had another mode of {others[0]}: its run is left out"] = None
             continue
-        taken |= dict.fromkeys(_renumbered(each, steps.add(each, needed(each))))
-        left_alone |= dict.fromkeys(each.left_alone)
+        compiled_call_arguments |= dict.fromkeys(
+            _renumber_arguments(each, steps.add(each, list_needed_steps(each)))
+        )
+        not_followed |= dict.fromkeys(each.not_followed)
         summaries |= dict.fromkeys(each.summaries)
         sources, systems = {**each.sources, **sources}, {**each.systems, **systems}
         values.add(each)
-        made_weak |= dict.fromkeys(each.made_weak)
+        weakness_changes |= dict.fromkeys(each.weakness_changes)
     last = (len(steps.steps) - 1,) if steps.steps else ()
     return Run(
         Program(tuple(steps.steps), last, first.program.source),
-        tuple(steps.seen),
+        tuple(steps.observations),
         dict(sorted(systems.items())),
-        tuple(left_alone),
+        tuple(not_followed),
         tuple(summaries),
         sources,
-        max(0, sum(run.children for run in runs) - (len(runs) - 1)),
+        max(0, sum(run.unfollowed_processes for run in runs) - (len(runs) - 1)),
         {name: results[i] for name, i in first.results.items()},
-        values.found(),
+        values.list_losses(),
         tuple(dict.fromkeys(name for run in runs for name in run.commands)),
-        sum(run.followed for run in runs) + len(runs) - 1,
-        tuple(made_weak),
-        tuple(taken),
+        sum(run.followed_processes for run in runs) + len(runs) - 1,
+        tuple(weakness_changes),
+        tuple(compiled_call_arguments),
     )
 
 
-def _renumbered(run: Run, new: Mapping[int, int]) -> tuple[TakenArray, ...]:
+def _renumber_arguments(run: Run, new_numbers: Mapping[int, int]) -> tuple[CompiledCallArgument, ...]:
     """Return the calls of a run that take arrays, by the new numbers of its steps."""
-    return tuple(replace(each, step=new[each.step]) for each in run.taken if each.step in new)
+    return tuple(
+        replace(each, step=new_numbers[each.step])
+        for each in run.compiled_call_arguments
+        if each.step in new_numbers
+    )
 
 
-def needed(run: Run) -> list[int]:
+def list_needed_steps(run: Run) -> list[int]:
     """List the steps that ran, and those that they are made of."""
-    wanted = {i for i, seen in enumerate(run.seen) if seen.count}
-    for i in range(len(run.seen) - 1, -1, -1):
+    wanted = {i for i, seen in enumerate(run.observations) if seen.count}
+    for i in range(len(run.observations) - 1, -1, -1):
         if i in wanted:
             wanted.update(run.program.steps[i].inputs)
     return sorted(wanted)
@@ -67,9 +76,15 @@ def needed(run: Run) -> list[int]:
 def without_unused(run: Run) -> Run:
     """Leave out the steps that did not run in a process, such as those of its parent before a fork."""
     steps = _Steps()
-    taken = _renumbered(run, steps.add(run, needed(run)))
+    arguments = _renumber_arguments(run, steps.add(run, list_needed_steps(run)))
     program = Program(tuple(steps.steps), (), run.program.source)
-    return replace(run, program=program, seen=tuple(steps.seen), results={}, taken=taken)
+    return replace(
+        run,
+        program=program,
+        observations=tuple(steps.observations),
+        results={},
+        compiled_call_arguments=arguments,
+    )
 
 
 class _Steps:
@@ -77,27 +92,29 @@ class _Steps:
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.seen: list[Observation] = []
-        self.known: dict[tuple[str, str], int] = {}
+        self.observations: list[Observation] = []
+        self.numbers: dict[tuple[str, str], int] = {}
 
-    def add(self, run: Run, wanted: Sequence[int]) -> dict[int, int]:
+    def add(self, run: Run, step_numbers: Sequence[int]) -> dict[int, int]:
         """Add some steps of a run; return the new number of each."""
         new: dict[int, int] = {}
 
         def argument(x: Argument) -> Any:
             return type(x)(new[x.step]) if isinstance(x, (Ref, DTypeOf)) else x
 
-        for i in wanted:
-            step, seen = run.program.steps[i].map_refs(new.__getitem__, argument), run.seen[i]
+        for i in step_numbers:
+            step, seen = run.program.steps[i].map_refs(new.__getitem__, argument), run.observations[i]
             # Values are compared by their texts, as 1 == 1.0 == True. A shape is that of the last result.
             key = repr(replace(step, shape=None)), repr(seen.operand)
-            number = self.known.setdefault(key, len(self.steps))
+            number = self.numbers.setdefault(key, len(self.steps))
             if number == len(self.steps):
                 self.steps.append(step)
-                self.seen.append(seen)
+                self.observations.append(seen)
             else:
-                old = self.seen[number]
-                self.seen[number] = Observation(old.operand, old.count + seen.count, old.bytes + seen.bytes)
+                old = self.observations[number]
+                self.observations[number] = Observation(
+                    old.operand, old.count + seen.count, old.bytes + seen.bytes
+                )
             new[i] = number
         return new
 
@@ -106,17 +123,17 @@ class _Values:
     """The losses of values of several runs, by their places."""
 
     def __init__(self, run: Run) -> None:
-        self.checked = run.values is not None
+        self.is_checked = run.value_losses is not None
         self.losses: dict[tuple[object, str, str], LossLocation] = {}
         self.add(run)
 
     def add(self, run: Run) -> None:
         """Add those of a run."""
-        for each in run.values or ():
+        for each in run.value_losses or ():
             key = each.location, each.text, each.loss.rule
             known = self.losses.get(key)
             self.losses[key] = replace(known, runs=known.runs + each.runs) if known else each
 
-    def found(self) -> tuple[LossLocation, ...] | None:
+    def list_losses(self) -> tuple[LossLocation, ...] | None:
         """Return all losses; None if values were not checked."""
-        return tuple(self.losses.values()) if self.checked else None
+        return tuple(self.losses.values()) if self.is_checked else None

@@ -34,7 +34,7 @@ class NotFollowed:
 
 
 @dataclass(frozen=True, slots=True)
-class Mismatch:
+class StepMismatch:
     """A step whose observed dtype contradicts the library's own system: a mistake in the system.
 
     A known departure is no mistake: there the library departs from its own rule, and `reason` says why.
@@ -42,7 +42,7 @@ class Mismatch:
 
     number: int
     step: Step
-    seen: Observation
+    observation: Observation
     outcome: Outcome
     reason: str | None = None
 
@@ -55,9 +55,9 @@ class ValueLoss:
     """A loss of values by an operation: the rule, how many numbers, and words for the first of them."""
 
     rule: str
-    bad: int
+    lost_count: int
     size: int
-    what: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class LossLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenArray:
+class CompiledCallArgument:
     """An array that a compiled function takes. The call returns None, so it is no step."""
 
     step: int
@@ -83,8 +83,8 @@ class TakenArray:
 class WeaknessChange:
     """An argument that is weak in one call of a compiled function and strong in another.
 
-    `dtype` is its type without weakness. `location` and `text` are what made it weak, `weak` and `strong` the
-    first call of each sort.
+    `dtype` is its type without weakness. `location` and `text` are what made it weak, `weak_call` and
+    `strong_call` the first call of each sort.
     """
 
     function: str
@@ -92,8 +92,8 @@ class WeaknessChange:
     dtype: str
     location: SourceLocation | None
     text: str
-    weak: SourceLocation | None
-    strong: SourceLocation | None
+    weak_call: SourceLocation | None
+    strong_call: SourceLocation | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,31 +102,31 @@ class Run:
 
     `systems` names the system of each library that took part, such as `{"numpy": "numpy@2.4"}`. `sources` has
     the text of each file as it ran, by the path in the source locations of steps. `summaries` are sentences
-    on what was left out to keep the memory bounded. `children` is the number of processes that the program
-    started and that were not followed; `followed` is that of the others. `commands` has the names of the
-    programs that ran in processes, if Python reports them. `results` maps names to the steps of
-    the arrays that they were bound to in the end. `values` are the losses of values, or None if they were not
-    checked. `made_weak` are the arguments for which compiled functions are compiled anew. `taken` are calls
-    that are no steps, of compiled functions that take arrays.
+    on what was left out to keep the memory bounded. `unfollowed_processes` is the number of processes that
+    the program started and that were not followed; `followed_processes` is that of the others. `commands` has
+    the names of the programs that ran in processes, if Python reports them. `results` maps names to the steps
+    of the arrays that they were bound to in the end. `value_losses` are the losses of values, or None if they
+    were not checked. `weakness_changes` are the arguments for which compiled functions are compiled anew.
+    `compiled_call_arguments` are calls that are no steps, of compiled functions that take arrays.
     """
 
     program: Program
-    seen: tuple[Observation, ...] = field(repr=False)
+    observations: tuple[Observation, ...] = field(repr=False)
     systems: Mapping[str, str]
-    left_alone: tuple[NotFollowed, ...] = ()
+    not_followed: tuple[NotFollowed, ...] = ()
     summaries: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
-    children: int = 0
+    unfollowed_processes: int = 0
     results: Mapping[str, int] = field(default_factory=dict)
-    values: tuple[LossLocation, ...] | None = None
+    value_losses: tuple[LossLocation, ...] | None = None
     commands: tuple[str, ...] = ()
-    followed: int = 0
-    made_weak: tuple[WeaknessChange, ...] = ()
-    taken: tuple[TakenArray, ...] = ()
+    followed_processes: int = 0
+    weakness_changes: tuple[WeaknessChange, ...] = ()
+    compiled_call_arguments: tuple[CompiledCallArgument, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[Step, Observation]]:
         """Iterate over the steps, each with its observation."""
-        return zip(self.program.steps, self.seen, strict=True)
+        return zip(self.program.steps, self.observations, strict=True)
 
     @property
     def operations(self) -> int:
@@ -143,7 +143,7 @@ class Run:
         """The share of opaque results among the results that later steps take, from 0 to 1."""
         used = {part for step in self.program.steps for part in step.inputs}
         steps = [self.program.steps[i] for i in used]
-        counts = [self.seen[i].count for i in used]
+        counts = [self.observations[i].count for i in used]
         made = [pair for pair in zip(steps, counts, strict=True) if not isinstance(pair[0], (Input, Number))]
         opaque = sum(count for s, count in made if isinstance(s, Opaque))
         return opaque / max(1, sum(count for _, count in made))
@@ -153,32 +153,32 @@ class Run:
         return self.program.under(system)
 
     @property
-    def mismatches(self) -> tuple[Mismatch, ...]:
+    def mismatches(self) -> tuple[StepMismatch, ...]:
         """The steps whose observed dtype contradicts the systems of their libraries.
 
         Steps that follow from such a step are not included, and departures are not.
         """
-        return tuple(m for m in self.otherwise() if m.reason is None)
+        return tuple(m for m in self.find_mismatches_and_departures() if m.reason is None)
 
     @property
-    def departures(self) -> tuple[Mismatch, ...]:
+    def departures(self) -> tuple[StepMismatch, ...]:
         """The steps whose library departs from its rule in a known way."""
-        return tuple(m for m in self.otherwise() if m.reason is not None)
+        return tuple(m for m in self.find_mismatches_and_departures() if m.reason is not None)
 
-    def otherwise(self) -> tuple[Mismatch, ...]:
+    def find_mismatches_and_departures(self) -> tuple[StepMismatch, ...]:
         """Return the mismatches and the departures."""
         if not self.systems:
             return ()
-        found: list[Mismatch] = []
+        mismatches: list[StepMismatch] = []
         wrong: set[int] = set()
         for i, ((step, seen), outcome) in enumerate(zip(self, self.under(self.systems), strict=True)):
-            undecided = left_open(step, outcome) and not agrees(outcome, seen.operand)
+            undecided = is_undecided(step, outcome) and not agrees(outcome, seen.operand)
             if undecided or not wrong.isdisjoint(step.inputs):
                 wrong.add(i)  # a result of a mistake is not a mistake of its own
             elif is_operation(step) and seen.count and not agrees(outcome, seen.operand):
                 wrong.add(i)
-                found.append(Mismatch(i, step, seen, outcome, known_reason(outcome, seen.operand)))
-        return tuple(found)
+                mismatches.append(StepMismatch(i, step, seen, outcome, known_reason(outcome, seen.operand)))
+        return tuple(mismatches)
 
 
 def is_operation(step: Step) -> bool:
@@ -186,13 +186,13 @@ def is_operation(step: Step) -> bool:
     return isinstance(step, (Call, Cast, Created, Index))
 
 
-def left_open(step: Step, outcome: Outcome) -> bool:
+def is_undecided(step: Step, outcome: Outcome) -> bool:
     """Return True if no rule decides the dtype of a step.
 
     The array API standard has no dtype for an array that is made without one. NumPy 1 depends on the values
     of scalars, and the values of computed scalars are not known.
     """
-    if isinstance(step, Created) and step.dtype is None and outcome.refused:
+    if isinstance(step, Created) and step.dtype is None and outcome.is_refused:
         return True
     p = outcome.promotion
     if p is None or p.system.combine != "value":

@@ -32,18 +32,18 @@ class Source:
         parts[0] = _cut_columns(parts[0], at.column, None)
         return printable("".join(parts))
 
-    def operand(self, written: WrittenOperation, position: int) -> str:
+    def operand(self, operation: WrittenOperation, position: int) -> str:
         """Return the text of one operand of an operation; "" if it is not known."""
-        text = self.text(written)
+        text = self.text(operation)
         try:
             node = ast.parse(text.partition(" = ")[2] or text).body[0]
         except (SyntaxError, ValueError, RecursionError, MemoryError, IndexError):
             return ""
         found = _operands(node.value if isinstance(node, ast.Expr) else node)
-        for i, *_ in reversed(written.lists):
+        for i, *_ in reversed(operation.lists):
             for listed in found[i + 1 : i + 2]:  # the function, or the object of the method, comes first
                 found[i + 1 : i + 2] = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else [listed]
-        position = written.argument_position(position)
+        position = operation.argument_position(position)
         if position >= len(found):
             return ""
         return ast.get_source_segment(text, found[position]) or ast.unparse(found[position])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-UNTOLD = "..."  # in place of arguments that could not be laid on the stack before the call
+OMITTED = "..."  # in place of arguments that could not be laid on the stack before the call
 List = tuple[int, int, bool]  # the position of an argument, its number of items, True for a tuple
 Row = tuple[
     int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[List, ...]
@@ -34,9 +34,9 @@ class WrittenOperation:
     constants: tuple[tuple[int, Any], ...] = ()
     lists: tuple[List, ...] = ()
 
-    def all_of(self, told: Sequence[Any]) -> list[Any]:
+    def list_arguments(self, stack_values: Sequence[Any]) -> list[Any]:
         """Return all arguments of a call, from those that the witness got."""
-        found = [*told]
+        found = [*stack_values]
         for i, value in self.constants:
             found.insert(i, value)
         for i, count, is_tuple in self.lists:

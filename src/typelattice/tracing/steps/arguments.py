@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from typelattice.calls.steps import Argument
-from typelattice.tracing.run_data.written_operation import UNTOLD, WrittenOperation
+from typelattice.tracing.run_data.written_operation import OMITTED, WrittenOperation
 
 
 class UnknownCallError(Exception):
@@ -16,18 +16,20 @@ class UnknownCallError(Exception):
 
 
 MAX_INTEGER_BITS = 63  # bits of an integer in a list, past which libraries choose a dtype by its value
-BY_POSITION = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+POSITIONAL_KINDS = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def arguments(written: WrittenOperation, given: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+def read_arguments(
+    operation: WrittenOperation, stack_values: Sequence[Any]
+) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments of a call by position and by name. Raises UnknownCallError."""
-    if UNTOLD in written.keywords:
+    if OMITTED in operation.keywords:
         raise UnknownCallError("its arguments were not seen")
-    names = [name for name in written.keywords if name != "*"]
-    values = written.all_of(given[:-1])
+    names = [name for name in operation.keywords if name != "*"]
+    values = operation.list_arguments(stack_values[:-1])
     cut = len(values) - len(names)
     positional, last = values[:cut], values[cut:]
-    if "*" in written.keywords:
+    if "*" in operation.keywords:
         spread = positional.pop()
         if type(spread) not in (tuple, list):
             raise UnknownCallError("its arguments are used up")
@@ -43,33 +45,33 @@ def arguments(written: WrittenOperation, given: Sequence[Any]) -> tuple[list[Any
     return positional, named
 
 
-def parameters(function: Any) -> tuple[str, ...]:
+def list_parameters(function: Any) -> tuple[str, ...]:
     """Return the names of a function's arguments by position, as far as Python knows them."""
     try:
         found = signature(function).parameters
     except (TypeError, ValueError):  # of functions in C
         return ()
-    return tuple(name for name, each in found.items() if each.kind in BY_POSITION)
+    return tuple(name for name, each in found.items() if each.kind in POSITIONAL_KINDS)
 
 
-def method_parameters(method: Any, library: str | None) -> tuple[str, ...]:
+def list_method_parameters(method: Any, library: str | None) -> tuple[str, ...]:
     """Return the names for a method, with the array first: those of the library's function of that name."""
     function = getattr(sys.modules.get(library or ""), method.__name__, None)
-    return parameters(function) or ("", *parameters(method))
+    return list_parameters(function) or ("", *list_parameters(method))
 
 
-def by_name(
-    names: Sequence[str], count: int | None, positional: Sequence[Any], named: Mapping[str, Any]
+def arguments_by_name(
+    names: Sequence[str], count: int | None, positional: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments by position and by name, those after the operands by name where that is known.
 
     None counts as left out, except as an axis: `concatenate([x, y], axis=None)` flattens.
 
-    >>> by_name(("a", "axis", "dtype"), 1, ["x", 0, "f8"], {"out": "y", "where": None})
+    >>> arguments_by_name(("a", "axis", "dtype"), 1, ["x", 0, "f8"], {"out": "y", "where": None})
     (['x'], {'axis': 0, 'dtype': 'f8', 'out': 'y'})
     """
     cut = len(positional) if count is None or not names[count:] else count
-    further = dict(zip(names[cut:], positional[cut:], strict=False)) | {**named}
+    further = dict(zip(names[cut:], positional[cut:], strict=False)) | {**keywords}
     rest = [*positional[:cut], *positional[max(cut, len(names)) :]]
     return rest, {name: value for name, value in further.items() if value is not None or name == "axis"}
 

@@ -15,37 +15,38 @@ from typelattice.tracing.libraries import own_system
 from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, list_arguments
 
-Make = Callable[[Excerpt, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments
+StepMaker = Callable[[Excerpt, Sequence[Argument]], Argument]  # adds the steps of an operation on arguments
 
 
-def argument(part: Any) -> Argument:
+def argument_of_key(key: Any) -> Argument:
     """Convert a part of a key to an argument: an earlier step, a Python number, or a list of these.
 
     Raises UnknownCallError if it is no operand.
     """
-    match part:
+    match key:
         case StepNumber():
-            return Ref(int(part))
+            return Ref(int(key))
         case (cls, number) if cls in PYTHON_KINDS:
             plain: Argument = number
             return plain
         case (cls, *items) if cls in (list, tuple):
-            return list_arguments(map(argument, items))
+            return list_arguments(map(argument_of_key, items))
     raise UnknownCallError("it is no operand")
 
 
-def operator(builder: ProgramBuilder, name: str) -> Make:
+def operator_maker(builder: ProgramBuilder, name: str) -> StepMaker:
+    """Return a maker of the step of an operator."""
     return lambda excerpt, args: builder.operator(excerpt, name, args)
 
 
-def in_place(builder: ProgramBuilder, name: str, same: bool) -> Make:
-    """Build the step of an operator such as `+=`, which gave the `same` array or a new one."""
+def in_place_maker(builder: ProgramBuilder, name: str, is_same_array: bool) -> StepMaker:
+    """Return a maker of the step of an operator such as `+=`, which gave the same array or a new one."""
     if name not in IN_PLACE_OF_FUNCTION:
-        return operator(builder, name)
-    if same:
+        return operator_maker(builder, name)
+    if is_same_array:
         return lambda excerpt, args: builder.in_place(excerpt, name, *args)
 
-    def rebound(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
+    def make_rebound(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
         made = builder.operator(excerpt, name, args)
         if isinstance(args[0], Ref) and isinstance(made, Ref):
             step = builder.steps[made.step]
@@ -53,11 +54,11 @@ def in_place(builder: ProgramBuilder, name: str, same: bool) -> Make:
             builder.steps[made.step] = replace(step, rebinds=True)
         return made
 
-    return rebound
+    return make_rebound
 
 
-def item(builder: ProgramBuilder, lists: str) -> Make:
-    """Build the step of an index into an array; `lists` describes the lists among the indices."""
+def index_maker(builder: ProgramBuilder, lists: str) -> StepMaker:
+    """Return a maker of the step of an index into an array; `lists` describes the lists among the indices."""
 
     def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
         source, *others = args
@@ -76,23 +77,23 @@ def item(builder: ProgramBuilder, lists: str) -> Make:
     return build
 
 
-def attribute(builder: ProgramBuilder, name: str) -> Make:
-    """Return an attribute that computes an array."""
+def attribute_maker(builder: ProgramBuilder, name: str) -> StepMaker:
+    """Return a maker of the step of an attribute that computes an array."""
     op = FUNCTIONS.get(name, FUNCTIONS["permute_dims"])  # of `x.T` and its kin
     return lambda excerpt, args: builder.call(excerpt, op, args)
 
 
-def converted_array(
-    builder: ProgramBuilder, excerpt: Excerpt, source: Ref, given: Operand, observed: Operand
+def add_converted_array(
+    builder: ProgramBuilder, excerpt: Excerpt, source: Ref, step_operand: Operand, observed: Operand
 ) -> Ref:
     """Return an array that a call gave back, or its cast, as JAX without 64 bits casts NumPy's float64.
 
     Raises UnknownCallError if the library's system does not say so.
     """
-    if given.dtype is observed.dtype:
+    if step_operand.dtype is observed.dtype:
         return source
     system = find_system(own_system(excerpt.owner or "", ()))
-    if given.dtype is None or system.dtype_of_new_array(given.dtype) is not observed.dtype:
+    if step_operand.dtype is None or system.dtype_of_new_array(step_operand.dtype) is not observed.dtype:
         raise UnknownCallError("it gives its array in another dtype")
     cast = Cast(
         source.step, DTypeOf(source.step), text=excerpt.text, location=excerpt.location, owner=excerpt.owner
@@ -100,6 +101,6 @@ def converted_array(
     return builder.add(cast)
 
 
-def build_put(builder: ProgramBuilder) -> Make:
-    """Return an assignment to elements."""
+def assignment_maker(builder: ProgramBuilder) -> StepMaker:
+    """Return a maker of the step of an assignment to elements."""
     return lambda excerpt, args: builder.set_elements(excerpt, args[0], None, args[1])

@@ -15,7 +15,7 @@ from typelattice.calls.call_signatures import (
 )
 from typelattice.calls.methods import CAST_METHODS, IN_PLACE_METHODS
 
-MOST_NAMES = 4096  # of functions, that are remembered
+MAX_REMEMBERED_NAMES = 4096  # of functions, that are remembered
 
 
 def operation_of(name: str, count: int, library: str | None) -> str:
@@ -43,7 +43,7 @@ def out_of_place_name(name: str) -> str:
     return plain if plain != name and known else ""
 
 
-@lru_cache(MOST_NAMES)
+@lru_cache(MAX_REMEMBERED_NAMES)
 def casts_from(name: str) -> float:
     """Return the number of arguments, with the result, above which a function of a name casts.
 

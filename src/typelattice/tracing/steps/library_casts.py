@@ -10,43 +10,43 @@ from typelattice.facts.releases import releases
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.outcome import Outcome
-from typelattice.programs.replay.replay import evaluators_of
+from typelattice.programs.replay.replay import evaluator_finder
 from typelattice.tracing.libraries import casting, own_system
-from typelattice.tracing.run_data.array_links import Note
+from typelattice.tracing.run_data.array_links import StepTally
 from typelattice.tracing.steps.arguments import UnknownCallError
 
 
 class LibraryCastError(UnknownCallError):
     """An operation that contradicts its rules, for example since autocast cast its operands.
 
-    `under` names the feature that casts, or the release of a package that was not recorded.
+    `reason` is the feature that casts, or the release of a package that was not recorded.
     """
 
-    def __init__(self, under: str) -> None:
-        super().__init__(f"it has other rules under {under}")
-        self.under = f" under {under}"
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"it has other rules under {reason}")
+        self.name_suffix = f" under {reason}"
 
 
-def check(
-    library: str, steps: Sequence[Step], added: range, notes: Sequence[Note], observed: Operand
+def check_casts_of_library(
+    library: str, steps: Sequence[Step], new_steps: range, tallies: Sequence[StepTally], observed: Operand
 ) -> None:
     """Raise LibraryCastError if the last added step contradicts its rules, and these need not apply.
 
     They need not if the library casts by itself now, or if the function's release was not recorded.
-    `notes` say what the steps before those gave.
+    `tallies` say what the steps before those gave.
     """
-    last = steps[added[-1]] if added else None
+    last = steps[new_steps[-1]] if new_steps else None
     under = casting(library) or (unrecorded_release(last.module) if isinstance(last, Call) else "")
     if not under:
         return
-    find_evaluator = evaluators_of(find_system(own_system(library, ())), steps)
+    find_evaluator = evaluator_finder(find_system(own_system(library, ())), steps)
     found: dict[int, Outcome] = {}
-    for i in added:
+    for i in new_steps:
         for part in steps[i].inputs:
             if part not in found:
-                found[part] = Outcome(notes[part].operand)
+                found[part] = Outcome(tallies[part].operand)
         found[i] = find_evaluator(steps[i]).outcome(steps[i], found)
-    said = found[added[-1]].operand if added else observed
+    said = found[new_steps[-1]].operand if new_steps else observed
     if said is None or said.dtype is not observed.dtype:
         raise LibraryCastError(under)
 

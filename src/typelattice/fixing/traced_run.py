@@ -12,21 +12,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from typelattice.fixing.kept_values import KeptValue, file_states, saved_values, values_of
-from typelattice.fixing.program import Program, function_of, read_program
+from typelattice.fixing.kept_values import KeptValue, list_bound_values, list_file_states, list_saved_values
+from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 from typelattice.fixing.step_values import Steps, StepValues
 from typelattice.operands.adapters import native
 from typelattice.tracing.front.function import trace_call
 from typelattice.tracing.front.script import EndedScript, run_script
 from typelattice.tracing.run_data.run import Run
 
-WIDE = "float64"
-WIDER = {b"float16": b"float64", b"float32": b"float64", b"complex64": b"complex128"}
-NARROW = re.compile(rb"\b(?:" + b"|".join(WIDER) + rb")\b")
+WIDE_DTYPE = "float64"
+WIDER_DTYPES = {b"float16": b"float64", b"float32": b"float64", b"complex64": b"complex128"}
+NARROW_DTYPE = re.compile(rb"\b(?:" + b"|".join(WIDER_DTYPES) + rb")\b")
 
 
 @dataclass(frozen=True, slots=True)
-class RunInChild:
+class TracedRun:
     """The run of a program, its exit status, and the values that it bound to names or saved in files.
 
     For a pytest run, `tests` has the outcome of each test, and `failures` the message of each failed one.
@@ -45,29 +45,29 @@ def main(program: str, out: str) -> None:
     """Run a program that a file describes, and write the result into another file."""
     todo = read_program(program)
     cache = Path(out).parent / "compiled"
-    files = file_states(todo.root)
-    steps = StepValues() if todo.steps else None
+    files = list_file_states(todo.root)
+    steps = StepValues() if todo.records_steps else None
 
-    def leave(ended: EndedScript) -> None:
-        values = {**values_of(ended.names), **saved_values(todo.root, files)}
-        ran = RunInChild(ended.run, ended.status, values, steps=steps.kept if steps else {})
+    def save_result(ended: EndedScript) -> None:
+        values = {**list_bound_values(ended.names), **list_saved_values(todo.root, files)}
+        ran = TracedRun(ended.run, ended.status, values, steps=steps.values if steps else {})
         Path(out).write_bytes(pickle.dumps(ran))
 
-    if todo.tests:
+    if todo.runs_tests:
         from typelattice.tracing.front.pytest_run import run_tests  # which needs pytest
 
-        run, found = run_tests(todo.argv, todo.packages, cache, todo.patched)
+        run, found = run_tests(todo.argv, todo.packages, cache, todo.replaced_contents)
         warned = tuple(sorted(found.warnings))
-        ran = RunInChild(run, 0, {}, found.outcomes, found.failures, warned)
+        ran = TracedRun(run, 0, {}, found.outcomes, found.failures, warned)
         Path(out).write_bytes(pickle.dumps(ran))
     elif todo.function:
         function, args, named = _load_function(todo)
         traced = trace_call(function, args, named, values=steps or False)
-        leave(EndedScript(traced.run, 0, names={"result": traced.result}))
+        save_result(EndedScript(traced.run, 0, names={"result": traced.result}))
     else:
-        patched = {**todo.patched, **(_wide_script(todo.target) if todo.widen else {})}
+        patched = {**todo.replaced_contents, **(_widen_script(todo.target) if todo.has_wide_input else {})}
         given = todo.target, todo.argv, todo.packages, todo.as_module, cache
-        leave(run_script(*given, leaving=leave, patched=patched, values=steps or False))
+        save_result(run_script(*given, leaving=save_result, patched=patched, values=steps or False))
 
 
 def serve() -> None:
@@ -98,22 +98,22 @@ def serve() -> None:
             os._exit(1)
 
 
-def _load_function(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+def _load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
     """Find the function and its arguments, which are widened if that is asked for."""
-    found, args, named = function_of(todo)
-    if todo.widen:
+    found, args, named = load_function(program)
+    if program.has_wide_input:
         args, named = [widen_array(x) for x in args], {key: widen_array(x) for key, x in named.items()}
     return found, args, named
 
 
-def _wide_script(path: str) -> dict[str, bytes]:
+def _widen_script(path: str) -> dict[str, bytes]:
     """Write wide dtypes in the text of a script in place of the narrow ones that it names."""
-    return {path: NARROW.sub(lambda found: WIDER[found[0]], Path(path).read_bytes())}
+    return {path: NARROW_DTYPE.sub(lambda found: WIDER_DTYPES[found[0]], Path(path).read_bytes())}
 
 
 def has_wide_form(path: str) -> bool:
     """Return True if a script names narrow dtypes."""
-    return Path(path).is_file() and NARROW.search(Path(path).read_bytes()) is not None
+    return Path(path).is_file() and NARROW_DTYPE.search(Path(path).read_bytes()) is not None
 
 
 def widen_array(x: Any) -> Any:
@@ -121,4 +121,4 @@ def widen_array(x: Any) -> Any:
     if not str(getattr(x, "dtype", "")).rpartition(".")[2].startswith(("float", "bfloat")):
         return x
     cast = getattr(x, "astype", None) or getattr(x, "to", None)
-    return x if cast is None else cast(native(WIDE, type(x).__module__.partition(".")[0]))
+    return x if cast is None else cast(native(WIDE_DTYPE, type(x).__module__.partition(".")[0]))

@@ -21,13 +21,13 @@ from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand, OperandError, operand_of_dtype
 from typelattice.recorded.recorded_answer import find_recorded_answer
-from typelattice.study.study_scope import domain
+from typelattice.study.study_scope import list_operands
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SHOWN = 6
-FEWEST_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}  # to add up in
+MAX_SHOWN = 6
+MIN_ACCUMULATOR_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}  # to add up in
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +43,27 @@ class Escape:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class Closedness:
     """The answers that leave a system's dtypes; the system is closed if there are none.
 
-    `operations` is the number of operations, `asked` that of questions to those with different rules.
-    `stored` are the dtypes with which no operation computes. `narrow` has the operations that add up values
-    in a dtype of few bits, with that dtype.
+    `operations` is the number of operations, `question_count` that of questions to those with different
+    rules. `storage_dtypes` are the dtypes with which no operation computes. `narrow_accumulators` has the
+    operations that add up values in a dtype of few bits, with that dtype.
     """
 
     system: System
     operations: int
-    asked: int
+    question_count: int
     escapes: tuple[Escape, ...]
-    stored: tuple[DType, ...]
-    narrow: tuple[tuple[str, DType], ...]
+    storage_dtypes: tuple[DType, ...]
+    narrow_accumulators: tuple[tuple[str, DType], ...]
 
     def __bool__(self) -> bool:
         return not self.escapes
 
     def sections(self) -> Iterator[TitledLines]:
         """Yield the verdict, and what else is doubtful."""
-        about = f"{self.operations:,} operations with all operands, {self.asked:,} questions"
+        about = f"{self.operations:,} operations with all operands, {self.question_count:,} questions"
         if self:
             yield "closed", [f"✓ no result, accumulator, default or literal leaves the dtypes: {about}"]
         else:
@@ -74,30 +74,30 @@ class Closed:
             found = {d: [e for e in self.escapes if e.dtype is d] for d in dtypes}
             shown = (f"{d} in {len(which):,}, first {which[0]}" for d, which in found.items())
             yield "closed", [head, *shown]
-        if self.stored:
-            yield "never", [f"no operation computes with {', '.join(map(str, self.stored))}"]
-        if self.narrow:
-            dtypes = dict.fromkeys(d for _, d in self.narrow)
-            added = {d: [op for op, of in self.narrow if of is d] for d in dtypes}
+        if self.storage_dtypes:
+            yield "never", [f"no operation computes with {', '.join(map(str, self.storage_dtypes))}"]
+        if self.narrow_accumulators:
+            dtypes = dict.fromkeys(d for _, d in self.narrow_accumulators)
+            added = {d: [op for op, of in self.narrow_accumulators if of is d] for d in dtypes}
             yield "narrow", [f"results accumulate in {d}: {_few(ops)}" for d, ops in added.items()]
 
     def data(self) -> dict[str, object]:
         """Return the result as data for JSON."""
         return {
             "operations": self.operations,
-            "asked": self.asked,
+            "asked": self.question_count,
             "escapes": [
                 {"question": e.question, "part": e.part, "dtype": e.dtype.name} for e in self.escapes
             ],
-            "stored": [d.name for d in self.stored],
-            "narrow": [[op, d.name] for op, d in self.narrow],
+            "stored": [d.name for d in self.storage_dtypes],
+            "narrow": [[op, d.name] for op, d in self.narrow_accumulators],
         }
 
 
-def closed(system: str | Path | System) -> Closed:
+def find_escapes(system: str | Path | System) -> Closedness:
     """Ask a system every operation that its library has, and find the answers outside its dtypes.
 
-    >>> found = closed("arrow")
+    >>> found = find_escapes("arrow")
     >>> bool(found), found.escapes
     (True, ())
     """
@@ -126,7 +126,7 @@ def closed(system: str | Path | System) -> Closed:
             if p.dtype and _is_narrow(p.arithmetic_dtype, operands):
                 narrow |= dict.fromkeys((o.name, p.arithmetic_dtype) for o in group if o.adds_up)
     stored = tuple(d for d in found.dtypes if d not in computed)
-    return Closed(found, len(operations), asked, tuple(dict.fromkeys(escapes)), stored, tuple(narrow))
+    return Closedness(found, len(operations), asked, tuple(dict.fromkeys(escapes)), stored, tuple(narrow))
 
 
 def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
@@ -161,7 +161,7 @@ def _stated(system: System, inside: set[DType]) -> Iterator[Escape]:
 
 def _questions(system: System, op: Operation | None) -> Iterator[Sequence[Operand]]:
     arrays = [operand_of_dtype(d) for d in system.dtypes]
-    every = [*arrays, *(o for o in domain(system, "scalar") if o.tier == "scalar" or o.weak)]
+    every = [*arrays, *(o for o in list_operands(system, "scalar") if o.tier == "scalar" or o.weak)]
     if "0d" in system.tiers:
         every += [operand_of_dtype(d, tier="0d") for d in system.dtypes]
     least, most = (2, 2) if op is None else (op.least, op.most or 2)
@@ -179,8 +179,8 @@ def _questions(system: System, op: Operation | None) -> Iterator[Sequence[Operan
 
 def _is_narrow(d: DType, operands: Sequence[Operand]) -> bool:
     arrays = all(o.tier == "array" and not o.weak for o in operands)
-    return arrays and d.bits is not None and d.bits < FEWEST_BITS.get(d.kind, 0)
+    return arrays and d.bits is not None and d.bits < MIN_ACCUMULATOR_BITS.get(d.kind, 0)
 
 
 def _few(names: Sequence[str]) -> str:
-    return ", ".join([*names[:SHOWN], *(["..."] if len(names) > SHOWN else [])])
+    return ", ".join([*names[:MAX_SHOWN], *(["..."] if len(names) > MAX_SHOWN else [])])

@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DType
 from typelattice.files.reader import system as find_system
 from typelattice.namespaces.cast_arrays import implicit_cast as cast_arrays
 from typelattice.programs.replay.replay import replay
-from typelattice.programs.symbols.caller_location import here
+from typelattice.programs.symbols.caller_location import find_caller_location
 from typelattice.programs.symbols.symbol import Symbol, argument
 
 AnySystem = System | str | os.PathLike[str]
@@ -43,12 +43,14 @@ def implicit_cast(system: AnySystem, *operands: Any) -> tuple[Any, ...]:
     if not symbols:
         return cast_arrays(system, *operands)
     chosen, xp = find_system(system), symbols[0]._xp
-    refs = [xp.builder.ref(here(), argument(xp, x)) for x in operands]
+    refs = [xp.builder.ref(find_caller_location(), argument(xp, x)) for x in operands]
     made = replay(xp.builder.steps, chosen)
     to = chosen.promote(*(made[ref.step].operand for ref in refs)).result
     found = []
     for ref in refs:
         o = made[ref.step].operand
         same = o is not None and o.dtype is to and not o.weak and o.tier != "scalar"
-        found.append(Symbol(xp, ref if same else xp.builder.cast(here(), ref, NamedDType(to.name))))
+        found.append(
+            Symbol(xp, ref if same else xp.builder.cast(find_caller_location(), ref, NamedDType(to.name)))
+        )
     return tuple(found)

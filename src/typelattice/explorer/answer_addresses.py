@@ -13,14 +13,14 @@ from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.files.reader import system
 from typelattice.study.tables import is_small
 
-USUAL = "add"  # the operation of pages that name none
-WITH_NUMBERS = (USUAL, "multiply", "divide", "pow")
+DEFAULT_OPERATION = "add"  # the operation of pages that name none
+OPERATIONS_WITH_NUMBERS = (DEFAULT_OPERATION, "multiply", "divide", "pow")
 NUMBERS = ("1", "-1", "300", "100000", "2.5", "1e5", "1j")
 SIGNS: Mapping[str, str] = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
     "pow": "**", "maximum": "", "where": "", "concat": "", "matmul": "@", "equal": "==",
 }  # fmt: skip
-ALONE = ("sum", "mean", "sqrt", "abs", "exp", "cumulative_sum", "var", "sign")
+UNARY_OPERATIONS = ("sum", "mean", "sqrt", "abs", "exp", "cumulative_sum", "var", "sign")
 FOLDER = "answers"
 LIVE = "live.html"  # the page that computes any question
 
@@ -40,7 +40,7 @@ class Question:
         ('divide/int64+float16.html', 'sum/int8.html')
         """
         name = f"{'+'.join(self.operands)}.html"
-        return name if self.op == USUAL else f"{self.op}/{name}"
+        return name if self.op == DEFAULT_OPERATION else f"{self.op}/{name}"
 
     @property
     def title(self) -> str:
@@ -49,53 +49,53 @@ class Question:
         return f" {sign} ".join(self.operands) if sign else f"{self.op}({', '.join(self.operands)})"
 
 
-def dtypes() -> tuple[str, ...]:
+def list_dtypes() -> tuple[str, ...]:
     """Return the everyday dtypes: all that JAX has, but for those of fewer than 8 bits and small floats."""
     return tuple(str(dtype) for dtype in system("jax").dtypes if not is_small(dtype))
 
 
-def questions() -> Iterator[Question]:
+def list_questions() -> Iterator[Question]:
     """List each pair of everyday dtypes, each with a Python number, and each dtype alone, by operation."""
-    every = dtypes()
+    every = list_dtypes()
     for op in SIGNS:
         for pair in combinations_with_replacement(every, 2):
             yield Question(op, pair)
-        for dtype in every if op in WITH_NUMBERS else ():
+        for dtype in every if op in OPERATIONS_WITH_NUMBERS else ():
             yield from (Question(op, (dtype, number)) for number in NUMBERS)
-    for op in ALONE:
+    for op in UNARY_OPERATIONS:
         yield from (Question(op, (dtype,)) for dtype in every)
 
 
 @cache
-def _every() -> frozenset[Question]:
-    return frozenset(questions())
+def _question_set() -> frozenset[Question]:
+    return frozenset(list_questions())
 
 
-def question_of(operands: Sequence[str], op: str | None) -> Question | None:
+def find_question(operands: Sequence[str], op: str | None) -> Question | None:
     """Return the question whose page answers operands in either order; None if there is no such page.
 
     An operator has the page of its function, unless it writes in place. Promotion alone has that of addition.
 
-    >>> question_of(["float16", "int64"], "/").path
+    >>> find_question(["float16", "int64"], "/").path
     'divide/int64+float16.html'
-    >>> question_of(["int64:0d", "float16"], None) is None
+    >>> find_question(["int64:0d", "float16"], None) is None
     True
     """
-    known = operation(op or USUAL)
+    known = operation(op or DEFAULT_OPERATION)
     if known.in_place:
         return None
     name = known.function
     for order in (tuple(operands), tuple(operands)[::-1]):
         found = Question(name, order)
-        if found in _every():
+        if found in _question_set():
             return found
     return None
 
 
-def link(p: Promotion) -> str:
+def answer_link(p: Promotion) -> str:
     """Return the page of the site that answers a question, from the site's root: static, or computing."""
     operands = [str(o) for o in p.operands]
-    found = question_of(operands, p.op)
+    found = find_question(operands, p.op)
     if found:
         return f"{FOLDER}/{quote(found.path, safe='/+')}"
     names = [chr(ord("a") + i) if i < 26 else f"x{i}" for i in range(len(operands))]
@@ -109,15 +109,15 @@ def live_link(code: str, bound: Mapping[str, str], systems: Sequence[str]) -> st
     return f"{LIVE}#{urlencode(asked | ({'systems': ' '.join(systems)} if systems else {}))}"
 
 
-def scope() -> dict[str, object]:
+def describe_scope() -> dict[str, object]:
     """Return all of which there are pages, as plain data: scripts find the page of a question by it."""
     return {
-        "usual": USUAL,
-        "dtypes": list(dtypes()),
+        "usual": DEFAULT_OPERATION,
+        "dtypes": list(list_dtypes()),
         "numbers": list(NUMBERS),
-        "withNumbers": list(WITH_NUMBERS),
-        "alone": list(ALONE),
-        "operations": {op: _names(op) for op in (*SIGNS, *ALONE)},
+        "withNumbers": list(OPERATIONS_WITH_NUMBERS),
+        "alone": list(UNARY_OPERATIONS),
+        "operations": {op: _names(op) for op in (*SIGNS, *UNARY_OPERATIONS)},
     }
 
 

@@ -19,12 +19,12 @@ MODULE = "__typelattice_fix__"  # the name of a script's module when a function 
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramToRun:
     """A program to be run: a script, a module, a pytest run, or a function of a file with its arguments.
 
-    `root` is the copied folder and `original` the folder that it is a copy of. `patched` has other contents
-    for files that are not in the copy. `widen` asks for wide input: the arguments of the function, or the
-    dtypes that the script itself names. `steps` asks for the values of each step.
+    `root` is the copied folder and `original` the folder that it is a copy of. `replaced_contents` has other
+    contents for files that are not in the copy. `has_wide_input` asks for wide input: the arguments of the
+    function, or the dtypes that the script itself names. `records_steps` asks for the values of each step.
     """
 
     target: str
@@ -36,15 +36,15 @@ class Program:
     function: str = ""
     module: str = ""
     args: bytes = b""
-    widen: bool = False
-    steps: bool = False
-    tests: bool = False
-    patched: Mapping[str, bytes] = field(default_factory=dict)
+    has_wide_input: bool = False
+    records_steps: bool = False
+    runs_tests: bool = False
+    replaced_contents: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def read_program(path: str) -> Program:
+def read_program(path: str) -> ProgramToRun:
     """Read a program from a file, and search modules in its copied folder from now on."""
-    todo: Program = pickle.loads(Path(path).read_bytes())
+    todo: ProgramToRun = pickle.loads(Path(path).read_bytes())
     sys.path[:] = [_move_path(entry, todo.original, todo.root) for entry in sys.path]
     sys.dont_write_bytecode = True
     return todo
@@ -59,17 +59,17 @@ def _move_path(path: str, original: Path, root: Path) -> str:
     return str(copy) if copy.exists() else path
 
 
-def function_of(todo: Program) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+def load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
     """Import the function from the copy, and unpack its arguments."""
-    sys.path.insert(0, str(Path(todo.target).parent))
-    if todo.module == "__main__":
-        found: Any = _make_module(runpy.run_path(todo.target, run_name=MODULE))
+    sys.path.insert(0, str(Path(program.target).parent))
+    if program.module == "__main__":
+        function: Any = _make_module(runpy.run_path(program.target, run_name=MODULE))
     else:
-        found = __import__(todo.module, fromlist=["*"])
-    for name in todo.function.split("."):
-        found = getattr(found, name)
-    args, named = pickle.loads(todo.args)
-    return found, args, named
+        function = __import__(program.module, fromlist=["*"])
+    for name in program.function.split("."):
+        function = getattr(function, name)
+    args, named = pickle.loads(program.args)
+    return function, args, named
 
 
 def _make_module(names: Mapping[str, Any]) -> ModuleType:

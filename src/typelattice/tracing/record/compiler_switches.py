@@ -10,31 +10,31 @@ import sys
 from typelattice.tracing.libraries import compiler_switches
 
 
-class Switches:
+class CompilerSwitches:
     """The switches of libraries' compilers, for all of their modules that are imported."""
 
     def __init__(self) -> None:
         self.names = compiler_switches()
-        self.were_on: set[str] = set()
+        self.turned_off: set[str] = set()
 
-    def off(self) -> None:
+    def turn_off(self) -> None:
         """Turn off the compilers whose modules are loaded."""
         for module, name in self.names.items():
             settings = sys.modules.get(module)
             if settings is not None and not getattr(settings, name):
                 setattr(settings, name, True)
-                self.were_on.add(module)
+                self.turned_off.add(module)
 
-    def back(self) -> None:
+    def restore(self) -> None:
         """Turn on the compilers that were on before."""
-        for module in self.were_on:
+        for module in self.turned_off:
             settings = sys.modules.get(module)
             if settings is not None:
                 setattr(settings, self.names[module], False)
-        self.were_on.clear()
+        self.turned_off.clear()
 
     def __enter__(self) -> None:
-        self.off()
+        self.turn_off()
 
-    def __exit__(self, *given: object) -> None:
-        self.back()
+    def __exit__(self, *exception: object) -> None:
+        self.restore()

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
-from typelattice.tracing.record.importing import Compiler, Finder
+from typelattice.tracing.record.importing import Finder, ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
 from typelattice.tracing.record.value_loss_witness import ValueChecks
 from typelattice.tracing.run_data.run import Run
@@ -17,7 +17,7 @@ from typelattice.tracing.run_data.run import Run
 class Tracing:
     """A context that traces the modules of some packages, if they are imported within it.
 
-    Modules imported before are not traced. The run's `left_alone` names them, and the packages of which no
+    Modules imported before are not traced. The run's `not_followed` names them, and the packages of which no
     module was imported. Child processes of multiprocessing or a fork are traced too, and their runs merged
     into this one.
 
@@ -28,47 +28,47 @@ class Tracing:
     """
 
     def __init__(
-        self, packages: Sequence[str], cache: Path | None = None, patched: Mapping[str, bytes] = {},
-        values: bool | ValueChecks = False, folder: str = "",
+        self, packages: Sequence[str], cache: Path | None = None, replaced_contents: Mapping[str, bytes] = {},
+        checks_values: bool | ValueChecks = False, folder: str = "",
     ) -> None:
-        self.recorder = Recorder(values)
-        self.compiler = Compiler(self.recorder, cache, patched)
-        settings = ChildSettings(tuple(packages), cache, patched, values is True, folder)
-        self.child_runs = ChildRuns(self.recorder, settings, self.compiler.witness)
+        self.recorder = Recorder(checks_values)
+        self.compiler = ModuleCompiler(self.recorder, cache, replaced_contents)
+        settings = ChildSettings(tuple(packages), cache, replaced_contents, checks_values is True, folder)
+        self.child_runs = ChildRuns(self.recorder, settings, self.compiler.find_witness)
         self.finder = Finder(packages, self.compiler, self.child_runs)
 
     def start(self) -> None:
         """Rewrite modules as they are imported from now on."""
         for name in [*sys.modules]:
             if self.finder.covers(name):
-                self.recorder.left_alone[name] = "it was imported before tracing began"
-        self.recorder.children.__enter__()
+                self.recorder.not_followed[name] = "it was imported before tracing began"
+        self.recorder.child_process_counter.__enter__()
         self.child_runs.start()
         sys.meta_path.insert(0, self.finder)
-        self.finder.switches.off()
+        self.finder.switches.turn_off()
 
     def stop(self) -> Run:
         """Stop rewriting modules and recording the rewritten ones. Return the run."""
         if self.finder in sys.meta_path:
             sys.meta_path.remove(self.finder)
-        self.finder.switches.back()
-        for package in self.finder.unseen:
-            self.recorder.left_alone.setdefault(package, "no module of it was imported")
-        self.recorder.children.__exit__()
+        self.finder.switches.restore()
+        for package in self.finder.packages_without_modules:
+            self.recorder.not_followed.setdefault(package, "no module of it was imported")
+        self.recorder.child_process_counter.__exit__()
         self.child_runs.stop()
-        self.recorder.following = False
-        self.recorder.kinds.close()
+        self.recorder.is_following = False
+        self.recorder.array_kinds.close()
         return self.run()
 
     def run(self) -> Run:
         """Return the run so far."""
-        return self.child_runs.with_children(self.recorder.run())
+        return self.child_runs.with_children(self.recorder.build_run())
 
     def __enter__(self) -> Tracing:
         self.start()
         return self
 
     def __exit__(
-        self, cls: type[BaseException] | None, e: BaseException | None, where: TracebackType | None
+        self, cls: type[BaseException] | None, e: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()

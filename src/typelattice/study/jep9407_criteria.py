@@ -3,6 +3,7 @@
 A complex dtype is as wide as its parts: complex64 is as wide as float32. A dtype whose width depends on the
 platform counts as 64 bits. Source: https://docs.jax.dev/en/latest/jep/9407-type-promotion.html
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,17 +22,17 @@ from typelattice.facts.loss import Loss, loss
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.rendering import Cell, Grid
-from typelattice.study.study_scope import TierChoice, domain
+from typelattice.study.study_scope import TierChoice, list_operands
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-WIDE = 64  # bits; accelerators avoid such dtypes
-SHOWN = 4  # pairs shown as examples of all that break a criterion
+WIDE_BITS = 64  # bits; accelerators avoid such dtypes
+MAX_SHOWN_PAIRS = 4  # pairs shown as examples of all that break a criterion
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class PairCost:
     """The cost of a pair of operands: the minimal bounds, the dtypes that are cast, and the loss of each
     cast."""
 
@@ -41,19 +42,19 @@ class Price:
     losses: tuple[Loss, ...]
 
     @property
-    def wider(self) -> bool:
+    def is_wider(self) -> bool:
         """Return True if the result is wider than both operands."""
         to = self.promotion.dtype
         return to is not None and width(to) > max(map(width, self.sources))
 
     @property
-    def to_wide(self) -> bool:
+    def is_64_bits(self) -> bool:
         """Return True if the result has parts of 64 bits or more, and no operand has."""
         to = self.promotion.dtype
-        return to is not None and width(to) >= WIDE > max(map(width, self.sources))
+        return to is not None and width(to) >= WIDE_BITS > max(map(width, self.sources))
 
     @property
-    def to_integer(self) -> bool:
+    def casts_to_integer(self) -> bool:
         """Return True if the casts are to an integer: values too large wrap, and do not become inf."""
         to = self.promotion.compute
         return to is not None and to.precision is None
@@ -66,8 +67,8 @@ class Criterion:
 
     number: int
     head: str
-    about: str
-    broken: Callable[[Price], bool]
+    description: str
+    is_broken_by: Callable[[PairCost], bool]
 
 
 CRITERIA = {
@@ -89,11 +90,11 @@ CRITERIA = {
     ),
     "overflow": Criterion(
         3, "wrap", "unhandled overflow: an integer wraps",
-        lambda pair: pair.to_integer and any(lost.magnitude or lost.sign for lost in pair.losses),
+        lambda pair: pair.casts_to_integer and any(lost.magnitude or lost.sign for lost in pair.losses),
     ),
     "magnitude": Criterion(
         3, "inf", "loss of magnitude: a value beyond the range of a float becomes inf or nan",
-        lambda pair: not pair.to_integer and any(lost.magnitude for lost in pair.losses),
+        lambda pair: not pair.casts_to_integer and any(lost.magnitude for lost in pair.losses),
     ),
     "precision": Criterion(
         4, "prec", "loss of precision: a value within the range is rounded",
@@ -101,11 +102,11 @@ CRITERIA = {
     ),
     "wider": Criterion(
         5, "wide", "the result is wider than both operands",
-        lambda pair: pair.wider,
+        lambda pair: pair.is_wider,
     ),
     "64 bits": Criterion(
         5, "64b", "the result has parts of 64 bits, no operand has",
-        lambda pair: pair.to_wide,
+        lambda pair: pair.is_64_bits,
     ),
 }  # fmt: skip
 
@@ -122,22 +123,22 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
 
     system: System
     tier: TierChoice
-    asked: int
-    broken: Mapping[str, tuple[Promotion, ...]]
+    pair_count: int
+    breaking_pairs: Mapping[str, tuple[Promotion, ...]]
 
     @property
     def counts(self) -> dict[str, int]:
         """The number of pairs that break each criterion."""
-        return {name: len(pairs) for name, pairs in self.broken.items()}
+        return {name: len(pairs) for name, pairs in self.breaking_pairs.items()}
 
     def __getitem__(self, criterion: str) -> tuple[Promotion, ...]:
-        return self.broken[criterion]
+        return self.breaking_pairs[criterion]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.broken)
+        return iter(self.breaking_pairs)
 
     def __len__(self) -> int:
-        return len(self.broken)
+        return len(self.breaking_pairs)
 
     def __repr__(self) -> str:
         return f"<criteria of {self.system.name}: {self.short}>"
@@ -150,42 +151,44 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
     def title(self) -> str:
         """One line on what was asked."""
         tier = "" if self.tier == "array" else f", tier {self.tier}"
-        return f"Criteria of {self.system.name}, {self.asked} pairs of operands{tier}"
+        return f"Criteria of {self.system.name}, {self.pair_count} pairs of operands{tier}"
 
     @property
     def short(self) -> str:
         """The number of pairs for each criterion that any pair breaks, in a line."""
         broken = [f"{name} {count}" for name, count in self.counts.items() if count]
-        return f"of {self.asked} pairs: {', '.join(broken) or 'none falls short'}"
+        return f"of {self.pair_count} pairs: {', '.join(broken) or 'none falls short'}"
 
-    def sections(self, most: int = SHOWN) -> Iterator[TitledLines]:
+    def sections(self, limit: int = MAX_SHOWN_PAIRS) -> Iterator[TitledLines]:
         """Yield each criterion with the number of pairs that break it, and some of them."""
-        for name, pairs in self.broken.items():
-            counted = f"{len(pairs)} of {self.asked}: {CRITERIA[name].about}"
-            yield name, [counted, list_pairs(pairs, most)] if pairs else [counted]
+        for name, pairs in self.breaking_pairs.items():
+            counted = f"{len(pairs)} of {self.pair_count}: {CRITERIA[name].description}"
+            yield name, [counted, list_pairs(pairs, limit)] if pairs else [counted]
 
     def grid(self) -> Grid:
         """Lay out the criteria (rows), the number of pairs that break each, and some of them."""
         heads = tuple(map(Cell, ("pairs", "asked", "such as")))
         cells = tuple(
-            (Cell(str(len(pairs))), Cell(str(self.asked)), Cell(list_pairs(pairs)))
-            for pairs in self.broken.values()
+            (Cell(str(len(pairs))), Cell(str(self.pair_count)), Cell(list_pairs(pairs)))
+            for pairs in self.breaking_pairs.values()
         )
-        return Grid(self.title, heads, tuple(Cell(name, (), CRITERIA[name].about) for name in self), cells)
+        return Grid(
+            self.title, heads, tuple(Cell(name, (), CRITERIA[name].description) for name in self), cells
+        )
 
     def data(self) -> dict[str, object]:
         """Return the criteria as data for JSON: for each, all pairs that break it, with their results."""
         return {
             "system": self.system.name,
             "tier": self.tier,
-            "asked": self.asked,
+            "asked": self.pair_count,
             "criteria": {
                 name.replace(" ", "_"): {
-                    "says": CRITERIA[name].about,
+                    "says": CRITERIA[name].description,
                     "failing": len(pairs),
                     "pairs": [[*map(str, p.operands), p.dtype and p.dtype.name] for p in pairs],
                 }
-                for name, pairs in self.broken.items()
+                for name, pairs in self.breaking_pairs.items()
             },
         }
 
@@ -208,7 +211,7 @@ def criteria(
     (0, [('uint16', 'float16'), ('uint16', 'float32')])
     """
     found = find_system(system)
-    operands = domain(found, tier, dtypes)
+    operands = list_operands(found, tier, dtypes)
     if any(o.tier != "scalar" for o in operands):
         operands = tuple(o for o in operands if o.dtype or o.kind in found.defaults)
     return _criteria(found, tier, operands)
@@ -216,8 +219,8 @@ def criteria(
 
 @lru_cache(maxsize=128)  # a system never changes
 def _criteria(system: System, tier: TierChoice, operands: tuple[Operand, ...]) -> Criteria:
-    prices = [price(system.explain(a, b)) for a, b in _pairs(operands)]
-    broken = {name: tuple(x.promotion for x in prices if c.broken(x)) for name, c in CRITERIA.items()}
+    prices = [pair_cost(system.explain(a, b)) for a, b in _pairs(operands)]
+    broken = {name: tuple(x.promotion for x in prices if c.is_broken_by(x)) for name, c in CRITERIA.items()}
     return Criteria(system, tier, len(prices), broken)
 
 
@@ -230,10 +233,10 @@ def _pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:
     yield from product(arrays, scalars)
 
 
-def price(p: Promotion) -> Price:
+def pair_cost(p: Promotion) -> PairCost:
     """Compute the cost of a promotion."""
     sources = _sources(p)
-    return Price(p, p.bounds, sources, tuple(loss(d, p.compute) for d in sources) if p.compute else ())
+    return PairCost(p, p.bounds, sources, tuple(loss(d, p.compute) for d in sources) if p.compute else ())
 
 
 def width(d: DType) -> int:
@@ -249,7 +252,7 @@ def _sources(p: Promotion) -> tuple[DType, ...]:
     return tuple(d for d in found if d)
 
 
-def list_pairs(pairs: Sequence[Promotion], most: int = SHOWN) -> str:
+def list_pairs(pairs: Sequence[Promotion], limit: int = MAX_SHOWN_PAIRS) -> str:
     """List pairs and their results: `int8 + uint8: int16, ...`."""
-    said = [f"{' + '.join(map(str, p.operands))}{f': {p.dtype}' if p.dtype else ''}" for p in pairs[:most]]
-    return ", ".join(said) + ", ..." * (len(pairs) > most)
+    said = [f"{' + '.join(map(str, p.operands))}{f': {p.dtype}' if p.dtype else ''}" for p in pairs[:limit]]
+    return ", ".join(said) + ", ..." * (len(pairs) > limit)

@@ -1,4 +1,5 @@
 """A grid of systems, laws and criteria: the laws that each keeps, and the criteria that it breaks."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +10,7 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems as all_systems
 from typelattice.rendering import Cell, Grid
-from typelattice.study.criteria import CRITERIA, criteria, list_pairs
+from typelattice.study.jep9407_criteria import CRITERIA, criteria, list_pairs
 from typelattice.study.laws import LAWS, laws
 from typelattice.study.study_scope import TierChoice
 
@@ -20,7 +21,7 @@ NOT_ASKED = "-"
 HEADS = dict(zip(LAWS, ("idem", "comm", "assoc", "bounds", "free", "mono", "dist", "id", "top"), strict=True))
 
 
-def survey(
+def laws_overview(
     systems: Iterable[str | Path | System] | None = None,
     tier: TierChoice = "array",
     dtypes: Iterable[object] | None = None,
@@ -31,18 +32,18 @@ def survey(
     `tier` and `dtypes` are as in `laws` and `criteria`. A system without such operands gets `-`. Raises
     UnknownSystemError, FormatError.
 
-    >>> from typelattice.study.survey import survey
-    >>> print(survey(["numpy", "jax"], dtypes=["int8", "uint8", "float16"]).cells[0][:4])
+    >>> from typelattice.study.laws_overview import laws_overview
+    >>> print(laws_overview(["numpy", "jax"], dtypes=["int8", "uint8", "float16"]).cells[0][:4])
     (Cell(text='3', ...), Cell(text='✓', ...), Cell(text='✓', ...), Cell(text='✗', ...))
     """
     found = [find_system(s) for s in (all_systems() if systems is None else systems)]
     chosen = None if dtypes is None else list(dtypes)
     heads = [
         Cell("n", (), "operands"), *(Cell(HEADS[law], (), f"{law}: {about}") for law, about in LAWS.items()),
-        Cell("pairs", (), "pairs of operands"), *(Cell(c.head, (), c.about) for c in CRITERIA.values()),
+        Cell("pairs", (), "pairs of operands"), *(Cell(c.head, (), c.description) for c in CRITERIA.values()),
     ]  # fmt: skip
     renamed = "; ".join(f"{HEADS[law]} {law}" for law in LAWS if HEADS[law] != law)
-    criteria_heads = "; ".join(f"{c.head} {c.about}" for c in CRITERIA.values())
+    criteria_heads = "; ".join(f"{c.head} {c.description}" for c in CRITERIA.values())
     notes = (
         f"✓ the law holds, ✗ it does not, ? not known: `typelattice laws SYSTEM` says more. "
         f"n operands; {renamed}",
@@ -64,6 +65,8 @@ def _row(s: System, tier: TierChoice, dtypes: Sequence[object] | None, length: i
     yield Cell(str(len(judged.operands)))
     for verdict in judged.values():
         yield Cell(verdict.mark, () if verdict else ("differs",), str(verdict))
-    yield Cell(str(priced.asked))
+    yield Cell(str(priced.pair_count))
     for name, pairs in priced.items():
-        yield Cell(str(len(pairs)), (), list_pairs(pairs) if pairs else f"no pair: {CRITERIA[name].about}")
+        yield Cell(
+            str(len(pairs)), (), list_pairs(pairs) if pairs else f"no pair: {CRITERIA[name].description}"
+        )

@@ -39,7 +39,7 @@ from typelattice.programs.replay.implicit_casts import promoting_inputs
 from typelattice.programs.replay.outcome import Outcome
 
 
-def explicit(
+def write_out_casts(
     steps: Sequence[Step], results: Sequence[int], outcomes: Sequence[Outcome]
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
     """Return the steps, with each implicit cast before the operation that needs it, and the results.
@@ -51,36 +51,37 @@ def explicit(
     writer = _Writer(steps, outcomes)
     for i, outcome in enumerate(outcomes):
         if outcome.operand is None:
-            has_function = outcome.cast is not None and outcome.cast.says.function
+            has_function = outcome.cast is not None and outcome.cast.cast_rule.function
             remedy = "" if has_function else "; cast its operands first"
             raise ProgramError(f"{_step_text(steps[i])} is {outcome}: {outcome.reason}{remedy}")
         writer.write(i)
-    return tuple(writer.made), tuple(writer.new[i] for i in results)
+    return tuple(writer.new_steps), tuple(writer.new_numbers[i] for i in results)
 
 
 class _Writer:
-    """The explicit steps so far; `new` gives the number of each old step among them.
+    """The explicit steps so far; `new_numbers` gives the number of each old step among them.
 
-    `refs` has a reference to each, and `named` the names of dtypes: steps share them, as there are many.
+    `refs` has a reference to each, and `named_dtypes` the names of dtypes: steps share them, as there are
+    many.
     """
 
     def __init__(self, steps: Sequence[Step], outcomes: Sequence[Outcome]) -> None:
         self.steps, self.outcomes = steps, outcomes
-        self.made: list[Step] = []
+        self.new_steps: list[Step] = []
         self.refs: list[Ref] = []
-        self.named: dict[DType | None, NamedDType] = {}
-        self.new: dict[int, int] = {}
+        self.named_dtypes: dict[DType | None, NamedDType] = {}
+        self.new_numbers: dict[int, int] = {}
         self.casts: dict[tuple[int, str, str], int] = {}
 
     def add(self, step: Step) -> int:
-        self.made.append(step)
+        self.new_steps.append(step)
         self.refs.append(Ref(len(self.refs)))
         return len(self.refs) - 1
 
-    def dtype(self, d: DType | None) -> NamedDType:
-        if d not in self.named:
-            self.named[d] = NamedDType(str(d))
-        return self.named[d]
+    def named_dtype(self, d: DType | None) -> NamedDType:
+        if d not in self.named_dtypes:
+            self.named_dtypes[d] = NamedDType(str(d))
+        return self.named_dtypes[d]
 
     def operand(self, i: int) -> Operand:
         found = self.outcomes[i].operand
@@ -90,32 +91,34 @@ class _Writer:
     def rename_steps(self, x: Argument) -> Argument:
         """Return a single argument that speaks of the new steps, and names the dtype of an earlier one."""
         if isinstance(x, Ref):
-            return self.refs[self.new[x.step]]
-        return self.dtype(self.operand(x.step).dtype) if isinstance(x, DTypeOf) else x
+            return self.refs[self.new_numbers[x.step]]
+        return self.named_dtype(self.operand(x.step).dtype) if isinstance(x, DTypeOf) else x
 
     def write(self, i: int) -> None:
         """Return the explicit form of a step, after the casts that it needs."""
-        step, given = self.steps[i], self.operand(i)
+        step, result_operand = self.steps[i], self.operand(i)
         if isinstance(step, Call):
-            self.new[i] = self.add_call(step, self.outcomes[i], given)
+            self.new_numbers[i] = self.add_call(step, self.outcomes[i], result_operand)
             return
         cast = self.outcomes[i].cast
         if isinstance(step, Cast) and cast is not None:
-            source = PlainStepWriter(self.add, step, cast).write(self.new[step.source])
-            self.new[i] = self.add(replace(step, source=source, to=self.dtype(given.dtype)))
+            source = PlainStepWriter(self.add, step, cast).write(self.new_numbers[step.source])
+            self.new_numbers[i] = self.add(
+                replace(step, source=source, to=self.named_dtype(result_operand.dtype))
+            )
             return
-        made = step.map_refs(self.new.__getitem__, self.rename_steps)
-        if made.DTYPE_FIELD:
-            stated: Any = {made.DTYPE_FIELD: self.dtype(given.dtype)}
-            made = replace(made, **stated)
-        self.new[i] = self.add(made)
+        new_step = step.map_refs(self.new_numbers.__getitem__, self.rename_steps)
+        if new_step.DTYPE_FIELD:
+            stated: Any = {new_step.DTYPE_FIELD: self.named_dtype(result_operand.dtype)}
+            new_step = replace(new_step, **stated)
+        self.new_numbers[i] = self.add(new_step)
 
-    def add_call(self, step: Call, outcome: Outcome, given: Operand) -> int:
+    def add_call(self, step: Call, outcome: Outcome, result_operand: Operand) -> int:
         """Add an operation on operands of one dtype. If the library gives a Python number, take its item."""
         p = outcome.promotion
-        number = given.tier == "scalar" and p is not None and p.number is not None
-        result = p.dtype if p is not None and number else given.dtype
-        moved = self.cast_operands(step, p, given.dtype)
+        number = result_operand.tier == "scalar" and p is not None and p.number is not None
+        result = p.dtype if p is not None and number else result_operand.dtype
+        cast_steps = self.cast_operands(step, p, result_operand.dtype)
         accumulator = p.accumulator if p is not None else None
         states_it = (
             accumulator is not None and step.custom_operation is None
@@ -123,26 +126,26 @@ class _Writer:
         narrows = step.custom_operation is None and _narrows_result(step, p, result)
         cast_after = states_it or narrows or _writes_into_operand(step, p)
         computed = accumulator if states_it else p.compute if cast_after and p else result
-        stated = ((ACCUMULATOR, self.dtype(accumulator)),) if accumulator and not states_it else ()
+        stated = ((ACCUMULATOR, self.named_dtype(accumulator)),) if accumulator and not states_it else ()
         made = self.add(Call(
-            FUNCTION_OF_IN_PLACE.get(step.name, step.name), self.place_arguments(step, moved), stated if
+            FUNCTION_OF_IN_PLACE.get(step.name, step.name), self.place_arguments(step, cast_steps), stated if
             step.name in FUNCTION_OF_IN_PLACE else map_argument(step.keywords, self.rename_steps) + stated,
-            tuple([moved[part] for part in step.operands]), step.is_operator, self.dtype(computed) if number
-            or given.tier != "scalar" else None, text=step.text, location=step.location, shape=step.shape,
+            tuple([cast_steps[part] for part in step.operands]), step.is_operator, self.named_dtype(computed) if number
+            or result_operand.tier != "scalar" else None, text=step.text, location=step.location, shape=step.shape,
             owner=step.owner, custom_operation=step.custom_operation,
         ))  # fmt: skip
         if cast_after and computed is not result:
-            made = self.add(self.cast_step(step, made, self.dtype(result)))
+            made = self.add(self.make_cast(step, made, self.named_dtype(result)))
         if number:
             made = self.add(Item(made, text=step.text, location=step.location, shape=()))
         return made
 
-    def place_arguments(self, step: Call, moved: Mapping[int, int]) -> tuple[Argument, ...]:
+    def place_arguments(self, step: Call, cast_steps: Mapping[int, int]) -> tuple[Argument, ...]:
         """Return the arguments of a step, its operands as they are after their casts."""
 
         def place_argument(x: Argument) -> Argument:
-            if isinstance(x, Ref) and x.step in moved:
-                return self.refs[moved[x.step]]
+            if isinstance(x, Ref) and x.step in cast_steps:
+                return self.refs[cast_steps[x.step]]
             return self.rename_steps(x)
 
         placed: tuple[Argument, ...] = map_argument(step.args, place_argument)
@@ -150,17 +153,19 @@ class _Writer:
 
     def cast_operands(self, step: Call, p: Promotion | None, requested: DType | None) -> dict[int, int]:
         """Map the operands of a call to new steps, cast to the dtype computed in or to the requested one."""
-        moved = {part: self.new[part] for part in step.operands}
+        cast_steps = {part: self.new_numbers[part] for part in step.operands}
         if p is not None and p.compute is not None:
-            compared = self.compared_in(step, p)
+            compared = self.comparison_dtype(step, p)
             for part, o in promoting_inputs(step, p):
                 to = compared or p.cast_target(o) or p.compute
-                moved[part] = self.cast(step, part, o, to, p)
+                cast_steps[part] = self.cast(step, part, o, to, p)
         elif step.dtype is not None and requested is not None and not _keeps_operands(step):
-            moved = {part: self.cast(step, part, self.operand(part), requested, None) for part in moved}
-        return moved
+            cast_steps = {
+                part: self.cast(step, part, self.operand(part), requested, None) for part in cast_steps
+            }
+        return cast_steps
 
-    def compared_in(self, step: Call, p: Promotion) -> DType | None:
+    def comparison_dtype(self, step: Call, p: Promotion) -> DType | None:
         """Return the first dtype that holds the array's values and an out-of-range number.
 
         The two are compared in it. None if the step is no comparison, or no number is out of range.
@@ -176,37 +181,41 @@ class _Writer:
         what = f"{_step_text(step)} compares with {beyond[0]}, which no dtype beside {own[0]} holds"
         raise ProgramError(f"{what}; compare with a number within its range")
 
-    def cast(self, step: Call, part: int, o: Operand, to: DType, p: Promotion | None) -> int:
+    def cast(self, step: Call, part: int, o: Operand, target: DType, p: Promotion | None) -> int:
         """Cast an operand to a dtype if it has another; a number becomes what the system says."""
-        if o.dtype is to and not o.weak and o.tier != "scalar":
-            return self.new[part]
-        value = self.becomes(step, o, to, p)
-        key = part, to.name, repr(value)
+        if o.dtype is target and not o.weak and o.tier != "scalar":
+            return self.new_numbers[part]
+        value = self.number_after_cast(step, o, target, p)
+        key = part, target.name, repr(value)
         if key not in self.casts:
-            source = self.new[part]
+            source = self.new_numbers[part]
             if value is not None and value is not o.value:
                 source = self.add(
                     Number(value, text=str(value)[:MAX_STEP_CHARS], location=step.location, shape=())
                 )
-            self.casts[key] = self.add(self.cast_step(self.steps[part], source, self.dtype(to)))
+            self.casts[key] = self.add(self.make_cast(self.steps[part], source, self.named_dtype(target)))
         return self.casts[key]
 
-    def becomes(self, step: Call, o: Operand, to: DType, p: Promotion | None) -> Value | None:
+    def number_after_cast(self, step: Call, o: Operand, target: DType, p: Promotion | None) -> Value | None:
         """Return the number that a Python number becomes. Raises ProgramError if the system does not say."""
-        if o.tier != "scalar" or o.value is None or is_in_range(o.value, to):
+        if o.tier != "scalar" or o.value is None or is_in_range(o.value, target):
             return o.value if o.tier == "scalar" else None
         fits = [f for f in (p.fits if p else ()) if f.value is o.value or f.value == o.value]
         if fits and fits[0].becomes is not None:
             return fits[0].becomes
         what = (
-            f"{_step_text(step)}: {o.value} is out of range for {to}, and it is not said what becomes of it"
+            f"{_step_text(step)}: {o.value} is out of range for {target}, "
+            "and it is not said what becomes of it"
         )
         raise ProgramError(f"{what}; use a value within it, or cast first")
 
-    def cast_step(self, of: Step, source: int, to: NamedDType) -> Cast:
-        cast = f"{of.text if of.text.isidentifier() else f'({of.text})'}.astype({to.name})"
-        shape = self.made[source].shape
-        return Cast(source, to, text=clip_text(cast, MAX_STEP_CHARS), location=of.location, shape=shape)
+    def make_cast(self, source_step: Step, source: int, target: NamedDType) -> Cast:
+        text = source_step.text if source_step.text.isidentifier() else f"({source_step.text})"
+        cast = f"{text}.astype({target.name})"
+        shape = self.new_steps[source].shape
+        return Cast(
+            source, target, text=clip_text(cast, MAX_STEP_CHARS), location=source_step.location, shape=shape
+        )
 
 
 def _keeps_operands(step: Call) -> bool:
@@ -234,7 +243,7 @@ def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bo
     )
 
 
-def check(steps: Sequence[Step]) -> None:
+def check_no_implicit_cast(steps: Sequence[Step]) -> None:
     """Raises ProgramError unless every operation has operands of one dtype, and says that of its result.
 
     An operation that adds up may take two dtypes and give a third, its accumulator.
@@ -278,13 +287,13 @@ def _write_requested(step: Step) -> str:
     return step.requested_dtype.name
 
 
-def _dtype_of(given: Operand | str) -> str | None:
+def _dtype_of(described_operand: Operand | str) -> str | None:
     """Return the dtype of an input, by name; None of a Python number."""
-    if isinstance(given, str):
-        return given.partition(":")[0].partition("=")[0]
-    if given.tier == "scalar" and given.kind is not Kind.BOOL:
+    if isinstance(described_operand, str):
+        return described_operand.partition(":")[0].partition("=")[0]
+    if described_operand.tier == "scalar" and described_operand.kind is not Kind.BOOL:
         return None
-    return str(given.dtype) if given.tier != "scalar" else None
+    return str(described_operand.dtype) if described_operand.tier != "scalar" else None
 
 
 def _step_text(step: Step) -> str:

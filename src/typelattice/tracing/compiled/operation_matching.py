@@ -13,13 +13,13 @@ from typelattice.facts.range_checks import Value
 from typelattice.files.reader import system as find_system
 from typelattice.operands.operand import Operand
 from typelattice.programs.replay.replay import replay
-from typelattice.tracing.compiled.graph import Graph, Node, Variable
+from typelattice.tracing.compiled.graph import Graph, GraphNode, Variable
 
 SPREADING = ("reshape", "broadcast_to")  # operations that bring operands to one shape
 OperandVariables = tuple[Variable, ...]
 
 
-class Chooser:
+class OperationMatcher:
     """A matcher of the nodes of one compiled graph to our operations.
 
     An operation matches a node if the library's own system gives it the dtype that the node has.
@@ -32,10 +32,10 @@ class Chooser:
             variable: node
             for node in graph.nodes
             if graph_operation(library, node.name) in (CAST, *SPREADING)
-            for variable in node.gives
+            for variable in node.outputs
         }
 
-    def chosen(self, node: Node) -> tuple[str, OperandVariables, bool]:
+    def match_operation(self, node: GraphNode) -> tuple[str, OperandVariables, bool]:
         """Return our name for a node, its operands, and True if its constants are Python numbers.
 
         A library's graph contains its promotions as casts. Such a cast stands before the operation that needs
@@ -44,22 +44,22 @@ class Chooser:
         """
         name = graph_operation(self.library, node.name)
         if name == CAST:
-            return name, node.takes[:1], False
+            return name, node.inputs[:1], False
         op = FUNCTIONS.get(name)
-        if op is None or len(node.gives) != 1 or not node.takes:
-            return "", node.takes, False
-        takes = node.takes if op.form == "list" else node.takes[: op.most or len(node.takes)]
+        if op is None or len(node.outputs) != 1 or not node.inputs:
+            return "", node.inputs, False
+        takes = node.inputs if op.form == "list" else node.inputs[: op.most or len(node.inputs)]
         for these in dict.fromkeys((tuple(self.before_casts(v, node) for v in takes), takes)):
             for numbers in (True, False):
-                if self.gives(op, these, numbers) == self.observed_dtype(node.gives[0]):
+                if self.predicted_dtype(op, these, numbers) == self.observed_dtype(node.outputs[0]):
                     return name, these, numbers
-        return "", node.takes, False
+        return "", node.inputs, False
 
-    def before_casts(self, variable: Variable, node: Node) -> Variable:
+    def before_casts(self, variable: Variable, node: GraphNode) -> Variable:
         """Return a variable as it was before casts and reshapes at the node's source location."""
         maker = self.makers.get(variable)
         while maker is not None and maker.location is not None and maker.location == node.location:
-            variable = maker.takes[0]
+            variable = maker.inputs[0]
             maker = self.makers.get(variable)
         return variable
 
@@ -68,33 +68,33 @@ class Chooser:
         operand = self.graph.operands.get(variable)
         return operand and (operand.dtype, operand.weak)
 
-    def gives(self, op: Operation, takes: Sequence[Variable], numbers: bool) -> Hashable:
+    def predicted_dtype(self, op: Operation, variables: Sequence[Variable], numbers: bool) -> Hashable:
         """Return the dtype and weakness of an operation's result by our rules; False if they refuse it."""
-        if any(v not in self.graph.operands for v in takes):
+        if any(v not in self.graph.operands for v in variables):
             return False  # one is not an array of numbers
-        given = [*self.inputs_of(takes, numbers)]
-        key = op.name, tuple((type(x), x) for x in given)
+        inputs = [*self.inputs_of(variables, numbers)]
+        key = op.name, tuple((type(x), x) for x in inputs)
         if key not in self.known_results:
-            self.known_results[key] = self.compute_result(op, given)
+            self.known_results[key] = self.compute_result(op, inputs)
         found = self.known_results[key]
         return found is not None and (found.dtype, found.weak)
 
-    def inputs_of(self, takes: Sequence[Variable], numbers: bool) -> Iterator[Operand | Value]:
+    def inputs_of(self, variables: Sequence[Variable], numbers: bool) -> Iterator[Operand | Value]:
         """Yield the inputs of an operation: operands, and Python numbers if `numbers` is set."""
-        for variable in takes:
+        for variable in variables:
             number = self.graph.numbers.get(variable) if numbers else None
             yield self.graph.operands[variable] if number is None else number
 
-    def compute_result(self, op: Operation, given: Sequence[Operand | Value]) -> Operand | None:
+    def compute_result(self, op: Operation, inputs: Sequence[Operand | Value]) -> Operand | None:
         """Return the result of an operation by our rules; None if they refuse it."""
         builder, excerpt = ProgramBuilder(), Excerpt("", owner=self.library)
         try:
             refs = [
                 builder.add(Input(x, text="")) if isinstance(x, Operand) else builder.add_number(excerpt, x)
-                for x in given
+                for x in inputs
             ]
-            made = builder.call(excerpt, op, refs)
-            assert isinstance(made, Ref)
-            return replay(builder.steps, find_system(self.system))[made.step].operand
+            call = builder.call(excerpt, op, refs)
+            assert isinstance(call, Ref)
+            return replay(builder.steps, find_system(self.system))[call.step].operand
         except TypelatticeError:
             return None

@@ -10,12 +10,12 @@ from types import TracebackType
 from typing import Any
 
 FORKS = frozenset(("os.fork", "os.forkpty"))  # of Python's audit events
-OTHERS = frozenset(("os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"))
+SPAWNS = frozenset(("os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"))
 
 SHELLS = ("/bin/sh", "/system/bin/sh")  # by which subprocess runs a command with shell=True
 
 
-class Children:
+class ChildProcessCounter:
     """A context that counts the processes started within it, without wrapping anything of the program.
 
     Python reports most of them to audit hooks. It does not report a process that multiprocessing starts
@@ -24,62 +24,62 @@ class Children:
     """
 
     def __init__(self) -> None:
-        self.forks = self.others = self.made = self.made_before = 0
+        self.forks = self.spawned = self.numbered = self.numbered_before = 0
         self.commands: dict[str, None] = {}
 
     @property
     def started(self) -> int:
         """The number of processes so far. A process that multiprocessing forks is counted once."""
-        made = _last_process_number() if self in LISTENING else self.made
-        return self.others + max(self.forks, made - self.made_before)
+        made = _last_process_number() if self in LISTENING else self.numbered
+        return self.spawned + max(self.forks, made - self.numbered_before)
 
-    def forget(self) -> None:
+    def restart_count(self) -> None:
         """Count from nothing, as in a process that was just forked."""
-        self.forks = self.others = 0
-        self.made_before = _last_process_number()
+        self.forks = self.spawned = 0
+        self.numbered_before = _last_process_number()
 
     def __enter__(self) -> None:
-        _hook()
-        self.made_before = _last_process_number()
+        _add_audit_hook()
+        self.numbered_before = _last_process_number()
         LISTENING.add(self)
 
     def __exit__(
         self,
         cls: type[BaseException] | None = None,
         e: BaseException | None = None,
-        where: TracebackType | None = None,
+        traceback: TracebackType | None = None,
     ) -> None:
-        self.made = _last_process_number()
+        self.numbered = _last_process_number()
         LISTENING.discard(self)
 
 
-LISTENING: set[Children] = set()
+LISTENING: set[ChildProcessCounter] = set()
 
 
 @cache
-def _hook() -> None:
+def _add_audit_hook() -> None:
     """Add one audit hook for all contexts, as Python cannot remove a hook. It is idle most of the time."""
-    sys.addaudithook(_heard)
+    sys.addaudithook(_on_audit_event)
 
 
-def _heard(event: str, given: Any) -> None:
+def _on_audit_event(event: str, arguments: Any) -> None:
     if not LISTENING:
         return
     if event in FORKS:
         for each in [*LISTENING]:
             each.forks += 1
-    elif event in OTHERS and not _told_before(event):
-        name = _command_name(event, given)
+    elif event in SPAWNS and not _is_second_event(event):
+        name = _command_name(event, arguments)
         for each in [*LISTENING]:
-            each.others += 1
+            each.spawned += 1
             each.commands |= {name: None} if name else {}
 
 
-def _command_name(event: str, given: tuple[Any, ...]) -> str:
+def _command_name(event: str, arguments: tuple[Any, ...]) -> str:
     """Return the name of the program that an audit event starts, such as `lscpu`; "" if it has none."""
-    command = given[1] if event == "os.spawn" else given[0]
-    if event == "subprocess.Popen" and isinstance(given[1], list) and given[1][1:2] == ["-c"]:
-        command = given[1][2] if given[1][0] in SHELLS else command
+    command = arguments[1] if event == "os.spawn" else arguments[0]
+    if event == "subprocess.Popen" and isinstance(arguments[1], list) and arguments[1][1:2] == ["-c"]:
+        command = arguments[1][2] if arguments[1][0] in SHELLS else command
     try:
         words = os.fsdecode(command).split()
     except TypeError:
@@ -87,7 +87,7 @@ def _command_name(event: str, given: tuple[Any, ...]) -> str:
     return os.path.basename(words[0]) if words else ""
 
 
-def _told_before(event: str) -> bool:
+def _is_second_event(event: str) -> bool:
     """Return True if subprocess raised this second event: its own event was counted already."""
     return event == "os.posix_spawn" and sys._getframe(2).f_globals.get("__name__") == "subprocess"
 

@@ -13,16 +13,16 @@ from pathlib import Path
 from time import perf_counter
 from types import CodeType, ModuleType
 
-from typelattice.fixing.program import Program, function_of, read_program
+from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_program
 
 
 def main(program: str, out: str) -> None:
     """Run a program that a file describes; write its seconds and the bytes of its peak into another file."""
     todo = read_program(program)
-    if todo.patched:
-        sys.meta_path.insert(0, PatchedFinder(todo.patched))
+    if todo.replaced_contents:
+        sys.meta_path.insert(0, ReplacedFinder(todo.replaced_contents))
     if todo.function:
-        function, args, named = function_of(todo)
+        function, args, named = load_function(todo)
         started = perf_counter()
         function(*args, **named)
     else:
@@ -33,17 +33,17 @@ def main(program: str, out: str) -> None:
     Path(out).write_text(f"{seconds} {peak_bytes()}", encoding="ascii")
 
 
-def _run_target(todo: Program) -> None:
+def _run_target(program: ProgramToRun) -> None:
     """Run a script, a module or tests as Python does."""
-    sys.argv[:] = [todo.target, *todo.argv]
-    if todo.tests:
+    sys.argv[:] = [program.target, *program.argv]
+    if program.runs_tests:
         sys.argv += ["-p", "no:cacheprovider", "-q"]
-    if todo.as_module or todo.tests:
+    if program.as_module or program.runs_tests:
         sys.path.insert(0, os.getcwd())
-        runpy.run_module(todo.target, run_name="__main__", alter_sys=True)
+        runpy.run_module(program.target, run_name="__main__", alter_sys=True)
     else:
-        sys.path.insert(0, os.path.dirname(todo.target))
-        runpy.run_path(todo.target, run_name="__main__")
+        sys.path.insert(0, os.path.dirname(program.target))
+        runpy.run_path(program.target, run_name="__main__")
 
 
 def peak_bytes() -> int:
@@ -60,7 +60,7 @@ def peak_bytes() -> int:
     return getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-class PatchedLoader(SourceFileLoader):
+class ReplacedLoader(SourceFileLoader):
     """A loader of a source file with another content. It neither reads nor writes Python's cache."""
 
     content: bytes
@@ -70,11 +70,11 @@ class PatchedLoader(SourceFileLoader):
         return compile(self.content, self.path, "exec", dont_inherit=True)
 
 
-class PatchedFinder(MetaPathFinder):
+class ReplacedFinder(MetaPathFinder):
     """A finder of the files that have another content. It asks Python's own finders where they are."""
 
-    def __init__(self, patched: Mapping[str, bytes]) -> None:
-        self.patched = patched
+    def __init__(self, replaced_contents: Mapping[str, bytes]) -> None:
+        self.replaced_contents = replaced_contents
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -83,10 +83,10 @@ class PatchedFinder(MetaPathFinder):
         for finder in sys.meta_path:
             spec = finder.find_spec(name, path, target) if finder is not self else None
             if spec is not None:
-                if spec.origin is None or spec.origin not in self.patched:
+                if spec.origin is None or spec.origin not in self.replaced_contents:
                     return None
-                loader = PatchedLoader(name, spec.origin)
-                loader.content = self.patched[spec.origin]
+                loader = ReplacedLoader(name, spec.origin)
+                loader.content = self.replaced_contents[spec.origin]
                 spec.loader = loader
                 return spec
         return None

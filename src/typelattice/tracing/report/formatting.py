@@ -7,31 +7,31 @@ from pathlib import PurePath
 
 from typelattice.calls.steps import SourceLocation
 
-PACKAGES = ("site-packages", "dist-packages")
-SIZES = ("bytes", "kB", "MB", "GB", "TB")
+PACKAGE_FOLDERS = ("site-packages", "dist-packages")
+SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
-def count_text(count: int, what: str, many: str = "") -> str:
+def count_text(count: int, noun: str, plural: str = "") -> str:
     """Write a count with its noun, in the singular or plural.
 
     >>> count_text(1, "step"), count_text(2129, "step"), count_text(2, "byte more", "bytes more")
     ('1 step', '2,129 steps', '2 bytes more')
     """
-    return f"{count:,} {what if count == 1 else many or f'{what}s'}"
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
-def size(count: int) -> str:
+def size_text(count: int) -> str:
     """Return a number of bytes with three digits at least.
 
-    >>> size(24), size(48_000_024), size(1)
+    >>> size_text(24), size_text(48_000_024), size_text(1)
     ('24 bytes', '48.0 MB', '1 byte')
     """
     if count < 1000:
         return count_text(count, "byte")
     amount, unit = float(count), 0
-    while amount >= 999.95 and unit < len(SIZES) - 1:
+    while amount >= 999.95 and unit < len(SIZE_UNITS) - 1:
         amount, unit = amount / 1000, unit + 1
-    return f"{amount:.1f} {SIZES[unit]}"
+    return f"{amount:.1f} {SIZE_UNITS[unit]}"
 
 
 def file_text(file: str) -> str:
@@ -57,10 +57,12 @@ def package_path(file: str) -> PurePath | None:
     skimage/color/colorconv.py
     """
     parts = PurePath(file).parts
-    installed = (PurePath(*parts[i + 1 :]) for i in reversed(range(len(parts))) if parts[i] in PACKAGES)
+    installed = (
+        PurePath(*parts[i + 1 :]) for i in reversed(range(len(parts))) if parts[i] in PACKAGE_FOLDERS
+    )
     return next(installed, None)
 
 
-def place(at: SourceLocation | None) -> str:
+def location_text(location: SourceLocation | None) -> str:
     """Write a source location, such as `file.py:12`."""
-    return f"{file_text(at.file)}:{at.line}" if at else "somewhere"
+    return f"{file_text(location.file)}:{location.line}" if location else "somewhere"

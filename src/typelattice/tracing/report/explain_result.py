@@ -10,15 +10,15 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text, spelling_hint
 from typelattice.rendering.paragraphs import Layout
-from typelattice.tracing.findings.chain import chain
-from typelattice.tracing.findings.checked_run import CheckedRun, check_run
-from typelattice.tracing.findings.widening_causes import causes
+from typelattice.tracing.findings.dtype_chain import find_dtype_chain
+from typelattice.tracing.findings.predicted_run import PredictedRun, predict_run
+from typelattice.tracing.findings.widening_causes import find_causes
+from typelattice.tracing.report.formatting import location_text
 from typelattice.tracing.report.sentences import cause_sections, describe_step
-from typelattice.tracing.report.words import place
 from typelattice.tracing.run_data.run import Run
 
-LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d{1,9})")
-MOST_NAMED = 8  # results that an error lists
+LINE_PATTERN = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d{1,9})")
+MAX_NAMED_RESULTS = 8  # results that an error lists
 
 
 class ResultError(TypelatticeError, LookupError):
@@ -52,9 +52,9 @@ class Why:
         yield page.bold(f"{self.name} is {self.dtype}")
         for number, link in enumerate(self.steps):
             heading = "because" if number == 0 else "from"
-            yield page.beside(heading, [f"{link.place}: {link.text}", link.deed], 10)
+            yield page.join_columns(heading, [f"{link.place}: {link.text}", link.deed], 10)
         if self.remedy:
-            yield page.beside("remedy", self.remedy, 10)
+            yield page.join_columns("remedy", self.remedy, 10)
 
     def __str__(self) -> str:
         """Return the answer as text."""
@@ -66,30 +66,30 @@ def explain_result(run: Run, name: str) -> Why:
 
     Raises ResultError if the run has no such result.
     """
-    i = _step_of(run, name)
-    checked = check_run(run)
-    links = chain(checked, i)
+    i = _find_step(run, name)
+    checked = predict_run(run)
+    links = find_dtype_chain(checked, i)
     steps = tuple(
-        ChainLink(place(checked.steps[j].location), checked.steps[j].text, describe_step(checked, j))
+        ChainLink(location_text(checked.steps[j].location), checked.steps[j].text, describe_step(checked, j))
         for j in links
     )
-    own = checked.observed(i)
+    own = checked.result_of(i)
     return Why(name, own.dtype if own else None, steps, _describe_remedy(checked, links))
 
 
-def _step_of(run: Run, name: str) -> int:
+def _find_step(run: Run, name: str) -> int:
     found = run.results.get(name)
     if found is not None:
         return found
-    if asked := LINE.fullmatch(name):
-        last = _last_at(run, asked["file"], int(asked["line"]))
+    if asked := LINE_PATTERN.fullmatch(name):
+        last = _find_last_step(run, asked["file"], int(asked["line"]))
         if last is not None:
             return last
         raise ResultError(f"no array was computed at line {clip_text(name, 80)}; see the lines of the report")
     raise ResultError(_describe_unknown(name, run.results))
 
 
-def _last_at(run: Run, file: str | None, line: int) -> int | None:
+def _find_last_step(run: Run, file: str | None, line: int) -> int | None:
     """Find the last step at a line of a file, which may be named by its end alone."""
     found = None
     for i, (step, seen) in enumerate(run):
@@ -105,13 +105,13 @@ def _describe_unknown(name: str, results: Mapping[str, int]) -> str:
         return f"{what}{close}"
     if not results:
         return f"{what}: none is bound to a name in the end; name a line, such as 12 or file.py:12"
-    listed = ", ".join([*results][:MOST_NAMED])
-    return f"{what}; there are {listed}{', ...' if len(results) > MOST_NAMED else ''}, or name a line"
+    listed = ", ".join([*results][:MAX_NAMED_RESULTS])
+    return f"{what}; there are {listed}{', ...' if len(results) > MAX_NAMED_RESULTS else ''}, or name a line"
 
 
-def _describe_remedy(checked: CheckedRun, links: tuple[int, ...]) -> tuple[str, ...]:
+def _describe_remedy(predicted_run: PredictedRun, links: tuple[int, ...]) -> tuple[str, ...]:
     """Return the remedy of the cause that made the results of a chain wide; nothing if there is none."""
-    for cause in causes(checked):
-        if not {*cause.first}.isdisjoint(links):
-            return tuple(dict(cause_sections(checked, cause))["remedy"])
+    for cause in find_causes(predicted_run):
+        if not {*cause.origin_steps}.isdisjoint(links):
+            return tuple(dict(cause_sections(predicted_run, cause))["remedy"])
     return ()

@@ -39,11 +39,11 @@ from typelattice.tracing.run_data.array_classes import MAX_LIST_ITEMS, is_dtype
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.arguments import (
     UnknownCallError,
-    arguments,
-    by_name,
+    arguments_by_name,
     list_arguments,
-    method_parameters,
-    parameters,
+    list_method_parameters,
+    list_parameters,
+    read_arguments,
 )
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
@@ -58,10 +58,10 @@ class CalledFunction:
     name: str
     library: str | None
     owner: tuple[Any, ...] = ()
-    takes: int | None = None  # arguments, of a ufunc; the others are written into
+    operand_limit: int | None = None  # arguments, of a ufunc; the others are written into
     parameters: Callable[[], Sequence[str]] = tuple  # names of its arguments by position, where known
     module: str = ""  # its module, if its functions follow a system of their own
-    own: Operation | None = None  # that the module's system defines
+    custom_operation: Operation | None = None  # that the module's system defines
 
 
 class CallReader:
@@ -76,94 +76,103 @@ class CallReader:
     def step(
         self,
         excerpt: Excerpt,
-        written: WrittenOperation,
+        operation: WrittenOperation,
         function: Any,
-        given: Sequence[Any],
+        argument_values: Sequence[Any],
         number: int,
         result: Operand,
     ) -> Argument:
         """Return the step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
-        who = identify_function(function)
-        if who.library is None or not has_rules(who.library):
+        called = identify_function(function)
+        if called.library is None or not has_rules(called.library):
             raise UnknownCallError("it is no library's, or one's whose rules no system has")
-        positional, named = arguments(written, given)
-        if "." in who.module and who.library != excerpt.owner:
-            raise UnknownCallError(f"it is given arrays of another library than {who.library}")
-        if who.own is not None:
-            return self.step_of_own(replace(excerpt, module=who.module), who, who.own, positional, named)
-        positional = [*who.owner, *positional]
-        op = FUNCTIONS.get(operation_of(who.name, len(positional), who.library))
-        if op is not None and signature(op, who.library).not_if_kind == result.kind.word:
+        positional, named = read_arguments(operation, argument_values)
+        if "." in called.module and called.library != excerpt.owner:
+            raise UnknownCallError(f"it is given arrays of another library than {called.library}")
+        if called.custom_operation is not None:
+            return self.step_of_custom_operation(
+                replace(excerpt, module=called.module), called, called.custom_operation, positional, named
+            )
+        positional = [*called.owner, *positional]
+        op = FUNCTIONS.get(operation_of(called.name, len(positional), called.library))
+        if op is not None and signature(op, called.library).not_if_kind == result.kind.word:
             raise UnknownCallError("its values decide of which kind its result is")
         count = operand_count(op)
-        swapped = name_meaning(NameSort.ARRAY_AFTER_CONDITION, who.name, None)  # its operand is not the first
+        swapped = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)  # its operand is not the first
         further = count is not None and len(positional) > count and not swapped
-        names = who.parameters() if further else ()  # which takes long to find out
-        positional, named = by_name(names, count, positional, named)
+        names = called.parameters() if further else ()  # which takes long to find out
+        positional, named = arguments_by_name(names, count, positional, named)
         out = named.pop("out", None)
-        if who.takes is not None and len(positional) > who.takes:
-            out = tuple(positional[who.takes :])
-            positional = positional[: who.takes]
+        if called.operand_limit is not None and len(positional) > called.operand_limit:
+            out = tuple(positional[called.operand_limit :])
+            positional = positional[: called.operand_limit]
         args = [self.text(x) if op is None and isinstance(x, str) else self.argument(x) for x in positional]
         keywords = {key: self.dtype(x) if key == "dtype" else self.argument(x) for key, x in named.items()}
         excerpt = Excerpt(
             excerpt.text,
             excerpt.location,
-            who.library if who.library != STANDARDS_OWN else excerpt.owner,
-            who.module or excerpt.module,
+            called.library if called.library != STANDARDS_OWN else excerpt.owner,
+            called.module or excerpt.module,
         )
-        made = self.step_of_function(excerpt, who, args, keywords, number)
+        new_step = self.step_of_function(excerpt, called, args, keywords, number)
         if isinstance(out, tuple):
             out = out[number] if number < len(out) else None
-        return made if out is None else self.builder.set_elements(excerpt, self.argument(out), None, made)
+        return (
+            new_step
+            if out is None
+            else self.builder.set_elements(excerpt, self.argument(out), None, new_step)
+        )
 
     def step_of_function(
         self,
         excerpt: Excerpt,
-        who: CalledFunction,
+        called: CalledFunction,
         args: list[Argument],
-        named: dict[str, Argument],
+        keywords: dict[str, Argument],
         number: int,
     ) -> Argument:
         """Return the result of a number of a call."""
-        if who.owner:
+        if called.owner:
             if not isinstance(args[0], Ref):
                 raise UnknownCallError("no operation has its name")
-            found = call_method(self.builder, excerpt, who.name, args[0], args[1:], named)
+            results = call_method(self.builder, excerpt, called.name, args[0], args[1:], keywords)
         else:
-            found = call_function(self.builder, excerpt, who.name, args, named)
-        if not isinstance(found, MultipleResults):
+            results = call_function(self.builder, excerpt, called.name, args, keywords)
+        if not isinstance(results, MultipleResults):
             if number:
-                raise UnknownCallError(f"{who.name} gave more arrays than are known of")
-            return found
-        if found.count is not None and number >= found.count:
-            raise UnknownCallError(f"{who.name} gave more arrays than are known of")
-        return found[number]
+                raise UnknownCallError(f"{called.name} gave more arrays than are known of")
+            return results
+        if results.count is not None and number >= results.count:
+            raise UnknownCallError(f"{called.name} gave more arrays than are known of")
+        return results[number]
 
-    def step_of_own(
+    def step_of_custom_operation(
         self,
         excerpt: Excerpt,
-        who: CalledFunction,
-        own: Operation,
+        called: CalledFunction,
+        custom_operation: Operation,
         positional: list[Any],
-        named: dict[str, Any],
+        keywords: dict[str, Any],
     ) -> Ref:
         """Return the step of a function that its module's system defines; all its results have one dtype.
 
         Raises UnknownCallError if an argument that is no operand may decide the dtype.
         """
-        count = len(own.operands)
-        if who.takes is None:
-            known = who.parameters()
-            positional += [named.pop(name) for name in known[len(positional) : count] if name in named]
-        operands, further = [*map(self.argument, positional[:count])], [*positional[count:], *named.values()]
+        count = len(custom_operation.operands)
+        if called.operand_limit is None:
+            known = called.parameters()
+            positional += [keywords.pop(name) for name in known[len(positional) : count] if name in keywords]
+        operands, further = (
+            [*map(self.argument, positional[:count])],
+            [*positional[count:], *keywords.values()],
+        )
         if any(x is not None and may_affect_dtype(self.builder, self.argument(x)) for x in further):
-            raise UnknownCallError(f"{who.name} is given more than its operands")
-        return self.builder.call(excerpt, own, operands)
+            raise UnknownCallError(f"{called.name} is given more than its operands")
+        return self.builder.call(excerpt, custom_operation, operands)
 
     # -- arguments, and the arrays of their shapes, bounds and lists
 
-    def join(self, excerpt: Excerpt, name: str, entries: Sequence[Any]) -> Argument:
+    def step_of_joined_entries(self, excerpt: Excerpt, name: str, entries: Sequence[Any]) -> Argument:
         """Return the step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
 
         As in NumPy, numbers are cast to the dtype of the result. Raises UnknownCallError.
@@ -240,7 +249,7 @@ class CallReader:
 def identify_function(function: Any) -> CalledFunction:
     """Identify the function that was called."""
     name = getattr(function, "__name__", "").lstrip("_")  # JAX's method sum is called _sum
-    found = _of_another_package(function, name)
+    found = _identify_outside_package(function, name)
     if found is not None:
         return found
     owner = getattr(function, "__self__", None)
@@ -255,7 +264,7 @@ def identify_function(function: Any) -> CalledFunction:
         if hasattr(cls, "dtype") and hasattr(cls, "shape"):
             libraries = filter(None, (_find_library(c.__module__) for c in cls.__mro__))
             own = next(libraries, None)
-            return CalledFunction(name, own, (owner,), None, partial(method_parameters, function, own))
+            return CalledFunction(name, own, (owner,), None, partial(list_method_parameters, function, own))
         return CalledFunction("", library)
     if owner is builtins:
         return CalledFunction(name, STANDARDS_OWN)
@@ -268,10 +277,10 @@ def identify_function(function: Any) -> CalledFunction:
     if type(takes) is int:
         return CalledFunction(name, library, (), takes)
     own = module_with_rules((*str(module).split("."), name), library)
-    return CalledFunction(name, library, (), None, partial(parameters, function), own)
+    return CalledFunction(name, library, (), None, partial(list_parameters, function), own)
 
 
-def _of_another_package(function: Any, name: str) -> CalledFunction | None:
+def _identify_outside_package(function: Any, name: str) -> CalledFunction | None:
     """Identify a function of another package that takes a library's arrays, as those of SciPy do."""
     for library, module in names(NameSort.MODULE_WITH_RULES):
         found = sys.modules.get(module) if "." in module else None
@@ -281,7 +290,7 @@ def _of_another_package(function: Any, name: str) -> CalledFunction | None:
             full = f"{module.rpartition('.')[2]}.{name}"
             own = find_system(system).custom_operations.get(full.replace(".", "_")) if system else None
             takes = getattr(function, "nin", None)  # a ufunc has it
-            return CalledFunction(full, library, (), takes, partial(parameters, function), module, own)
+            return CalledFunction(full, library, (), takes, partial(list_parameters, function), module, own)
     return None
 
 

@@ -13,44 +13,46 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.tracing.report.saved_runs import read_run
 
-MOST_SECONDS = 600  # of a run
+MAX_RUN_SECONDS = 600  # of a run
 
 
-class ChildRunError(TypelatticeError, RuntimeError):
+class CommandRunError(TypelatticeError, RuntimeError):
     """A run of the user's file that gave no result."""
 
 
-def traced(path: Path) -> dict[str, Any]:
+def trace_file(path: Path) -> dict[str, Any]:
     """Run a script as `typelattice trace --json` does; return its run. Raises ChildRunError, RunFileError."""
     with TemporaryDirectory() as folder:
         document = Path(folder) / "run.json"
-        said = _run(path, "trace", "--json", str(document), "--output", str(Path(folder) / "report.txt"))
+        said = _run_command(
+            path, "trace", "--json", str(document), "--output", str(Path(folder) / "report.txt")
+        )
         if not document.is_file():
-            raise ChildRunError(f"{path.name} gave no run: {said}")
+            raise CommandRunError(f"{path.name} gave no run: {said}")
         return read_run(str(document))
 
 
-def patched(path: Path) -> dict[str, Any]:
+def patch_file(path: Path) -> dict[str, Any]:
     """Run a script as `typelattice fix --format json` does; return its patch. Raises ChildRunError."""
-    said = _run(path, "fix", "--format", "json")
+    said = _run_command(path, "fix", "--format", "json")
     try:
         found = json.loads(said)
         assert found["typelattice"] == "patch"
     except (ValueError, TypeError, LookupError, AssertionError):
-        raise ChildRunError(f"{path.name} gave no patch: {said}") from None
+        raise CommandRunError(f"{path.name} gave no patch: {said}") from None
     return dict(found)
 
 
-def _run(path: Path, *words: str) -> str:
+def _run_command(path: Path, *words: str) -> str:
     """Run a command on a script in its folder; its output, or the end of its errors if it has none."""
     command = [sys.executable, "-m", "typelattice", *words, path.name]
     try:
         ended = subprocess.run(
             command, cwd=path.parent, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            errors="replace", timeout=MOST_SECONDS,
+            errors="replace", timeout=MAX_RUN_SECONDS,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as e:
-        raise ChildRunError(f"{path.name} could not be run: {e}") from None
+        raise CommandRunError(f"{path.name} could not be run: {e}") from None
     if words[0] == "fix" and ended.stdout:
         return ended.stdout
     return clip_text(" ".join(ended.stderr.split()[-60:]) or f"it ended with {ended.returncode}", 400)

@@ -12,20 +12,20 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import systems
 from typelattice.programs.program import Replay
 from typelattice.recorded.never_asked import NEVER_ASKED_MARK
-from typelattice.tracing.findings.checked_run import CheckedRun
 from typelattice.tracing.findings.divergences import COSTS, Divergence
 from typelattice.tracing.findings.findings import Findings
+from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.findings.widening_causes import Cause
+from typelattice.tracing.report.formatting import count_text, location_text, size_text
 from typelattice.tracing.report.sentences import (
     cast_back_heading,
-    cast_back_words,
     cause_message,
     cause_sections,
+    describe_cast_back,
+    describe_mismatch,
+    describe_operands,
     divergence_lines,
-    operands_words,
-    otherwise_words,
 )
-from typelattice.tracing.report.words import count_text, place, size
 from typelattice.tracing.run_data.run import (
     LOST_DIGITS,
     LOST_FRACTION,
@@ -61,8 +61,8 @@ RULES = {
 """The stable ids of what a report finds, each with its meaning; the last five are COSTS in their order."""
 
 DIVERGENCE_RULES = dict(zip(COSTS, [rule for rule in RULES if rule.startswith("TL1")], strict=True))
-WRONG = ("TL004", "TL005")
-NAMED = 2
+MISTAKE_RULES = ("TL004", "TL005")
+MAX_NAMED_MODULES = 2
 """Modules and functions that were not followed which a report names; more are counted by their reasons."""
 
 
@@ -85,13 +85,13 @@ class Entry:
 class Chapter:
     """Entries of one sort under a heading, with notes below the heading.
 
-    `rest` describes the entries that are not shown, from a number on.
+    `describe_rest` describes the entries that are not shown, from a number on.
     """
 
     name: str
     heading: str
     entries: tuple[Entry, ...]
-    rest: Callable[[int], str] = field(repr=False)
+    describe_rest: Callable[[int], str] = field(repr=False)
     brief: bool = False
     notes: tuple[str, ...] = ()
 
@@ -111,83 +111,88 @@ class Report:
             yield from chapter.entries
 
 
-def report_of(found: Findings, everything: bool = False) -> Report:
+def make_report(findings: Findings, everything: bool = False) -> Report:
     """Build the report of findings; with `everything` the summary names all that was not followed."""
-    run = found.checked.run
+    run = findings.predicted_run.run
     empty = not run.operations and not run.opaque
-    chapters = () if empty else tuple(_make_chapters(found))
-    return Report(tuple(summary(found, everything)), chapters, empty)
+    chapters = () if empty else tuple(_make_chapters(findings))
+    return Report(tuple(summarise(findings, everything)), chapters, empty)
 
 
-def summary(found: Findings, everything: bool = False) -> Iterator[str]:
+def summarise(findings: Findings, everything: bool = False) -> Iterator[str]:
     """Say what ran, what has no rule, and what was not followed, in sentences."""
-    run = found.checked.run
+    run = findings.predicted_run.run
     under = " and ".join(dict.fromkeys(run.systems.values()))
     ran = [
         s.location.file
-        for s in found.checked.steps
+        for s in findings.predicted_run.steps
         if s.location and (is_operation(s) or isinstance(s, Opaque))
     ]
     files = count_text(len({*ran}), "file")
-    processes = f" in {count_text(run.followed + 1, 'process', 'processes')}" if run.followed else ""
+    processes = (
+        f" in {count_text(run.followed_processes + 1, 'process', 'processes')}"
+        if run.followed_processes
+        else ""
+    )
     where = f"{files}{f' under {under}' if under else ''}{processes}"
     yield f"{count_text(run.operations, 'operation')} ran in {where}"
     if run.opaque:
         results = count_text(run.opaque, "array comes", "arrays come")
         share = f"{run.opaque_share:.1%} of those that are computed with"
         yield f"{results} from calls of which no rule is known ({share}): taken as seen"
-    left = [*_not_followed(found, everything)]
+    left = [*_describe_not_followed(findings, everything)]
     if left:
         yield f"not followed: {'; '.join(left)}"
-    if found.meant:
-        yield f"{count_text(found.meant, 'finding')} not shown: a comment says that it is meant"
+    if findings.excused:
+        yield f"{count_text(findings.excused, 'finding')} not shown: a comment says that it is meant"
     yield from run.summaries
 
 
-def _not_followed(found: Findings, everything: bool) -> Iterator[str]:
+def _describe_not_followed(findings: Findings, everything: bool) -> Iterator[str]:
     """Name the modules and functions that were not followed, or count them by their reasons."""
-    run = found.checked.run
-    left = sorted(run.left_alone, key=lambda each: each.reason)
+    run = findings.predicted_run.run
+    left = sorted(run.not_followed, key=lambda each: each.reason)
     for reason, those in groupby(left, key=lambda each: each.reason):
         names = [each.name for each in those]
-        if everything or len(names) <= NAMED:
+        if everything or len(names) <= MAX_NAMED_MODULES:
             yield f"{', '.join(names)}: {reason}"
         else:
             yield f"{count_text(len(names), 'function or module', 'functions or modules')}: {reason}"
-    if run.children:
-        shown = run.commands if everything else run.commands[:NAMED]
+    if run.unfollowed_processes:
+        shown = run.commands if everything else run.commands[:MAX_NAMED_MODULES]
         more = f" and {len(run.commands) - len(shown)} more" if len(run.commands) > len(shown) else ""
         which = f": {', '.join(shown)}{more}" if shown else ""
-        children = count_text(run.children, "child process", "child processes")
+        children = count_text(run.unfollowed_processes, "child process", "child processes")
         yield f"{children} that the program started, and that left no run{which}"
 
 
-def _make_chapters(found: Findings) -> Iterator[Chapter]:
-    yield _make_causes_chapter(found)
-    if found.checked.run.values is not None:
-        yield _make_values_chapter(found.checked.run.values)
-    if found.cast_back:
+def _make_chapters(findings: Findings) -> Iterator[Chapter]:
+    yield _make_causes_chapter(findings)
+    if findings.predicted_run.run.value_losses is not None:
+        yield _make_values_chapter(findings.predicted_run.run.value_losses)
+    if findings.cast_back:
         entries = tuple(
-            _make_entry(found.checked, "TL003", each.step, cast_back_words(each)) for each in found.cast_back
+            _make_entry(findings.predicted_run, "TL003", each.step, describe_cast_back(each))
+            for each in findings.cast_back
         )
         yield Chapter(
-            "cast-back", cast_back_heading(len(entries)), entries, _places_after(entries), brief=True
+            "cast-back", cast_back_heading(len(entries)), entries, rest_describer(entries), brief=True
         )
-    if found.made_weak:
-        yield _made_weak(found.made_weak)
-    for system, divergences in found.divergences.items():
-        yield _make_divergences_chapter(found.checked, system, divergences, found.replays[system])
-    departures = found.checked.departures
+    if findings.weakness_changes:
+        yield _make_weakness_chapter(findings.weakness_changes)
+    for system, divergences in findings.divergences.items():
+        yield _make_divergences_chapter(findings.predicted_run, system, divergences, findings.replays[system])
+    departures = findings.predicted_run.departures
     if departures:
         many = count_text(len(departures), "step")
         heading = f"{many} came out as the library is known to, and not as its rule says"
         yield Chapter(
             "departures",
             heading,
-            *_make_other_entries(found.checked, "TL004", [*departures], departures),
+            *_make_other_entries(findings.predicted_run, "TL004", [*departures], departures),
             True,
         )
-    wrong = found.checked.mismatches
+    wrong = findings.predicted_run.mismatches
     many = count_text(len(wrong), "mismatch", "mismatches")
     other = " other" if departures else ""
     heading = (
@@ -195,64 +200,74 @@ def _make_chapters(found: Findings) -> Iterator[Chapter]:
         if wrong
         else f"every{other} operation came out as its library's system says"
     )
-    yield Chapter("mismatches", heading, *_make_other_entries(found.checked, "TL005", wrong, {}), True)
+    yield Chapter(
+        "mismatches", heading, *_make_other_entries(findings.predicted_run, "TL005", wrong, {}), True
+    )
 
 
-def _make_values_chapter(lost: Sequence[LossLocation]) -> Chapter:
+def _make_values_chapter(losses: Sequence[LossLocation]) -> Chapter:
     """Make the chapter of values that were lost, those that wrapped first."""
     entries = tuple(
         Entry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
-        for each in sorted(lost, key=_loss_order)
+        for each in sorted(losses, key=_loss_order)
     )
     heading = f"values were lost at {count_text(len(entries), 'place')}" if entries else "no value was lost"
-    return Chapter("values", heading, entries, _places_after(entries), brief=True)
+    return Chapter("values", heading, entries, rest_describer(entries), brief=True)
 
 
-def _loss_order(each: LossLocation) -> tuple[str, str, int, str]:
-    return each.loss.rule, each.location.file, each.location.line, each.text
+def _loss_order(place: LossLocation) -> tuple[str, str, int, str]:
+    return place.loss.rule, place.location.file, place.location.line, place.text
 
 
-def _describe_loss(each: LossLocation) -> str:
-    loss, times = each.loss, f", in {each.runs:,} runs" if each.runs > 1 else ""
-    return f"{loss.bad:,} of {count_text(loss.size, 'number')} {loss.what}{times}"
+def _describe_loss(place: LossLocation) -> str:
+    loss, times = place.loss, f", in {place.runs:,} runs" if place.runs > 1 else ""
+    return f"{loss.lost_count:,} of {count_text(loss.size, 'number')} {loss.description}{times}"
 
 
-def _made_weak(found: Sequence[WeaknessChange]) -> Chapter:
+def _make_weakness_chapter(changes: Sequence[WeaknessChange]) -> Chapter:
     """Make the chapter of arguments for which functions are compiled anew."""
-    entries = tuple(Entry("TL006", -1, each.location, each.text, _weak_words(each)) for each in found)
+    entries = tuple(
+        Entry("TL006", -1, each.location, each.text, _describe_weakness(each)) for each in changes
+    )
     heading = f"functions are compiled anew for {count_text(len(entries), 'weak argument')}"
-    return Chapter("weak-arguments", heading, entries, _places_after(entries), brief=True)
+    return Chapter("weak-arguments", heading, entries, rest_describer(entries), brief=True)
 
 
-def _weak_words(each: WeaknessChange) -> str:
+def _describe_weakness(change: WeaknessChange) -> str:
     calls = (
-        f"in one call at {place(each.weak)}, and a strong one in another"
-        if each.weak == each.strong
-        else f"at {place(each.weak)}, and a strong one at {place(each.strong)}"
+        f"in one call at {location_text(change.weak_call)}, and a strong one in another"
+        if change.weak_call == change.strong_call
+        else f"at {location_text(change.weak_call)}, and a strong one at {location_text(change.strong_call)}"
     )
-    return f"`{each.argument}` of {each.function} is a weak {each.dtype} {calls}; give it a dtype here"
+    return f"`{change.argument}` of {change.function} is a weak {change.dtype} {calls}; give it a dtype here"
 
 
-def _make_causes_chapter(found: Findings) -> Chapter:
-    causes = found.causes
-    more = sum(c.bytes for c in causes)  # 0 where the wide dtype is meant, or arrays do not tell their sizes
-    took = f", which took {size(more)} more" if more else ""
+def _make_causes_chapter(findings: Findings) -> Chapter:
+    causes = findings.causes
+    more = sum(
+        c.extra_bytes for c in causes
+    )  # 0 where the wide dtype is meant, or arrays do not tell their sizes
+    took = f", which took {size_text(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
-    entries = tuple(_make_cause_entry(found.checked, cause) for cause in causes)
+    entries = tuple(_make_cause_entry(findings.predicted_run, cause) for cause in causes)
     return Chapter(
-        "causes", heading if causes else "no float was widened by another", entries, _places_after(entries)
+        "causes", heading if causes else "no float was widened by another", entries, rest_describer(entries)
     )
 
 
-def _make_cause_entry(checked: CheckedRun, cause: Cause) -> Entry:
-    rule = "TL001" if cause.usual else "TL002"
+def _make_cause_entry(predicted_run: PredictedRun, cause: Cause) -> Entry:
+    rule = "TL001" if cause.is_default_dtype else "TL002"
     return _make_entry(
-        checked, rule, cause.at, cause_message(checked, cause), partial(cause_sections, checked, cause)
+        predicted_run,
+        rule,
+        cause.step,
+        cause_message(predicted_run, cause),
+        partial(cause_sections, predicted_run, cause),
     )
 
 
 def _make_divergences_chapter(
-    checked: CheckedRun, system: str, divergences: Sequence[Divergence], replayed: Replay
+    predicted_run: PredictedRun, system: str, divergences: Sequence[Divergence], replayed: Replay
 ) -> Chapter:
     costs = [each.cost for each in divergences]
 
@@ -263,9 +278,9 @@ def _make_divergences_chapter(
         return f"{count_text(len(costs) - shown, 'place')} more: {by_cost(costs[shown:])}"
 
     heading = f"under {system} {count_text(len(costs), 'place')} would differ: {by_cost(costs)}"
-    entries = tuple(_make_divergence_entry(checked, each) for each in divergences)
+    entries = tuple(_make_divergence_entry(predicted_run, each) for each in divergences)
     same = f"under {system} every step comes out alike"
-    notes = (*_describe_mode(system), *_never_asked(checked, system, replayed))
+    notes = (*_describe_mode(system), *_describe_never_asked(predicted_run, system, replayed))
     return Chapter(f"under-{system}", heading if costs else same, entries, rest, notes=notes)
 
 
@@ -277,11 +292,11 @@ def _describe_mode(system: str) -> Iterator[str]:
         yield f"{system}: {title}"
 
 
-def _never_asked(checked: CheckedRun, system: str, replayed: Replay) -> Iterator[str]:
+def _describe_never_asked(predicted_run: PredictedRun, system: str, replayed: Replay) -> Iterator[str]:
     """Say how many operations were predicted by rule alone for a system, and how they are marked."""
     known: dict[int, bool] = {}  # steps of equal operands share one outcome
     unasked = operations = 0
-    for step, outcome in zip(checked.steps, replayed, strict=True):
+    for step, outcome in zip(predicted_run.steps, replayed, strict=True):
         if is_operation(step):
             operations += 1
             unasked += known.setdefault(id(outcome), outcome.never_asked)
@@ -290,23 +305,25 @@ def _never_asked(checked: CheckedRun, system: str, replayed: Replay) -> Iterator
         yield f"{system} was never asked {of}: its rule answers there, marked {NEVER_ASKED_MARK}"
 
 
-def _make_divergence_entry(checked: CheckedRun, each: Divergence) -> Entry:
+def _make_divergence_entry(predicted_run: PredictedRun, divergence: Divergence) -> Entry:
     def sections() -> Iterator[tuple[str, Sequence[str]]]:
-        yield each.cost, [*divergence_lines(checked, each)]
+        yield divergence.cost, [*divergence_lines(predicted_run, divergence)]
 
-    message = f"under {each.system}: {next(divergence_lines(checked, each))}"
-    return _make_entry(checked, DIVERGENCE_RULES[each.cost], each.steps[0], message, sections)
+    message = f"under {divergence.system}: {next(divergence_lines(predicted_run, divergence))}"
+    return _make_entry(
+        predicted_run, DIVERGENCE_RULES[divergence.cost], divergence.steps[0], message, sections
+    )
 
 
 def _make_other_entries(
-    checked: CheckedRun, rule: str, steps: Sequence[int], reasons: Mapping[int, str]
+    predicted_run: PredictedRun, rule: str, steps: Sequence[int], reasons: Mapping[int, str]
 ) -> tuple[tuple[Entry, ...], Callable[[int], str]]:
     """Make the entries of steps that contradict a rule, and the words for those that are not shown."""
     entries = tuple(
         _make_entry(
-            checked, rule, i,
-            f"{name_in_source(checked.steps[i])} of {operands_words(checked, i)} "
-            f"{otherwise_words(checked, i, reasons)}",
+            predicted_run, rule, i,
+            f"{name_in_source(predicted_run.steps[i])} of {describe_operands(predicted_run, i)} "
+            f"{describe_mismatch(predicted_run, i, reasons)}",
         )
         for i in steps
     )  # fmt: skip
@@ -314,15 +331,15 @@ def _make_other_entries(
 
 
 def _make_entry(
-    checked: CheckedRun,
+    predicted_run: PredictedRun,
     rule: str,
     i: int,
     message: str,
     sections: Callable[[], Iterator[tuple[str, Sequence[str]]]] = lambda: iter(()),
 ) -> Entry:
-    step = checked.steps[i]
+    step = predicted_run.steps[i]
     return Entry(rule, i, step.location, step.text, message, sections)
 
 
-def _places_after(entries: Sequence[Entry]) -> Callable[[int], str]:
+def rest_describer(entries: Sequence[Entry]) -> Callable[[int], str]:
     return lambda shown: f"{count_text(len(entries) - shown, 'place')} more"

@@ -1,0 +1,57 @@
+"""The outcomes that change if some steps of a replay had other outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+from typelattice.calls.steps import Step
+from typelattice.programs.replay.outcome import Outcome
+from typelattice.programs.replay.replay import FindEvaluator
+
+
+def replay_with_replaced_outcomes(
+    steps: Sequence[Step],
+    find_evaluator: FindEvaluator,
+    outcomes: Sequence[Outcome],
+    replaced: Mapping[int, Outcome],
+    consumers: Sequence[Sequence[int]],
+    replaced_operands: Mapping[int, Mapping[int, Outcome]],
+) -> dict[int, Outcome]:
+    """Return the outcomes that change if some steps had other outcomes: of these steps and of later ones.
+
+    `outcomes` has the outcomes as they are, `replaced` the other ones, `consumers` the later steps that use
+    each step. `replaced_operands` has, for a step, other outcomes of its operands that count for that step
+    alone. Raises as `replay` does.
+    """
+    now = _PatchedOutcomes(outcomes, replaced)
+    waiting = [*replaced_operands, *(later for i in replaced for later in consumers[i])]
+    heapify(waiting)
+    last = -1
+    while waiting:
+        i = heappop(waiting)
+        if i == last or i in replaced:
+            continue
+        last = i
+        outcome = find_evaluator(steps[i]).outcome(
+            steps[i], _PatchedOutcomes(now, replaced_operands[i]) if i in replaced_operands else now
+        )
+        if outcome.operand != outcomes[i].operand:
+            now.changes[i] = outcome
+            for later in consumers[i]:
+                heappush(waiting, later)
+    return now.changes
+
+
+class _PatchedOutcomes(Sequence[Outcome]):
+    """Outcomes, some of which are replaced."""
+
+    def __init__(self, outcomes: Sequence[Outcome], replaced: Mapping[int, Outcome]) -> None:
+        self.outcomes, self.changes = outcomes, dict(replaced)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.changes[i] if i in self.changes else self.outcomes[i]

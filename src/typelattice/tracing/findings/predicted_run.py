@@ -1,0 +1,181 @@
+"""A run with the prediction of its own systems for each step: the basis of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from typelattice.calls.steps import Call, Cast, Step
+from typelattice.engine.system import System
+from typelattice.facts.dtypes import DType, Kind
+from typelattice.files.reader import system as find_system
+from typelattice.operands.operand import Operand
+from typelattice.programs.replay.outcome import NOT_REACHED, Outcome
+from typelattice.programs.replay.replay import FindEvaluator, Systems, evaluator_finder, predict_each_step
+from typelattice.tracing.run_data.float_widths import is_integer, narrow_operand, operand_width
+from typelattice.tracing.run_data.run import Run, agrees, is_operation, is_undecided, known_reason
+from typelattice.tracing.steps.called_name import WRITING
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedRun:
+    """A run with the inputs, consumers, observed result and predicted result of each step.
+
+    - `inputs`, `consumers`: the earlier steps that each step uses, and the later steps that use it.
+    - `results`: the observed result of each step, or the predicted one if it was not observed.
+    - `predictions`: the prediction of the library's own system, from the observed operands.
+    - `steps_by_source`: the steps of each source text at its location. There may be several, as in a loop.
+    - `find_evaluator`: asks the own system of a step's library.
+    - `narrowest_float`: the narrowest float of the run.
+    - `widths`: the bits of each float step. A step computed for `out=` or `dtype=` has at most those of the
+      array there.
+    """
+
+    run: Run
+    systems: System | Systems = field(repr=False)
+    steps: Sequence[Step] = field(repr=False)
+    inputs: Sequence[Sequence[int]] = field(repr=False)
+    consumers: Sequence[Sequence[int]] = field(repr=False)
+    results: Sequence[Outcome] = field(repr=False)
+    predictions: Sequence[Outcome] = field(repr=False)
+    steps_by_source: Mapping[object, Sequence[int]] = field(repr=False)
+    find_evaluator: FindEvaluator = field(repr=False)
+    narrowest_float: DType | None
+    widths: Sequence[int | None] = field(repr=False)
+
+    def result_of(self, i: int) -> Operand | None:
+        """Return the observed result of a step, or the predicted one if it was not observed by itself."""
+        return self.results[i].operand
+
+    def steps_of_same_source(self, i: int) -> Sequence[int]:
+        """Return the steps of the same source text at the same location with the same result."""
+        return [
+            j
+            for j in self.steps_by_source[source_of(self.steps[i])]
+            if self.result_of(j) == self.result_of(i)
+        ]
+
+    def default_float(self, i: int) -> DType | None:
+        """Return the default float of a step's library; None if it has none."""
+        owner = self.steps[i].owner
+        system = self.systems if isinstance(self.systems, System) else self.systems.get(owner or "")
+        return system.defaults.get(Kind.FLOAT) if system else None
+
+    def predict_with_narrow_floats(self, i: int) -> Outcome:
+        """Predict a step under its library's own system if each float operand were the run's narrowest float.
+
+        Return NOT_REACHED if an operand is an integer, if the step is no call or cast, or if the run has no
+        float.
+        """
+        step, least = self.steps[i], self.narrowest_float
+        operands = {p: self.result_of(p) for p in self.inputs[i]}
+        if least is None or not isinstance(step, (Call, Cast)) or any(map(is_integer, operands.values())):
+            return NOT_REACHED
+        narrow = {p: Outcome(narrow_operand(o, least) if self.widths[p] else o) for p, o in operands.items()}
+        return self.find_evaluator(step).outcome(step, narrow)
+
+    def is_always_wide(self, i: int) -> bool:
+        """Return True if a step gives as wide a float from narrower ones, as NumPy's `interp` does."""
+        own_width = self.widths[i]
+        return (
+            own_width is not None and operand_width(self.predict_with_narrow_floats(i).operand) == own_width
+        )
+
+    @property
+    def mismatches(self) -> tuple[int, ...]:
+        """The steps whose result contradicts their library's own system, except known departures."""
+        return tuple(i for i, reason in self.find_mismatches_and_departures().items() if reason is None)
+
+    @property
+    def departures(self) -> Mapping[int, str]:
+        """The steps that differ from their library's rule in a known way, each with the reason."""
+        return {
+            i: reason for i, reason in self.find_mismatches_and_departures().items() if reason is not None
+        }
+
+    def find_mismatches_and_departures(self) -> Mapping[int, str | None]:
+        """Map each mismatch to None and each departure to its reason."""
+        return {
+            i: known_reason(self.predictions[i], seen.operand)
+            for i, (step, seen) in enumerate(self.run)
+            if seen.count
+            and is_operation(step)
+            and not agrees(self.predictions[i], seen.operand)
+            and not is_undecided(step, self.predictions[i])
+        }
+
+
+def predict_run(run: Run) -> PredictedRun:
+    """Check a run against its own systems. Raises UnknownSystemError or FormatError for a system."""
+    steps = run.program.steps
+    by_owner = {owner: find_system(name) for owner, name in run.systems.items()}
+    systems: System | Systems = by_owner if len(by_owner) != 1 else next(iter(by_owner.values()))
+    find_evaluator = evaluator_finder(systems, steps)
+    inputs = [step.inputs for step in steps]
+    consumers: list[list[int]] = [[] for _ in steps]
+    for i, step_inputs in enumerate(inputs):
+        for operand_step in step_inputs:
+            consumers[operand_step].append(i)
+    observed = [
+        Outcome(observation.operand) if observation.count else None for observation in run.observations
+    ]
+    predictions = (
+        predict_each_step(steps, find_evaluator, observed)
+        if by_owner
+        else [o or Outcome(None) for o in observed]
+    )
+    results = [one or other for one, other in zip(observed, predictions, strict=True)]
+    steps_by_source: dict[object, list[int]] = {}
+    for i, step in enumerate(steps):
+        steps_by_source.setdefault(source_of(step), []).append(i)
+    widths = [operand_width(outcome.operand) for outcome in results]
+    for i, p in pair_writes_with_computations(run):
+        if (widths[i] or 0) < (widths[p] or 0):
+            widths[p] = widths[i]
+    floats = {
+        observation.operand.dtype: n
+        for observation, n in zip(results, widths, strict=True)
+        if observation.operand and n
+    }
+    narrowest_float = min(floats, key=floats.__getitem__, default=None)
+    return PredictedRun(
+        run,
+        systems,
+        steps,
+        inputs,
+        consumers,
+        results,
+        predictions,
+        steps_by_source,
+        find_evaluator,
+        narrowest_float,
+        widths,
+    )
+
+
+def pair_writes_with_computations(run: Run) -> Iterator[tuple[int, int]]:
+    """Yield pairs of steps for each call with `out=`, or that casts its result to `dtype=`.
+
+    They are the write into the array, or the cast, and the computation. The computed values are never an
+    array of their own, since the library casts them piece by piece.
+    """
+    steps = run.program.steps
+    for i, step in enumerate(steps):
+        if isinstance(step, Cast):
+            p = step.source
+        elif isinstance(step, Call) and step.op == WRITING:
+            p = step.operands[1]
+        else:
+            continue
+        computation = steps[p]
+        if (
+            isinstance(computation, Call)
+            and not run.observations[p].count
+            and source_of(computation) == source_of(step)
+        ):
+            yield i, p
+
+
+def source_of(step: Step) -> object:
+    """Return the key that all steps of one source text share: the source location and the text."""
+    return step.location, step.text

@@ -321,7 +321,7 @@ def _changes_at_later_results(
         for i in sorted({*cause.widening_steps, *cause.later_wide_steps})
     )
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
-    nodes = {node: at for node, at in nodes.items() if not step_node.source.is_unpacked(node)}
+    nodes = {node: at for node, at in nodes.items() if not at.source.is_unpacked(node)}
     for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
         own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # which may be wide
         for name in [name for name in at.source.list_arrays_at_hand(node) if name not in own]:

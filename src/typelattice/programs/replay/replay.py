@@ -412,7 +412,8 @@ class _Evaluator:
 
         `full`, and `asarray` of a lone Python number, keep the weakness of the number.
         """
-        described_operand = earlier_outcomes[step.default_from].operand if isinstance(step.default_from, int) else step.default_from
+        source = step.default_from
+        described_operand = earlier_outcomes[source].operand if isinstance(source, int) else source
         tier: Tier = "0d" if step.shape == () else "array"
         assert described_operand is not None
         if step.dtype is not None:

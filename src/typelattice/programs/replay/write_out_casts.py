@@ -127,13 +127,23 @@ class _Writer:
         cast_after = states_it or narrows or _writes_into_operand(step, p)
         computed = accumulator if states_it else p.compute if cast_after and p else result
         stated = ((ACCUMULATOR, self.named_dtype(accumulator)),) if accumulator and not states_it else ()
-        made = self.add(Call(
-            FUNCTION_OF_IN_PLACE.get(step.name, step.name), self.place_arguments(step, cast_steps), stated if
-            step.name in FUNCTION_OF_IN_PLACE else map_argument(step.keywords, self.rename_steps) + stated,
-            tuple([cast_steps[part] for part in step.operands]), step.is_operator, self.named_dtype(computed) if number
-            or result_operand.tier != "scalar" else None, text=step.text, location=step.location, shape=step.shape,
-            owner=step.owner, custom_operation=step.custom_operation,
-        ))  # fmt: skip
+        is_in_place = step.name in FUNCTION_OF_IN_PLACE
+        has_dtype = number or result_operand.tier != "scalar"
+        made = self.add(
+            Call(
+                FUNCTION_OF_IN_PLACE.get(step.name, step.name),
+                self.place_arguments(step, cast_steps),
+                stated if is_in_place else map_argument(step.keywords, self.rename_steps) + stated,
+                tuple([cast_steps[part] for part in step.operands]),
+                step.is_operator,
+                self.named_dtype(computed) if has_dtype else None,
+                text=step.text,
+                location=step.location,
+                shape=step.shape,
+                owner=step.owner,
+                custom_operation=step.custom_operation,
+            )
+        )
         if cast_after and computed is not result:
             made = self.add(self.make_cast(step, made, self.named_dtype(result)))
         if number:

@@ -36,7 +36,8 @@ def read(
         raise ProgramError(f"a source of {len(text):,} characters; the longest is {MAX_SOURCE_CHARS:,}")
     clean = dedent(text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     clean = clean if "\n" in clean else clean.strip()
-    source = Reader(ProgramBuilder(custom_operations=custom_operations), clean if not file else text, file, bound)
+    builder = ProgramBuilder(custom_operations=custom_operations)
+    source = Reader(builder, clean if not file else text, file, bound)
     lines = _parse_lines(source)
     source.library = library_named(lines)
     scope: Scope = {}

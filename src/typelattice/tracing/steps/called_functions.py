@@ -98,7 +98,8 @@ class CallReader:
         if op is not None and signature(op, called.library).not_if_kind == result.kind.word:
             raise UnknownCallError("its values decide of which kind its result is")
         count = operand_count(op)
-        swapped = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)  # its operand is not the first
+        # The operand of these is not the first argument.
+        swapped = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)
         further = count is not None and len(positional) > count and not swapped
         names = called.parameters() if further else ()  # which takes long to find out
         positional, named = arguments_by_name(names, count, positional, named)

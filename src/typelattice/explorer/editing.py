@@ -1,4 +1,4 @@
-"""Covers added to and dropped from the text of a system file; all else in the text stays as it was."""
+"""Arrows added to and removed from the text of a system file; all other text is unchanged."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Cover = tuple[str, str]  # two nodes as texts: the lower, the upper
 
 
 class EditError(TypelatticeError, ValueError):
-    """A cover that cannot be added or dropped."""
+    """An arrow that cannot be added or removed."""
 
 
 def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[Cover] = ()) -> str:
-    """Return the text of a system file with some covers added and some dropped.
+    """Return the text of a system file with some arrows added and some removed.
 
-    A cover that the added ones imply goes as well, since a file does not state it twice. A node whose last
-    cover is dropped stays, alone. Raises EditError; FormatError if the text is no system.
+    An arrow that the added ones imply is also removed, because a file must not state it twice. A node stays
+    when its last arrow is removed. Raises EditError, or FormatError if the text is not a valid system.
 
     >>> print(edit_covers('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", add=[("bf16", "f32")]))
     Traceback (most recent call last):
@@ -79,7 +79,7 @@ def _closure(nodes: Iterable[Node], pairs: Sequence[tuple[Node, Node]]) -> list[
 def _rewritten(
     text: str, file: str, system: System, gone: set[tuple[Node, Node]], new: Sequence[tuple[Node, Node]]
 ) -> str:
-    """Return the text without the covers that are gone, and with a line for each new one."""
+    """Return the text without the removed arrows, and with a line for each new one."""
     assert isinstance(system.origin, SystemOrigin)
     stated = system.origin.covers
     elsewhere = next((line for line, pairs in stated.items() if line[0] != file and {*pairs} & gone), None)
@@ -106,7 +106,7 @@ def _rewritten(
 
 
 def _line(line: str, pairs: Sequence[tuple[Node, Node | None]], left: set[Node | None]) -> str:
-    """Return the rest of a line, with its comment; a node that no other line names stands alone."""
+    """Return the rest of a line, with its comment, and the nodes that no other line names."""
     comment = line.partition("#")[2]
     covers: dict[Node, list[Node]] = {}
     for a, b in pairs:

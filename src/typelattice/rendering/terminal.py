@@ -1,4 +1,4 @@
-"""The width, colours and encoding of the standard streams; 80 plain columns without a terminal."""
+"""The width, colours and encoding of the standard streams, or 80 plain columns without a terminal."""
 from __future__ import annotations
 
 import os
@@ -11,18 +11,18 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
 from typelattice.rendering.paragraphs import Layout
 
-NARROWEST = 40  # columns; less leaves no room beside the headings
+NARROWEST = 40  # columns; fewer leave no room next to the headings
 BAR = 30  # characters of a progress bar
 X = TypeVar("X")
 
 
 def layout() -> Layout:
-    """Return the layout of paragraphs for this terminal: its columns, in colour if it has any."""
+    """Return the layout of paragraphs for this terminal: its columns, and colour if it has it."""
     return Layout(_width(), _uses_colours())
 
 
 def _width() -> int:
-    """Return the columns of the terminal; COLUMNS where that is set, 80 where there is no terminal."""
+    """Return the columns of the terminal: COLUMNS if it is set, or 80 without a terminal."""
     try:
         columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
         return max(NARROWEST, columns or 80)
@@ -39,9 +39,9 @@ def _uses_colours() -> bool:
 
 
 class OutputError(TypelatticeError, OSError):
-    """A standard stream that takes no text: it is closed, its disk is full, or nobody reads it.
+    """A standard stream that accepts no text: it is closed, its disk is full, or nobody reads it.
 
-    `unread`: whether nobody reads it any more, which is nothing to complain of.
+    `unread` is True if the reader has stopped reading, which is not an error to report.
     """
 
     def __init__(self, why: str, unread: bool = False) -> None:
@@ -50,8 +50,8 @@ class OutputError(TypelatticeError, OSError):
 
 
 def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
-    """Print what the stream can encode, and the rest as escapes. Raises OutputError if it takes no text."""
-    if stream is None:  # Python's own are None where the descriptor was closed before it started
+    """Print what the stream can encode, and the rest as escapes. Raises OutputError if it accepts no text."""
+    if stream is None:  # Python sets it to None if the descriptor was closed before Python started
         raise OutputError("it is closed")
     try:
         for paragraph in paragraphs:
@@ -59,10 +59,10 @@ def show(paragraphs: Iterable[str], stream: TextIO | None) -> None:
                 encoding = getattr(stream, "encoding", None) or "utf-8"
                 stream.write(paragraph.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     except KeyboardInterrupt:
-        silence(stream)  # it may be a reader that does not read for which we waited
+        silence(stream)  # the reader of the pipe may have stopped reading
         raise
     finally:
-        if not _is_closed(stream):  # whoever closed it, as a traced script may, has flushed it
+        if not _is_closed(stream):  # whoever closed it, such as a traced script, has flushed it
             with _writing(stream):
                 stream.flush()
 
@@ -83,19 +83,19 @@ def _is_closed(stream: TextIO) -> bool:
 
 @contextmanager
 def _writing(stream: TextIO) -> Iterator[None]:
-    """Raises OutputError if the stream cannot be written to."""
+    """Raise OutputError if the stream cannot be written to."""
     try:
         yield
     except BrokenPipeError:
         silence(stream)
         raise OutputError("nobody reads it", unread=True) from None
-    except (OSError, ValueError) as e:  # ValueError: it was closed meanwhile
+    except (OSError, ValueError) as e:  # ValueError: it was closed in the meantime
         silence(stream)
         raise OutputError(getattr(e, "strerror", None) or "it is closed") from None
 
 
 def silence(stream: TextIO) -> None:
-    """Discard what is left in a stream; else Python writes it at exit, fails, and reports that."""
+    """Discard what is left in a stream. Python would write it at exit, fail, and report that."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -110,7 +110,7 @@ def overwrite_line(text: str) -> None:
 
 
 def show_progress_of(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X]:
-    """Yield the items; a terminal's standard error shows how many are done, and the name of the next."""
+    """Yield the items, and show on a terminal's standard error the number done and the next name."""
     show_progress = progress_bar()
     for done, item in enumerate(items):
         show_progress(done, len(items), name(item))

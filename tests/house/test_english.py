@@ -32,7 +32,8 @@ def prose(page: str) -> str:
 def long_sentences(page: str) -> list[str]:
     """The sentences of a page that have too many words."""
     paragraphs = [" ".join(each.split()) for each in re.split(r"\n\s*\n", prose(page))]
-    sentences = [s for each in paragraphs for s in re.split(r"(?<=[.!?:])[\"”)]?\s+(?=[A-Z`*\[\d])", each)]
+    ends = r"(?<=[.!?:])[\"”)]?\s+(?=[A-Z`*<\[\d]|typelattice\b)"
+    sentences = [s for each in paragraphs for s in re.split(ends, each)]
     return [s for s in sentences if len(s.split()) > LONGEST]
 
 

@@ -29,14 +29,14 @@ LAWS = {  # name -> statement
     "idempotent": "x + x is x",
     "commutative": "a + b is b + a",
     "associative": "(a + b) + c is a + (b + c)",
-    "unique bounds": "where anything lies above two operands, one dtype lies lowest",
-    "order-free": "several operands together give the same in whatever order they stand",
-    "monotone": "where b is above a, b + c is above a + c",
+    "unique bounds": "if any dtype lies above two operands, one of these is the lowest",
+    "order-free": "several operands together give the same result in any order",
+    "monotone": "if b is above a, b + c is above a + c",
     "distributive": (
-        "where a lies below b + c, but below neither, "
+        "if a lies below b + c, but below neither, "
         "a is the join of something below b and something below c"
     ),
-    "identity": "one operand e leaves all others what they are: e + x is x",
+    "identity": "one operand e changes no other: e + x is x",
     "top": "one operand t absorbs all others: t + x is t",
 }
 MARKS = {True: "✓", False: "✗", None: "?"}

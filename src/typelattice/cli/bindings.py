@@ -22,8 +22,8 @@ def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     if len(texts) != 1:
         example = "explain 'a*2.0 + b' a=int8 b=float16"
         given = " and ".join(map(short, texts[:3]))
-        what = f"a program stands alone, but {given} were given" if texts else "no program given"
-        raise ProgramError(f"{what}; give one program and its names, as in: {example}")
+        what = f"{len(texts)} programs were given ({given})" if texts else "no program was given"
+        raise ProgramError(f"{what}; give one program, then name=dtype for each name: {example}")
     bound: dict[str, str] = {}
     for match in filter(None, map(BINDING.match, arguments)):
         name, said = match.groups()

@@ -14,7 +14,7 @@ REPAIR_SECONDS = 10  # that the search for repairs may take
 
 
 def arguments(parser: ArgumentParser) -> None:
-    closed_help = "ask every operation; exit with 1 if an answer, a default or a literal leaves the dtypes"
+    closed_help = "try every operation; exit with 1 if a result, a default or a literal leaves the dtypes"
     parser.add_argument("file", metavar="FILE.toml", help="a system file, or the name of a system")
     parser.add_argument("--closed", action="store_true", help=closed_help)
     format_argument(parser)
@@ -60,6 +60,6 @@ def _repairs(s: System) -> list[str]:
 
 
 COMMAND = Command(
-    "Check a system file: say what it has, and what it costs.", arguments, run,
+    "Check a system file: show its contents, its laws and its costs.", arguments, run,
     ("mine.toml", "numpy", "mine.toml --closed"),
 )  # fmt: skip

@@ -32,8 +32,8 @@ def op_argument(parser: ArgumentParser) -> None:
     """Add the option `--op`, which takes any name of an operation."""
     parser.add_argument(
         "--op", metavar="OP",
-        help="an operation by any of its names, such as add or +, concat or concatenate "
-        "(default: promotion alone); `typelattice explain --help` lists them",
+        help="operation, such as add, + or concat (default: only promotion); `typelattice explain --help` "
+        "has the list",
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ class MissingCompleterError(TypelatticeError, ImportError):
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS, help="the shell that is to read the script")
+    parser.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -86,6 +86,6 @@ def _words(kind: str, words: Iterable[str], toml: bool = False) -> dict[str, obj
 
 
 COMMAND = Command(
-    "Print a script by which a shell completes these commands.", arguments, run,
+    "Print a script that completes these commands in a shell.", arguments, run,
     ("bash", "zsh", "fish"),
 )  # fmt: skip

@@ -40,14 +40,14 @@ SHOWN = 3  # examples of each cause
 
 def arguments(parser: ArgumentParser) -> None:
     names = f"a recording's name: {', '.join(recordings())}; or module:attribute"
-    system = "the system to compare (default: of the library's name; with --live, of the installed release)"
-    recording = "a recording of your own (default: the one that comes along)"
-    live = "ask the installed library so many random calls instead"
+    system = "the system to compare (default: the library's; with --live, that of the installed release)"
+    recording = "a recording of your own (default: the built-in one)"
+    live = "make N random calls of the installed library instead"
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("--system", metavar="NAME|FILE", help=system)
     parser.add_argument("--recording", metavar="FILE", help=recording)
-    parser.add_argument("--live", type=count, metavar="CALLS", help=live)
-    parser.add_argument("--seed", type=seed, default=0, help="of the random calls (default: 0)")
+    parser.add_argument("--live", type=count, metavar="N", help=live)
+    parser.add_argument("--seed", type=seed, default=0, help="random seed for the calls (default: 0)")
     parser.add_argument("--departures", metavar="FILE", help="a list of known departures of your own")
     format_argument(parser)
 

@@ -20,8 +20,8 @@ MAX_UNDEFINED_PAIRS = 60  # undefined pairs that are spelled out
 
 def arguments(parser: ArgumentParser) -> None:
     systems = "two systems or more: names or .toml files"
-    tiers = "of the rows (default: arrays)"
-    standard = "a standard: what it leaves undefined though all agree"
+    tiers = "the tier of the rows (default: arrays)"
+    standard = "a standard: show undefined pairs for which all systems agree"
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=systems)
     op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)

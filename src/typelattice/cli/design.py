@@ -29,29 +29,29 @@ SHOWN = 8  # answers that a repair changes
 
 def arguments(parser: ArgumentParser) -> None:
     words = "; ".join(f"{d.name}: {d.counts}" for d in DEMANDS.values())
-    costs = f"minimised, the first most (default: {','.join(COSTS)}). {words}"
-    repair = "add or drop the fewest covers until no pair has several lowest bounds"
-    nodes = "the nodes that the order lacks: with them every pair with an upper bound has a join"
-    limit = "at most so many, all equally good (default: 5)"
+    costs = f"counts to minimise, the most important first (default: {','.join(COSTS)}). {words}"
+    repair = "add or remove the fewest arrows until no pair has several lowest bounds"
+    nodes = "print the missing nodes: with them, every pair with an upper bound has a join"
+    limit = "print at most N results, all equally good (default: 5)"
     order = "the partial order: a system's name, or a .toml file"
     plan = "rules, costs and demands of your own, as a .toml file"
-    rules = f"kept in all that is added (default: {','.join(RULES)})"
+    rules = f"rules for every added relation (default: {','.join(RULES)})"
     parser.add_argument("order", metavar="NAME|FILE", help=order)
     parser.add_argument("--rules", metavar="WORDS", help=rules)
     parser.add_argument("--costs", metavar="WORDS", help=costs)
     parser.add_argument("--plan", metavar="FILE", help=plan)
     parser.add_argument(
-        "--at-most", action="append", default=[], metavar="WORD=N", help="a word, and the most it may count",
+        "--at-most", action="append", default=[], metavar="WORD=N", help="a word, and its greatest allowed count",
     )  # fmt: skip
     parser.add_argument("--repair", action="store_true", help=repair)
-    parser.add_argument("--every", action="store_true", help="with --repair: every pair is to have a join")
+    parser.add_argument("--every", action="store_true", help="with --repair: every pair must have a join")
     parser.add_argument("--nodes", action="store_true", help=nodes)
     parser.add_argument("--limit", type=count, default=5, metavar="N", help=limit)
     parser.add_argument(
-        "--seconds", type=duration, metavar="S", help="the best found by then; Ctrl-C shows the best so far",
+        "--seconds", type=duration, metavar="S", help="time limit: print the best result so far; Ctrl-C does the same",
     )  # fmt: skip
     format_argument(parser)
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="a folder; write each as a system file")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="write each result as a system file into this folder")
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -207,6 +207,6 @@ def _progress(seconds: float, least: tuple[int, ...], best: tuple[int, ...] | No
 
 
 COMMAND = Command(
-    "Completes a partial order at the least cost, or repairs one.", arguments, run,
+    "Complete a partial order at the least cost, or repair one.", arguments, run,
     ("jep9407-0", "mine.toml --rules lattice,overflow --costs width -o .", "numpy --repair", "numpy --nodes"),
 )  # fmt: skip

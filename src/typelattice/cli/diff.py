@@ -15,7 +15,7 @@ EPILOG = f"--op {EVERY}: what changes from SYSTEM to OTHER in every operation, w
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("a", metavar="SYSTEM", help="a system's name, or a .toml file")
-    parser.add_argument("b", metavar="OTHER", help="another")
+    parser.add_argument("b", metavar="OTHER", help="another system's name, or a .toml file")
     grid_arguments(parser, EVERY)
     exit_code_argument(parser, "the systems differ")
     parser.epilog = EPILOG

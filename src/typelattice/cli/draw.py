@@ -34,7 +34,7 @@ ENDINGS = {
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="NAME|FILE", help="a system's name, or a .toml file")
     parser.add_argument(
-        "other", nargs="?", metavar="OTHER", help="what it adds to the first, and what it drops"
+        "other", nargs="?", metavar="OTHER", help="a second system: show what it adds and drops"
     )
     parser.add_argument(
         "--highlight", nargs="+", metavar="OPERAND",
@@ -51,13 +51,13 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--small", action="store_true",
-        help="also integers of less than 8 bits, floats of 8 or less (a system of your own has all)",
+        help="also draw integers of less than 8 bits and floats of 8 or less (your own system has all)",
     )  # fmt: skip
     parser.add_argument(
         "--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes, int32 is a name"
     )
     parser.add_argument(
-        "--format", choices=FORMATS, help="(default: by the ending of the file; text without one)"
+        "--format", choices=FORMATS, help="the format (default: by the file extension, or text)"
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="the file to write: .svg .png .dot .mmd .txt .json"
@@ -149,7 +149,7 @@ def _drawn(args: Namespace) -> Drawing:
 
 
 COMMAND = Command(
-    "Draw a system's order, an answer in it, or what another changes.", arguments, run,
+    "Draw a system's order, one answer in it, or two systems.", arguments, run,
     (
         "jax -o jax.svg", "numpy --highlight int8 uint8", "numpy jax -o both.svg",
         "mine.toml --format mermaid", "numpy --program 'a*2.0 + b' a=int8 b=float16 -o program.svg",

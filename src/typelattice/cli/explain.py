@@ -36,7 +36,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
-        help="that system in full; may be given again",
+        help="show this system in full; can be repeated",
     )  # fmt: skip
     op_argument(parser)
     format_argument(parser)

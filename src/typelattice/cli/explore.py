@@ -28,19 +28,19 @@ NEW = "mine.toml"  # the file that is edited where none is named
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
-        help="a system, as often as wanted (default: all, with their older releases); "
+        help="a system; can be repeated (default: all, with their older releases); "
         f"with --edit the one that a new file begins as, or {BLANK}",
     )  # fmt: skip
     parser.add_argument(
         "--op", action="append", default=[], metavar="OP",
-        help=f"an operation, as often as wanted (default: {', '.join(USUAL)})",
+        help=f"an operation; can be repeated (default: {', '.join(USUAL)})",
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default: {FILE}); - prints it")
     parser.add_argument(
         "--edit", nargs="?", const=NEW, metavar="FILE.toml",
-        help=f"edit a system file, on a page that is served on this machine alone (default: {NEW})",
+        help=f"edit a system file, on a page that only this machine can open (default: {NEW})",
     )  # fmt: skip
-    parser.add_argument("--port", type=port, default=0, help="of --edit (default: one that is free)")
+    parser.add_argument("--port", type=port, default=0, help="the port of --edit (default: a free one)")
     parser.add_argument("--no-browser", action="store_true", help="with --edit: only print the address")
 
 

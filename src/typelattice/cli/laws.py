@@ -26,15 +26,15 @@ STUB = 16  # columns of the headings
 
 
 def arguments(parser: ArgumentParser) -> None:
-    systems = "one in full, several as a table (default: all)"
+    systems = "one system in full, several as a table (default: all)"
     tiers = "the operands: arrays (default), 0-d arrays, Python scalars, or all together"
-    dtypes = "such as int8,uint8, or those of a system: jep9407-3 (default: all of each system)"
-    every = "all pairs that break a criterion, not only the first; with --casts all such chains"
-    casts = "count which two casts in a row are the same as the direct one; needs one system, or JSON"
+    dtypes = "dtypes, such as int8,uint8, or a system with these dtypes (default: all of each system)"
+    every = "list all pairs that break a criterion; with --casts, all such chains"
+    casts = "count casts a -> b -> c with the same values as a -> c (one system, or --format json)"
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=systems)
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
     parser.add_argument("--dtypes", metavar="LIST|SYSTEM", help=dtypes)
-    parser.add_argument("--common", action="store_true", help="only dtypes that all of them have")
+    parser.add_argument("--common", action="store_true", help="only dtypes that all systems have")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--casts", action="store_true", help=casts)
     parser.add_argument("--all", action="store_true", help=every)
@@ -111,6 +111,6 @@ def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
 
 
 COMMAND = Command(
-    "Which laws a system keeps, and what its casts lose.", arguments, run,
+    "Show which laws a system keeps, and what its casts lose.", arguments, run,
     ("numpy", "numpy jax torch --common", "numpy --casts", "--dtypes jep9407-3-bf16", "mine.toml --tier all"),
 )  # fmt: skip

@@ -24,8 +24,8 @@ ROOM = 1_000_000  # bytes; the largest recording so far has a fifth of them
 
 def arguments(parser: ArgumentParser) -> None:
     names = f"one of {', '.join(recordings())}; or module:attribute for your own"
-    again = "a recording of the same versions: what is in it is not asked again"
-    seconds = "time a call may take (default: 10)"
+    again = "a recording of the same versions: its calls are not made again"
+    seconds = "time limit for a call (default: 10)"
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.jsonl here)")
     parser.add_argument("--earlier", metavar="FILE", help=again)
@@ -70,6 +70,6 @@ def _save(found: Recording, output: Path, base: str | None) -> None:
 
 
 COMMAND = Command(
-    "Ask a library everything, and write down its answers.", arguments, run,
+    "Record a library's answers to every call.", arguments, run,
     ("numpy", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

@@ -11,8 +11,8 @@ from typelattice.disk.write import check_writable, write_text
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("what", choices=("diff", "combine"), help="compare two runs, or make one of several")
-    parser.add_argument("files", nargs="+", metavar="RUN.json", help="what typelattice trace --json wrote")
+    parser.add_argument("what", choices=("diff", "combine"), help="compare two runs, or merge several")
+    parser.add_argument("files", nargs="+", metavar="RUN.json", help="a file written by typelattice trace --json")
     format_argument(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="where combine writes its run")
 

@@ -18,8 +18,8 @@ MOST_LINES = 40
 def link_argument(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--link", nargs="?", const="", metavar="ADDRESS",
-        help="end with the address of the page that answers this on the documentation site; "
-        "ADDRESS is the site's, if it is another than the one that this release states",
+        help="also print the link to this answer on the documentation site; ADDRESS replaces the address "
+        "of the site that this release states",
     )  # fmt: skip
 
 

@@ -19,9 +19,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a system's name, or a .toml file")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: print it)")
     parser.add_argument("--ops", metavar="LIST", help="functions of one or two operands, such as add,sqrt")
-    parser.add_argument("--check", choices=CHECKERS, help="ask a type checker every expression")
+    parser.add_argument("--check", choices=CHECKERS, help="check every expression with a type checker")
     parser.add_argument(
-        "--limit", type=duration, default=600.0, metavar="SECONDS", help="time for the checker (default: 600)"
+        "--limit", type=duration, default=600.0, metavar="SECONDS", help="time limit for the checker (default: 600)"
     )
 
 

@@ -14,15 +14,15 @@ from typelattice.rendering.grid import printable
 
 
 def arguments(parser: ArgumentParser) -> None:
-    about_rows = "append each result to this file, and go on from it where a survey was stopped"
-    about_limit = "time for a function with each source of arguments (default: 20)"
-    about_packages = "as an import names it: mypkg, mypkg.sub"
+    about_rows = "append each result to this file; a stopped survey continues from it"
+    about_limit = "time limit for each function and argument source (default: 20)"
+    about_packages = "a package to import: mypkg, mypkg.sub"
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help=about_packages)
     parser.add_argument("-o", "--output", metavar="FILE", help="write the result as JSON into this file")
     parser.add_argument("--rows", metavar="FILE", help=about_rows)
     parser.add_argument("--limit", type=duration, default=20.0, metavar="SECONDS", help=about_limit)
     parser.add_argument("--jobs", type=count, default=1, metavar="N", help="processes at a time (default: 1)")
-    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="share the work of a Dask cluster")
+    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="use the workers of a Dask cluster")
 
 
 def run(args: Namespace) -> Paragraphs:

@@ -14,7 +14,7 @@ MAX_NAME_COLUMNS = 30  # columns that the names may take
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a .toml file of your own, to list too")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="your own .toml file, to list as well")
     versions = "also each older release that was recorded, as NAME@RELEASE"
     parser.add_argument("--versions", action="store_true", help=versions)
     format_argument(parser)

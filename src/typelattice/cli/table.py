@@ -22,7 +22,7 @@ Shown = TypeVar("Shown", Table, Diff)
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--system", default="numpy", metavar="NAME|FILE", help="(default: numpy)")
+    parser.add_argument("--system", default="numpy", metavar="NAME|FILE", help="the system (default: numpy)")
     grid_arguments(parser, "array")
 
 
@@ -40,7 +40,7 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     tiers = f"the rows: arrays, 0-d arrays, Python scalars, or all tiers separately (default: {tier})"
     codes = "i32 counts bits (default), i4 bytes, int32 is a name"
     dtypes = "operands, such as int8,uint8,float (default: all of the system)"
-    narrow = "also integers of less than 8 bits, floats of 8 or less (a system of your own has all)"
+    narrow = "also show integers of less than 8 bits and floats of 8 or less (your own system has all)"
     op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default=tier, help=tiers)
     parser.add_argument("--codes", choices=CODES, default="bits", help=codes)

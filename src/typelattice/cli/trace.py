@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--package", action="append", default=[], metavar="PKG",
-        help="a package whose modules are followed; may be given again (default: the script alone, or the "
+        help="a package whose modules are followed; can be repeated (default: only the script, or the "
         "package of MODULE)",
     )  # fmt: skip
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
-        help="report where this system differs from the run; may be given again",
+        help="report where this system differs from the run; can be repeated",
     )  # fmt: skip
     parser.add_argument("--html", metavar="DIR", help="write annotated source pages into this folder")
     parser.add_argument("--json", metavar="FILE", help="write the recorded run into this file")
@@ -52,11 +52,11 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the report into this file")
     parser.add_argument(
         "--all", action="store_true", dest="everything",
-        help="show every place, and name all that was not followed",
+        help="show every place, and all code that was not followed",
     )  # fmt: skip
     parser.add_argument(
         "--values", action="store_true",
-        help="report what operations did to values, too: integers that wrap, numbers that become infinite or "
+        help="also report what operations did to values: integers that wrap, numbers that become infinite or "
         "NaN, fractions that are cut off, sums that lose digits",
     )  # fmt: skip
     parser.add_argument(

@@ -39,10 +39,10 @@ MAX_NAMES = 12  # names of new or removed things
 
 
 def arguments(parser: ArgumentParser) -> None:
-    names = "what is recorded, by name, or module:attribute (default: all that is installed)"
+    names = "recorded libraries, by name, or module:attribute (default: all installed ones)"
     recording = "a recording of your own to compare with (default: that of the installed release)"
-    seconds = "time that a call may take (default: 10)"
-    output = "write the recordings of what has changed there, as NAME.jsonl"
+    seconds = "time limit for a call (default: 10)"
+    output = "write new recordings of changed libraries there, as NAME.jsonl"
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=names)
     parser.add_argument("--recording", metavar="FILE", help=recording)
     parser.add_argument("-o", "--output", metavar="FOLDER", help=output)

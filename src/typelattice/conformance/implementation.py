@@ -124,8 +124,9 @@ def implementation(name: str) -> Library:
 def check_name(name: str) -> None:
     """Raise UnknownLibraryError for what `implementation` cannot find by its name."""
     if ":" not in name and name not in (known := (*implementations(), *recordings())):
-        near = nearest(name, known) or f"; these come along: {', '.join(implementations())}"
-        raise UnknownLibraryError(f"unknown implementation {short(name)}{near}; module:attribute is your own")
+        near = nearest(name, known) or f"; built in: {', '.join(implementations())}"
+        what = f"unknown implementation {short(name)}{near}"
+        raise UnknownLibraryError(f"{what}; or write module:attribute for your own")
 
 
 @cache

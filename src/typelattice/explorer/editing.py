@@ -47,7 +47,7 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
             raise EditError(f"{a} lies below {b} already; nothing to add")
     for a, b in dropped:
         if b not in order.covers(a):
-            raise EditError(f"{a} -> {b} is no cover of {system.name}")
+            raise EditError(f"{a} -> {b} is not an arrow of {system.name}")
     kept = {(a, b) for a in order.nodes for b in order.covers(a)} - set(dropped)
     after = reduce_order(order.nodes, _closure(order.nodes, [*kept, *added]))
     gone = {(a, b) for a in order.nodes for b in order.covers(a)} - _covers(after)

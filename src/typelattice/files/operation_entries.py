@@ -392,7 +392,7 @@ def read_own_operations(reader: KeyReader) -> dict[str, Operation]:
             continue
         with reader.noting():
             if name in NAMED:
-                raise ValueError(f"{name} is known already; give your own operation a name that is free")
+                raise ValueError(f"{name} is already taken; choose another name for your operation")
             listed = {}
             for key in OF_OWN:
                 reader.at("ops", name, key)

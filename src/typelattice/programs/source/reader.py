@@ -328,7 +328,7 @@ class Reader:
         if isinstance(over, (bool, int, float, complex)) or over is None:
             raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
-            raise self.excerpt(node).error(f"a loop over an array {ASKS}; use functions of whole arrays")
+            raise self.excerpt(node).error(f"a loop over an array {ASKS}; use whole-array functions")
         self.passed += len(over)
         if self.passed > MOST_PASSES:
             raise self.excerpt(node).error(f"more than {MOST_PASSES:,} passes of loops; take it apart")
@@ -771,9 +771,9 @@ class Reader:
     def unbound(self, node: ast.AST, name: str) -> ProgramError:
         names = [clip_text(each, 40) for each in self.bound]
         name = clip_text(name, 40)
-        some = f"; bound are {', '.join(names)}" if names else ""
+        given = f" (given: {', '.join(names)})" if names else ""
         return ProgramError(
-            f"{name} has no operand{nearest(name, names)}{some}; give it one, such as {name}=int8"
+            f"{name} has no dtype{nearest(name, names)}; add one, such as {name}=int8{given}"
         )
 
     # -- lines

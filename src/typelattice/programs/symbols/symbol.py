@@ -64,7 +64,7 @@ class Symbol:
     # -- Python's own questions, which have no answer
 
     def __bool__(self) -> NoReturn:
-        raise here().error(f"it asks for the value of {self!r}, and its steps depend on that; {WHERE}")
+        raise here().error(f"it needs the value of {self!r}, which a program does not have; {WHERE}")
 
     def __len__(self) -> int:
         return self.shape[0] if self.ndim else self._refuse("a length")

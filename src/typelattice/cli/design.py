@@ -41,17 +41,17 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--costs", metavar="WORDS", help=costs)
     parser.add_argument("--plan", metavar="FILE", help=plan)
     parser.add_argument(
-        "--at-most", action="append", default=[], metavar="WORD=N", help="a word, and its greatest allowed count",
+        "--at-most", action="append", default=[], metavar="WORD=N", help="a word and its limit",
     )  # fmt: skip
     parser.add_argument("--repair", action="store_true", help=repair)
     parser.add_argument("--every", action="store_true", help="with --repair: every pair must have a join")
     parser.add_argument("--nodes", action="store_true", help=nodes)
     parser.add_argument("--limit", type=count, default=5, metavar="N", help=limit)
     parser.add_argument(
-        "--seconds", type=duration, metavar="S", help="time limit: print the best result so far; Ctrl-C does the same",
+        "--seconds", type=duration, metavar="S", help="print the best result after this time, or on Ctrl-C",
     )  # fmt: skip
     format_argument(parser)
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="write each result as a system file into this folder")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="write a system file for each into it")
 
 
 def run(args: Namespace) -> Paragraphs:

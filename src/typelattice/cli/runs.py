@@ -12,7 +12,7 @@ from typelattice.disk.write import check_writable, write_text
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("what", choices=("diff", "combine"), help="compare two runs, or merge several")
-    parser.add_argument("files", nargs="+", metavar="RUN.json", help="a file written by typelattice trace --json")
+    parser.add_argument("files", nargs="+", metavar="RUN.json", help="a file of typelattice trace --json")
     format_argument(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="where combine writes its run")
 

@@ -21,7 +21,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--ops", metavar="LIST", help="functions of one or two operands, such as add,sqrt")
     parser.add_argument("--check", choices=CHECKERS, help="check every expression with a type checker")
     parser.add_argument(
-        "--limit", type=duration, default=600.0, metavar="SECONDS", help="time limit for the checker (default: 600)"
+        "--limit", type=duration, default=600.0, metavar="SECONDS", help="time for the checker (default: 600)"
     )
 
 

@@ -22,7 +22,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--rows", metavar="FILE", help=about_rows)
     parser.add_argument("--limit", type=duration, default=20.0, metavar="SECONDS", help=about_limit)
     parser.add_argument("--jobs", type=count, default=1, metavar="N", help="processes at a time (default: 1)")
-    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="use the workers of a Dask cluster")
+    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="use a Dask cluster's workers")
 
 
 def run(args: Namespace) -> Paragraphs:

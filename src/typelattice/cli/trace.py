@@ -62,7 +62,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--why", action="append", default=[], metavar="NAME|LINE",
         help="instead of the report, say why the array of this name, or of this line (12 or file.py:12), "
-        "has its dtype; may be given again",
+        "has its dtype; can be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--cache", metavar="DIR", help="keep compiled code in this folder, so that the next run starts sooner"

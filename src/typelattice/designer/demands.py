@@ -17,14 +17,14 @@ FLOAT = Kind.FLOAT.category
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A node and the dtype whose facts it uses; None if a weak node has no default dtype."""
+    """A node and the dtype with its facts, or None if a weak node has no default dtype."""
 
     node: Node
     dtype: DType | None
 
     @property
     def width(self) -> int | None:
-        """The bits of a number, or of one part of a complex number; None if no dtype is known."""
+        """The bits of a number, or of one part of a complex number; None if the dtype is not known."""
         return _width(self.dtype) if self.dtype else None
 
     @property
@@ -61,7 +61,7 @@ def members(system: System) -> tuple[Member, ...]:
 
 
 def dtype_or_default(node: Node, system: System) -> DType | None:
-    """Return the dtype whose facts a node uses: its own, or the default of its kind."""
+    """Return the dtype with a node's facts: its own, or the default of its kind."""
     return node if isinstance(node, DType) else node.dtype or system.defaults.get(node.kind)
 
 
@@ -76,7 +76,7 @@ def lost(a: Member, b: Member) -> Loss:
 
 
 def _cast(bad: Callable[[Member, Member], bool]) -> Callable[[Member, Member, Member], bool]:
-    """Results in which an operand loses something. A weak operand gives way freely to the one beside it."""
+    """Count results in which an operand loses something. A weak operand may take the other's dtype freely."""
     return lambda a, b, c: (bad(a, c) and not _yields(a, b, c)) or (bad(b, c) and not _yields(b, a, c))
 
 
@@ -102,7 +102,7 @@ def _subset(a: Member, c: Member) -> bool:
 
 
 def _submits(a: Member, b: Member, c: Member) -> bool:
-    """An inexact array that is no longer one beside a weak operand."""
+    """Count inexact arrays whose result with a weak operand is not inexact."""
     strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.category >= FLOAT]
     return len(strong) == 1 and isinstance(c.node, Weak)
 
@@ -148,7 +148,7 @@ def tally(
     of: Mapping[Node, Member],
     ties: Collection[frozenset[Node]] = (),
 ) -> dict[str, int]:
-    """Count how often an order falls short of each demand, multiplied by the demand's weight.
+    """Count how often an order violates each demand, multiplied by the demand's weight.
 
     `given` is the order that it completes, `ties` are the lowest bounds that ties settle.
     """

@@ -16,12 +16,12 @@ from typelattice.files.text import LIMIT_BYTES, FormatError, Text, article
 from typelattice.files.vocabulary import Words, items, phrase, text
 
 RULES = ("lattice", "component", "overflow", "subset", "weak")
-ALWAYS = "single"  # a rule unless it is a cost, or dropped
+ALWAYS = "single"  # a rule, unless it is a cost or dropped
 DROPPED = f"-{ALWAYS}"  # the word among the rules that drops it
 COSTS = ("deference", "width64", "width", "precision", "relations")
 KEYS = {"rules": list, "costs": list, "demands": dict, "regions": list}
-FIELDS = ("avoid", "want", "results", "weight", "counts")  # the keys of a demand of one's own
-REFUSED = "refused"  # the result of a pair that is to have no join
+FIELDS = ("avoid", "want", "results", "weight", "counts")  # the keys of a user's demand
+REFUSED = "refused"  # the result of a pair that must have no join
 
 
 class PlanError(TypelatticeError, ValueError):
@@ -30,9 +30,9 @@ class PlanError(TypelatticeError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Rules, which a completion keeps in all that it adds, and costs, the weightiest first.
+    """Rules for every relation that a completion adds, and costs, the most important first.
 
-    Between two nodes of a region nothing is added.
+    A completion adds nothing between two nodes of a region.
     """
 
     rules: tuple[Demand, ...]
@@ -53,7 +53,7 @@ def plan(
     """The plan of a file, with other rules or costs where they are given; a bare one has the default rules
     and costs.
 
-    Raises PlanError; `dtypes` are those of the order's own.
+    Raises PlanError; `dtypes` are the new dtypes of the order's file.
     """
     where, values = (
         ("plan", file) if isinstance(file, Mapping) else _read(Path(file)) if file else ("plan", {})
@@ -123,7 +123,7 @@ def _find(name: object, known: Mapping[str, Demand], where: str, key: str) -> De
 
 
 def _read_own_demand(name: str, given: Mapping[str, object], dtypes: Mapping[str, DType]) -> Demand:
-    """Return a demand of a plan's own: relations to avoid or to have, results to have, pairs to refuse."""
+    """Return a demand of the plan: relations to avoid or to have, results to have, pairs to refuse."""
     for field in given:
         if field not in FIELDS:
             raise ValueError(

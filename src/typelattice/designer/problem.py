@@ -13,20 +13,19 @@ from typelattice.designer.plan import Plan
 from typelattice.engine.system import System
 from typelattice.study.study_scope import BeyondReachError
 
-MOST_CONSTRAINTS = 3_000_000  # more than this takes more than a minute to write down
-MOST_NODES = 200  # of more, to write down what may be added takes as long
+MOST_CONSTRAINTS = 3_000_000  # more constraints take more than a minute to write
+MOST_NODES = 200  # with more nodes, writing the possible relations takes as long
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Nodes by number, and bit masks of them: above i lie `given[i]`; `may[i]` can be put there, alone or
-    with others."""
+    """Nodes by number, and bit masks: `given[i]` is above i, and each of `may[i]` can be put above it."""
 
     members: tuple[Member, ...]
     given: tuple[int, ...]
     may: tuple[int, ...]
     plan: Plan
-    # where a pair of unrelated nodes may be joined
+    # possible joins of a pair of unrelated nodes
     bounds: Mapping[tuple[int, int], int] = field(default_factory=dict)
     ties: Sequence[Sequence[int]] = ()  # the lowest bounds that a tie of the system settles
 
@@ -74,7 +73,7 @@ class Problem:
             yield f"uncovered({number})."
 
     def count_settled(self, d: Demand) -> int:
-        """Count how often the given order alone falls short of a demand, over the pairs that it relates."""
+        """Count how often the given order violates a demand, over the pairs that it relates."""
         m, related = self.members, ((i, j) for i, mask in enumerate(self.given) for j in bits(mask) if i != j)
         return sum(d.result(m[i], m[j], m[j]) for i, j in related) if d.result else 0
 
@@ -106,7 +105,7 @@ def build_problem(system: System, plan: Plan) -> Problem:
         )
         for i in range(n)
     ]  # fmt: skip
-    # To put j above i puts all that lies above j above all that lies below i.
+    # Adding i -> j also puts everything above j above everything below i.
     may = tuple(
         mask(j for j in bits(can[i] & ~given[i]) if all(given[j] & ~can[a] == 0 for a in bits(below[i])))
         for i in range(n)
@@ -118,11 +117,11 @@ def build_problem(system: System, plan: Plan) -> Problem:
             before = given[a] & given[b]
             higher = mask(c for c in bits(can[a] & can[b]) if before & below[c] & ~(1 << c))
             bounds[a, b] = mask(
-                c for c in bits(can[a] & can[b] & ~higher)  # what is above a bound is not the lowest
+                c for c in bits(can[a] & can[b] & ~higher)  # a node above a bound is not the lowest
                 if before >> c & 1 or is_accepted(plan.rules, nodes[a], nodes[b], nodes[c])
             )  # fmt: skip
             constraints += bounds[a, b].bit_count() * (can[a] & can[b]).bit_count()
-            if constraints > MOST_CONSTRAINTS:  # it counts bounds that are ruled out, too, and so refuses
+            if constraints > MOST_CONSTRAINTS:  # also counts bounds that are ruled out, and so refuses
                 check_constraints(system.name, can)
     index = {m.node: i for i, m in enumerate(nodes)}
     ties = [[index[bound] for bound in tie] for tie in system.ties]
@@ -145,7 +144,7 @@ def is_accepted(rules: Sequence[Demand], a: Member, b: Member, c: Member) -> boo
 
 
 def check_nodes(name: str, nodes: int) -> None:
-    """Raises BeyondReachError for more nodes than can be written down."""
+    """Raise BeyondReachError for more nodes than can be written down."""
     if nodes > MOST_NODES:
         raise BeyondReachError(_too_large(name, nodes, nodes**4 // 8, f"of more than {MOST_NODES} nodes"))
 

@@ -38,7 +38,7 @@ class Changes:
     """All changes from one system to another, by operation.
 
     `compared` counts the calls of each operation, changed or not. `before` and `after` name the two systems.
-    `recorded` is True if both libraries were asked; otherwise a rule answers calls that were never asked.
+    `recorded` is True if both libraries were recorded. If not, rules answer the calls.
     """
 
     before: str
@@ -53,7 +53,7 @@ class Changes:
         return f"{calls}, in {len(self.changed)} of {len(self.compared)} operations"
 
     def grid(self) -> Grid:
-        """List the operations in which calls differ, most changed first, with counts and examples."""
+        """List the operations with changed calls, most changed first, with counts and examples."""
         ranked = sorted(self.changed.items(), key=lambda item: -len(item[1]))
         cells = [
             (Cell(f"{len(found):,}"), Cell(f"{self.compared[op]:,}"), Cell(str(_telling(found))))
@@ -69,7 +69,7 @@ class Changes:
 
 
 def changes(a: System, b: System) -> Changes:
-    """Find the changes from a to b, over the calls recorded of both libraries, or else over common dtypes.
+    """Find the changes from a to b, over the recorded calls of both libraries, or else over common dtypes.
 
     Raises DTypeError if they have no dtype in common.
 
@@ -100,7 +100,9 @@ def changes_between(before: str, then: Calls, after: str, now: Calls, recorded: 
 
 
 def list_recorded_calls(recording: Recording) -> Calls:
-    """Return the calls that a library was asked, with its answers; leave out what Python itself answers."""
+    """Return the recorded calls of a library, with its answers; leave out those that Python itself
+    answers.
+    """
     found: dict[str, dict[tuple[str, ...], str]] = {}
     for call in recording.calls():
         if call.answer != NOT_ASKED and not call.answer.startswith(OF_PYTHON):
@@ -114,7 +116,7 @@ def _name(system: System) -> str:
 
 
 def _ask_both(a: System, b: System) -> tuple[Calls, Calls]:
-    """Ask two systems each operation of one or two operands, over the operands that both have."""
+    """Compare two systems in each operation of one or two operands, over the operands that both have."""
     (own, _), (others, _) = (operands_of(s, "all", small=False) for s in (a, b))
     columns = [o for o in own if o in others]
     if not any(o.dtype for o in columns):
@@ -135,7 +137,7 @@ def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]
 
 
 def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[tuple[Operand, ...]]:
-    """Yield each row's operand, paired with each column's if there are any."""
+    """Yield each row's operand, paired with each column's if the table has columns."""
     for row in rows:
         if columns:
             yield from ((row, column) for column in columns)
@@ -144,7 +146,7 @@ def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[t
 
 
 def _recorded_or_predicted(p: Promotion) -> str:
-    """Return the library's recorded answer, or the rule's answer if there is none."""
+    """Return the library's recorded answer, or else the rule's answer."""
     o = observed(p)
     if o is not None:
         return REFUSED if o.error else o.call.answer

@@ -1,8 +1,8 @@
-"""Answers that leave a system's dtypes, found by asking every operation of every operand.
+"""Answers that leave a system's dtypes, found by a search over every operation and operand.
 
-Operations of equal rules are asked once. Calls of one and two operands are asked of all tiers, calls of three
-of arrays. Operations of any number of operands are asked of one and two. A call that the library refused when
-it was asked has no answer.
+Operations with equal rules are tried once. Calls of one and two operands have operands of all tiers, calls of
+three only arrays. Operations of any number of operands are tried with one and two. A call that the recorded
+library refused has no answer.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHOWN = 6
-FEWEST_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}  # to add up in
+FEWEST_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}  # fewest bits of an accumulator
 
 
 @dataclass(frozen=True, slots=True)
 class Escape:
-    """A question whose answer is a dtype that no operand of the system may have, and the part that it is."""
+    """A question, and a part of its answer whose dtype no operand of the system may have."""
 
     question: str
     part: str
@@ -44,11 +44,11 @@ class Escape:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The answers that leave a system's dtypes; the system is closed if there are none.
+    """The answers that leave a system's dtypes; without any, the system is closed.
 
-    `operations` is the number of operations, `asked` that of questions to those with different rules.
-    `stored` are the dtypes with which no operation computes. `narrow` has the operations that add up values
-    in a dtype of few bits, with that dtype.
+    `operations` is the number of operations, `asked` that of calls of those with different rules. No
+    operation computes in the dtypes of `stored`. `narrow` has the operations that add up values in a dtype of
+    few bits, with that dtype.
     """
 
     system: System
@@ -62,7 +62,7 @@ class Closed:
         return not self.escapes
 
     def sections(self) -> Iterator[Section]:
-        """Yield the verdict, and what else is doubtful."""
+        """Yield the verdict, and the other doubts."""
         about = f"{self.operations:,} operations with all operands, {self.asked:,} questions"
         if self:
             yield "closed", [f"✓ no result, accumulator, default or literal leaves the dtypes: {about}"]
@@ -95,7 +95,7 @@ class Closed:
 
 
 def closed(system: str | Path | System) -> Closed:
-    """Ask a system every operation that its library has, and find the answers outside its dtypes.
+    """Try every operation of a system's library, and find the answers outside the system's dtypes.
 
     >>> found = closed("arrow")
     >>> bool(found), found.escapes
@@ -130,7 +130,7 @@ def closed(system: str | Path | System) -> Closed:
 
 
 def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
-    """Yield the parts of an answer outside the dtypes; none if the library itself refused the call."""
+    """Yield the parts of an answer outside the dtypes, or nothing if the library itself refused the call."""
     recorded = observed(p)
     if recorded and recorded.dtype is None:
         return

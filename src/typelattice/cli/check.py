@@ -1,4 +1,4 @@
-"""The command `check`: judges a system file, what is in it and what it costs."""
+"""The command `check`: judges a system file, its contents and its costs."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -10,7 +10,7 @@ from typelattice.rendering.terminal import layout
 from typelattice.study.check import Check, check
 from typelattice.study.escapes import Closed, closed
 
-REPAIR_SECONDS = 10  # that the search for repairs may take
+REPAIR_SECONDS = 10  # time limit of the search for repairs
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -46,9 +46,9 @@ def _in_words(file: str, found: Check, proved: Closed | None) -> Paragraphs:
 
 
 def _repairs(s: System) -> list[str]:
-    """Return the nearest repaired orders, or the reason why there are none.
+    """Return the nearest repaired orders, or the reason why none was found.
 
-    In a repaired order every pair with a bound has a least one.
+    In a repaired order, every pair with an upper bound has a least one.
     """
     from typelattice.designer import ERRORS, repairs
 

@@ -1,4 +1,4 @@
-"""The command `compare`: an implementation against what it imitates, each difference by its root cause."""
+"""The command `compare`: an implementation and the library that it imitates, by root causes."""
 from __future__ import annotations
 
 import json

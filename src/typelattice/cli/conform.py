@@ -53,7 +53,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Report what was compared, the mismatches by cause and their number.
+    """Report the compared calls, the mismatches by cause, and their number.
 
     Raises DifferencesFound if there are any mismatches.
     """
@@ -92,7 +92,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _calls_with_progress(recording: Recording) -> Iterator[Call]:
-    """Yield the recorded calls; a terminal's standard error names the operation that is compared."""
+    """Yield the recorded calls; a terminal's standard error names the present operation."""
     show_progress, operations = progress_bar(), len(recording.operations)
     for done, (op, calls) in enumerate(groupby(recording.calls(), attrgetter("op"))):
         show_progress(done, operations, op)
@@ -101,7 +101,7 @@ def _calls_with_progress(recording: Recording) -> Iterator[Call]:
 
 
 def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
-    """Compare the operations that a library was found to lack with those that are on record as absent."""
+    """Compare the operations that a library lacks now with those that are listed as missing."""
     if found is None:
         return []
     listed = absent(name)
@@ -113,7 +113,7 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
 
 
 def _read_departures(args: Namespace, name: str, found: tl.System) -> Sequence[Departure]:
-    """Return the departures to leave out: of a system, or of a list of one's own."""
+    """Return the departures to leave out: of a system, or of the user's list."""
     return departures(name, Path(args.departures), found.own_dtypes) if args.departures else departures(name)
 
 

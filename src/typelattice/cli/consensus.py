@@ -1,4 +1,4 @@
-"""The command `consensus`: where systems agree, and which pairs are contested by whom."""
+"""The command `consensus`: where systems agree, and who contests the other pairs."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -15,7 +15,7 @@ from typelattice.study.consensus import Consensus, contradicted, undefined
 from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODES
 
-MAX_UNDEFINED_PAIRS = 60  # undefined pairs that are spelled out
+MAX_UNDEFINED_PAIRS = 60  # undefined pairs to print
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Return the grid of agreement, who contests what, and how a standard stands to it."""
+    """Return the grid of agreement, the contested pairs, and the comparison with a standard."""
     found = tl.consensus(*args.systems, op=args.op, tier=args.tier)
     standard = tl.system(args.standard) if args.standard is not None else None
     yield drawn(found.grid(args.codes), args.format)
@@ -45,7 +45,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _beside_standard(standard: tl.System, found: Consensus) -> Paragraphs:
-    """Print what a standard leaves undefined though all agree, and who contradicts it."""
+    """Print the pairs that a standard leaves undefined though all agree, and the contradictions."""
     pairs = undefined(standard, found)
     shown = some(_sums(pairs), MAX_UNDEFINED_PAIRS)
     yield f"\n{standard.name} leaves {len(pairs)} pairs undefined on which all of these agree: {shown}"

@@ -24,7 +24,7 @@ from typelattice.files.writer import code
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, overwrite_line
 
-SHOWN = 8  # answers that a repair changes
+SHOWN = 8  # changed answers to print for a repair
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.every and not args.repair:
         raise UsageError("design: --every needs --repair; to complete an order, put lattice among the rules")
     if args.output is not None:
-        _check_folder(Path(args.output))  # before the search, which may be long
+        _check_folder(Path(args.output))  # check before the search, which may be long
     try:
         with interrupts.raise_on_interrupt():
             found = _found(args)
@@ -95,7 +95,7 @@ def _found(args: Namespace) -> Design | Repairs | MissingNodes:
 
 
 def _files(found: Design | Repairs | MissingNodes) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of a system file for each that was found."""
+    """Yield the name and the text of a system file for each result."""
     if isinstance(found, MissingNodes):
         yield f"{found.system.name}.toml", found.text
         return
@@ -152,7 +152,7 @@ def _describe_designs(order: str, found: Design | Repairs, written: Sequence[str
 
 
 def _proposed(order: str, found: MissingNodes, written: Sequence[str]) -> Paragraphs:
-    """Describe the nodes that an order lacks, and name the file that has them."""
+    """Describe the missing nodes of an order, and name the file that has them."""
     page = layout()
     if not found:
         yield f"{order}: no node is missing; every pair with an upper bound has a join"

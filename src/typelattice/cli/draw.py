@@ -65,7 +65,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Return the drawing in the format that was asked for, printed or written to a file."""
+    """Return the drawing in the requested format, printed or written to a file."""
     format = _format(args)
     if args.output in (None, PRINTED):
         if format == "png" or (args.heat and format != "text"):
@@ -91,7 +91,7 @@ def _content(drawing: Drawing, format: str) -> bytes:
 
 
 def _heat(args: Namespace) -> Heat:
-    """Return a heat map of one system, or of how far two agree. Raises UsageError."""
+    """Return a heat map of one system, or of the agreement of two. Raises UsageError."""
     if args.program or args.highlight:
         raise UsageError("draw: a heat map shows all pairs; leave out --program and --highlight")
     if (args.heat == "agreement") != (args.other is not None):
@@ -112,14 +112,14 @@ def _heat_content(args: Namespace, format: str) -> bytes:
     if format == "text":
         return (tl.render(heat_grid(found)) + "\n").encode()
     file = BytesIO()
-    # No date, and names that do not depend on the moment: the same map is the same file.
+    # Without a date, and with fixed names: the same map gives the same file.
     metadata = {"Date": None} if format == "svg" else {}
     figure(found).savefig(file, format=format, dpi=200, metadata=metadata)
     return file.getvalue()
 
 
 def _format(args: Namespace) -> str:
-    """Return the format that is named, else that of the file's ending. Raises UsageError."""
+    """Return the named format, or the format of the file's extension. Raises UsageError."""
     if args.format:
         return str(args.format)
     if args.output in (None, PRINTED):

@@ -46,7 +46,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Return the systems that were named, compared and in full; or all of them grouped by answer."""
+    """Return the named systems, compared and in full, or all systems grouped by answer."""
     if len(args.operands) > MAX_OPERANDS:
         raise UsageError(
             f"explain: {len(args.operands):,} operands; at most {MAX_OPERANDS:,} are taken together"
@@ -79,7 +79,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _link(answers: Answers) -> str:
-    from typelattice.explorer.answer_pages import link  # few questions ask for a link
+    from typelattice.explorer.answer_pages import link  # few questions have a link
 
     return link(next(iter(answers)))
 
@@ -112,7 +112,7 @@ def _of_module(op: str, found: list[tl.System]) -> tuple[str, list[tl.System]]:
 def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
     """Return True if an argument is a program without inputs, and not an operand."""
     family = own.get(text.partition("(")[0])
-    if family is not None and family.parameters:  # also `decimal(3,9)`, which has an error of its own
+    if family is not None and family.parameters:  # includes `decimal(3,9)`, which has its own error
         return False
     try:
         parse(text, own)
@@ -124,7 +124,7 @@ def _is_program(text: str, own: Mapping[str, tl.DType]) -> bool:
 
 
 def _describe_named_systems(answers: Answers) -> Paragraphs:
-    """Return the systems that were named: side by side if there are several, then each in full."""
+    """Return the named systems: side by side if there are several, then each in full."""
     page = layout()
     if len(answers) > 1:
         yield page.bold(answers.question)

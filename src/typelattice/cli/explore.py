@@ -1,4 +1,4 @@
-"""The command `explore`: a page on which to look at systems."""
+"""The command `explore`: a page that shows systems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from typelattice.rendering.terminal import complain, progress_bar
 
 FILE = "typelattice.html"
 MOST_PORT = 65_535
-NEW = "mine.toml"  # the file that is edited where none is named
+NEW = "mine.toml"  # the file to edit if none is named
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -45,14 +45,14 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def port(text: str) -> int:
-    """Return a port, as an argument says it: a whole number up to 65535; 0 for any."""
+    """Read a port from an argument: a whole number up to 65535; 0 for any."""
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MOST_PORT:
         raise ArgumentTypeError(f"{short(text)} is no whole number from 0 to {MOST_PORT}")
     return int(text)
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Write the page, and report where it is; or serve the workbench until it is interrupted."""
+    """Write the page, and report its place; or serve the workbench until it is interrupted."""
     if args.edit is not None:
         yield from _edit(args)
         return

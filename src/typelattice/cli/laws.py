@@ -22,7 +22,7 @@ from typelattice.rendering.terminal import layout, show_progress_of
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 from typelattice.study.survey import survey
 
-STUB = 16  # columns of the headings
+STUB = 16  # columns for headings
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -42,12 +42,12 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """One system's verdicts in words, or those of several in a grid."""
+    """Print one system's verdicts in words, or those of several in a grid."""
     found = [tl.system(which) for which in args.systems or tl.systems()]
     if args.casts and args.format != "json" and (len(args.systems) != 1 or args.format != "text"):
         raise UsageError("laws: --casts needs one system and --format text, or --format json")
     dtypes = _dtypes(args, found)
-    for system in show_progress_of(found, lambda s: s.name):  # judgements made here are remembered
+    for system in show_progress_of(found, lambda s: s.name):  # verdicts are kept for the grid
         with suppress(tl.DTypeError):
             tl.laws(system, args.tier, dtypes)
             tl.criteria(system, args.tier, dtypes)
@@ -85,7 +85,7 @@ def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -
 
 
 def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bool) -> dict[str, object]:
-    """Return the verdicts on one system as JSON data, or why there are none, if it has no such operands."""
+    """Return the verdicts on one system as JSON data, or the reason if it has no such operands."""
     try:
         priced = tl.criteria(s, tier, dtypes).data()["criteria"]
         chains = {"casts": tl.cast_chains(s, dtypes).data()} if casts else {}
@@ -95,7 +95,7 @@ def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bo
 
 
 def _dtypes(args: Namespace, found: list[tl.System]) -> list[object] | None:
-    """Return the dtypes that the arguments name; None: each system's own."""
+    """Return the dtypes that the arguments name, or None for each system's own."""
     if args.common and args.dtypes is not None:
         raise UsageError("--common and --dtypes both name dtypes; give one of them")
     if args.common:

@@ -1,4 +1,4 @@
-"""The command `record`: asks a library everything and writes down its answers."""
+"""The command `record`: calls a library with everything and writes its answers."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -47,7 +47,7 @@ def run(args: Namespace) -> Paragraphs:
     newest, _, older = args.library.partition(SIGN)
     base = newest if older and newest in recording_names() else None
     with interrupts.raise_on_interrupt():
-        check_writable(output, ROOM)  # before the questions, which take minutes
+        check_writable(output, ROOM)  # check before the calls, which take minutes
         like = load_recording(base) if base else None
         earlier = load_recording(args.earlier) if args.earlier else None
         asked = partial(library, args.library)
@@ -62,7 +62,7 @@ def _save(found: Recording, output: Path, base: str | None) -> None:
     try:
         save_recording(kept, output)
     except FileError as e:
-        with suppress(OSError):  # there may be no room at all
+        with suppress(OSError):  # that folder may also be full
             spare = Path(gettempdir()) / output.name
             save_recording(kept, spare)
             raise RecordingError(f"{e}; the answers are in {spare}") from None

@@ -1,4 +1,4 @@
-"""The command `runs`: documents of runs, compared or combined."""
+"""The command `runs`: compares or combines documents of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `stubs`: types for arrays that promote as a system does, and the proof that they are exact."""
+"""The command `stubs`: type stubs of arrays that promote like a system, and the proof that they are exact."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -12,7 +12,7 @@ from typelattice.conformance.type_checkers import CHECKERS, check_stubs
 from typelattice.disk.write import write_text
 from typelattice.rendering.grid import printable
 
-MAX_DIFFERENCES = 10  # differences shown
+MAX_DIFFERENCES = 10  # differences to print
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Write the stubs. Raises DifferencesFound if a checker infers anything else than the system says."""
+    """Write the stubs. Raises DifferencesFound if a checker infers another type than the system's dtype."""
     system = tl.system(args.system)
     stubs = stub_file(system, (args.ops or "").replace(",", " ").split())
     if args.output:

@@ -1,4 +1,4 @@
-"""The command `survey`: the public functions of packages are called with float32; which give float64?"""
+"""The command `survey`: calls the public functions of packages with float32, and reports wide results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Survey the packages; print each as soon as it is done, and write the JSON at the end."""
+    """Survey the packages; print each when it is done, and write the JSON at the end."""
     from typelattice.survey.survey_packages import survey_packages
     from typelattice.survey.survey_report import summary_line, survey_data, survey_json, survey_lines
 

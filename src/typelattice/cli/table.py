@@ -1,4 +1,4 @@
-"""The command `table`: what a system answers to every pair of dtypes."""
+"""The command `table`: a system's answer to every pair of dtypes."""
 from __future__ import annotations
 
 import re
@@ -17,7 +17,7 @@ from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODES, SHOW_SMALL, left_out
 from typelattice.study.tables import Table
 
-WITHOUT_NOTES = ("csv",)  # formats in which a table cannot say what it leaves out
+WITHOUT_NOTES = ("csv",)  # formats of tables that cannot have notes
 Shown = TypeVar("Shown", Table, Diff)
 
 
@@ -27,7 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Return the table in the format that was asked for."""
+    """Return the table in the requested format."""
     with gc_paused():
         found = make_asked(args, lambda **keys: tl.table(args.system, **keys))
         text = drawn(found.grid(args.codes), args.format)
@@ -50,20 +50,20 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
 
 
 def make_asked(args: Namespace, make: Callable[..., Shown]) -> Shown:
-    """Return the table or diff of the operands, the operation and the tier that the arguments name."""
+    """Return the table or diff of the operands, the operation and the tier in the arguments."""
     dtypes = None if args.dtypes is None else [x for x in re.split(r"[,\s]+", args.dtypes) if x]
     return make(op=args.op, tier=args.tier, dtypes=dtypes, small=args.small)
 
 
 def tell_left_out(dtypes: tuple[DType, ...], format: str) -> None:
-    """Name on standard error the dtypes that are not shown, if the format has no notes."""
+    """Print the dtypes that are not shown on standard error, if the format has no notes."""
     if format in WITHOUT_NOTES:
         for note in left_out(dtypes, SHOW_SMALL):
             complain(f"typelattice: {note}")
 
 
 def drawn(grid: Grid, format: str) -> str:
-    """Return a grid in a format; as text it is fitted to the terminal."""
+    """Return a grid in a format; text fits the terminal."""
     return layout().grid(grid) if format == "text" else tl.render(grid, format)
 
 

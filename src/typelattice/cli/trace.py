@@ -1,4 +1,4 @@
-"""The command `trace`: a script is run and followed, and its run replayed under other systems."""
+"""The command `trace`: runs and follows a script, and replays its run under other systems."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def run(args: Namespace) -> Paragraphs:
     for folder in (args.html, args.cache):
         if folder is not None:
             check_folder(folder)
-    # The script may go into another folder, and put other streams in the place of ours.
+    # The script may change the folder, and replace our streams.
     paths = (args.json, args.html, args.cache, args.output)
     json, html, cache, report_file = (given and abspath(given) for given in paths)
     width, errors, output = layout().width, sys.stderr, sys.stdout
@@ -157,7 +157,7 @@ def _report(
     note: str,
     args: Namespace,
 ) -> list[str]:
-    """Print the report of a run in the format asked for, in lines; `note` is the last, if any."""
+    """Print the report of a run in the requested format, in lines; `note` is the last line, if any."""
     from typelattice.rendering.json import document
     from typelattice.tracing.findings.findings import findings
     from typelattice.tracing.report.model import report_of

@@ -1,4 +1,4 @@
-"""The command `watch`: asks installed libraries again, and says what has changed since they were recorded."""
+"""The command `watch`: calls installed libraries again, and reports the changes since their recording."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -35,7 +35,7 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import complain, progress_bar
 
-MAX_NAMES = 12  # names of new or removed things
+MAX_NAMES = 12  # names of new or removed things to print
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -51,15 +51,15 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Report what has changed in each library.
+    """Report the changes in each library.
 
-    Raises DifferencesFound if anything has, UsageError if no library is there to be asked, BrokenLibraryError
-    if one is installed and cannot be imported.
+    Raises DifferencesFound if anything has changed, UsageError if no library is installed, BrokenLibraryError
+    if an installed library cannot be imported.
     """
     if args.recording and len(args.libraries) != 1:
         raise UsageError("watch: --recording compares one library; name only that library")
     if args.output is not None:
-        check_writable(Path(args.output) / "any.jsonl", ROOM)  # before the questions, which take minutes
+        check_writable(Path(args.output) / "any.jsonl", ROOM)  # check before the calls, which take minutes
     changed, lines, told = False, list[str](), list[dict[str, object]]()
     for name in args.libraries or _find_installed():
         try:
@@ -76,14 +76,14 @@ def run(args: Namespace) -> Paragraphs:
     if not told:
         what = "watch: no library that was recorded is installed, so nothing was asked"
         raise UsageError(f"{what}; install one, such as numpy, or run watch in its environment")
-    # Not before the last library has answered: beside an error stands no part of an answer.
+    # Print only after the last library has answered, so that an error never follows half a report.
     yield from [document("news", {"libraries": told})] if args.format == "json" else lines
     if changed:
         raise DifferencesFound
 
 
 def _find_installed() -> Iterator[str]:
-    """Return the recordings whose library is installed; nothing is imported."""
+    """Return the recordings of installed libraries, without importing any."""
     for name in recording_names():
         entry = recordings().get(name)
         modules = libraries()[entry.library].modules if entry else ()
@@ -92,7 +92,7 @@ def _find_installed() -> Iterator[str]:
 
 
 def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
-    """Return the changes in one library, and the file of the proposed recording, if there is one."""
+    """Return the changes in one library, and the file of the proposed recording or None."""
     with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
         if not args.recording and release not in recording_names():

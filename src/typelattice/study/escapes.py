@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHOWN = 6
-FEWEST_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}  # fewest bits of an accumulator
+FEWEST_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}  # at least, of sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster as surveyors: a worker that ends costs the functions that it was at."""
+"""The workers of a Dask cluster as surveyors: if a worker ends, only its present functions are lost."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def survey_on_workers(
 ) -> Iterator[Row]:
     """Yield the rows of all tasks, which are packages with functions, as workers finish them.
 
-    Dask gives the task of a worker that ended to another. Raises SurveyError if there is no scheduler,
-    or if a worker lacks typelattice or a package.
+    If a worker ends, Dask gives its task to another one. Raises SurveyError without a scheduler, or if a
+    worker lacks typelattice or a package.
     """
     try:
         client = Client(address, timeout=CONNECTING, set_as_default=False)

@@ -1,4 +1,4 @@
-"""A survey of packages: tasks for several surveyors, and a file of rows from which it goes on."""
+"""A survey of packages: tasks for several surveyors, and a file of rows to continue from."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def survey_packages(
 ) -> Iterator[SurveyedPackage]:
     """Yield each package as soon as all its public functions have a verdict.
 
-    Rows are appended to the file `rows`; those that it has for the same version are not made again. `limit`
-    is the number of seconds for a function and each source of its arguments. With `scheduler`, the address of
-    a Dask scheduler, its workers share the work; else `jobs` processes do. Raises SurveyError, FileError.
+    Rows are appended to the file `rows`; its rows of the same version are not made again. `limit` is the
+    number of seconds for each function and source of arguments. With `scheduler`, the address of a Dask
+    scheduler, its workers share the work; without it, `jobs` processes do. Raises SurveyError, FileError.
     """
     check_system()
     for name in packages:
@@ -123,9 +123,9 @@ def _rows_of(tasks: Iterator[Task], limit: float, jobs: int, scheduler: str) -> 
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a file; a last line that was not written whole is left out.
+    """Yield the rows of a file, except an incomplete last line.
 
-    Raises SurveyError for a file of anything else, FileError.
+    Raises SurveyError if the file is not a file of rows, FileError.
     """
     if not path.exists():
         return
@@ -134,7 +134,7 @@ def read_rows(path: Path) -> Iterator[Row]:
     if lines[0] and json.dumps(_head()) != lines[0]:
         raise SurveyError(f"{path} is no file of rows of a survey; name another one with --rows")
     for line in lines[1:-1]:
-        with suppress(ValueError):  # a line that a process wrote in part before it ended
+        with suppress(ValueError):  # a process ended while it wrote this line
             row = json.loads(line)
             if isinstance(row, dict) and {"package", "version", "function", "verdict"} <= row.keys():
                 yield row

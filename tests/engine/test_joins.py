@@ -59,9 +59,8 @@ def test_two_minimal_bounds_and_no_tie_are_a_refusal() -> None:
 
 def test_three_minimal_bounds_all_lie_above() -> None:
     s = make("u8, i8 -> i16, f16, bf16")
-    assert (
-        said(s, "uint8", "int8") == "- both can become int16 or float16 or bfloat16, and no tie says which one"
-    )
+    every = "- both can become int16 or float16 or bfloat16, and no tie says which one"
+    assert said(s, "uint8", "int8") == every
 
 
 def test_no_bound_is_a_refusal() -> None:

@@ -1,4 +1,4 @@
-"""An implementation asked what it imitates is asked: the comparison of `compare` and of its pytest helper."""
+"""The comparison of an implementation with what it imitates, for `compare` and its pytest helper."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.text import UnknownSystemError
 from typelattice.recorded.sections import Call
 
-PATIENCE = 6  # times the limit that a call may take when it is asked again
-DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls
-LIMIT_BYTES = 1_000_000  # of a file of known differences
+PATIENCE = 6  # times the limit, for a call that is repeated
+DRAWN = 10  # programs drawn for each compared one: a recording lacks some of their calls
+LIMIT_BYTES = 1_000_000  # limit of a file of known differences
 
 
 class ComparisonError(TypelatticeError, ValueError):
-    """A comparison that cannot be made: nothing to compare with, no common calls, a file that is no list."""
+    """A comparison that cannot be made: nothing to compare with, no common calls, or a wrong file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The differences of an implementation by root cause, and how many calls were compared.
 
-    `classes` counts the calls of each class of operations by the sort of their difference, `AGREES` if there
-    is none. `vague` has the answers that leave the dtype open, such as a type that stubs give, by what they
-    say. They are no differences. Programs show a difference only from what the implementation imitates.
+    `classes` counts the calls of each class of operations by the sort of their difference, which is `AGREES`
+    for equal answers. `vague` has the answers that leave the dtype open, such as a type of stubs; they are
+    not differences. Only differences from an implementation or a library have programs that show them.
     """
 
     name: str
@@ -89,13 +89,13 @@ class Comparison:
         return sum(sum(sorts.values()) for sorts in self.classes.values())
 
     def example(self, cause: Cause) -> tuple[Difference, str]:
-        """Return the simplest difference that has a snippet, and that; else the simplest, and ""."""
+        """Return the simplest difference that has a snippet, with the snippet, or the simplest and ""."""
         forms = implementations().get(self.name, {}) if self.has_programs else {}
         return first_snippet(forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
 
 def imitated(name: str) -> str | None:
-    """Find what an implementation imitates: another one, or the system of the release that is installed.
+    """Find what an implementation imitates: another implementation, or the system of the installed release.
 
     >>> imitated("dask-chunked")
     'dask-computed'
@@ -114,7 +114,7 @@ def compare_implementation(
     name: str, other: str | None = None, calls: int | None = None, seed: int = 0, limit: float = CALL_SECONDS,
     by_class: bool = False, by_value: bool = False, programs: int = 0,
 ) -> Comparison:  # fmt: skip
-    """Ask an implementation what `other` answers, a system or another implementation.
+    """Compare an implementation with `other`, a system or another implementation.
 
     `other` is by default what the implementation imitates. `calls` is the number of random calls, with
     `by_class` as many of each class of operations; by default all are asked. `limit` is the number of seconds
@@ -173,7 +173,7 @@ def compare_implementation(
 
 
 def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
-    """Choose so many questions at random; all of them if no number is given."""
+    """Choose a number of questions at random, or return all."""
     if not calls:
         return questions
     return (some_of_each_class if by_class else some_at_random)(questions, calls, seed)
@@ -182,7 +182,7 @@ def _choose(questions: list[Question], calls: int | None, seed: int, by_class: b
 def _asked_now(
     reference: Asked, has: Catalogue, choose: Callable[[list[Question]], list[Question]], by_value: bool
 ) -> list[Call]:
-    """Ask another implementation what both have, with numbers in the arrays if values are compared."""
+    """Run another implementation on the calls of both, with numbers in the arrays if values are compared."""
     questions = list(questions_of_both(reference.catalogue, has))
     if by_value:
         questions = [*with_numbers(questions)]
@@ -209,7 +209,7 @@ def known_differences(path: str | Path) -> Mapping[str, int]:
 
 
 def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
-    """Causes in words: how many calls, an example, and the program that shows it."""
+    """Describe causes: the number of calls, an example, and the program that shows it."""
     for cause in new:
         example, code = found.example(cause)
         yield f"  {len(cause.differences):6}  {cause.name}"
@@ -260,9 +260,9 @@ def _values(example: Difference) -> dict[str, object]:
 def _broken_again(
     start: Callable[[float], Asked], answered: Sequence[tuple[Call, Difference | None]], limit: float
 ) -> list[tuple[Call, Difference | None]]:
-    """Ask calls that broke down once more, in a new process and with more time, before they are reported.
+    """Repeat calls that broke down once, in a new process and with more time, before they are reported.
 
-    A library that loads modules at its first call, on a machine with other work, is no library that hangs.
+    A library may load modules at its first call, on a busy machine. That is not a hang.
     """
     broken = [call for call, each in answered if each and each.sort == BREAKS]
     if not broken:
@@ -273,7 +273,7 @@ def _broken_again(
 
 
 def start_implementation(name: str, limit: float, tells_values: bool = False) -> Asked:
-    """Start an implementation; stubs are read by a checker, and their library says what there is."""
+    """Start an implementation; a checker reads stubs, and their library lists its operations."""
     entry = implementations().get(name, {})
     if "checker" not in entry:
         return LibraryProcess(partial(implementation, name), limit, tells_values)
@@ -282,7 +282,7 @@ def start_implementation(name: str, limit: float, tells_values: bool = False) ->
 
 
 def _system(other: str) -> System | None:
-    """Find the system to compare with; None for an implementation. Raise UnknownSystemError."""
+    """Find the system to compare with, or None for an implementation. Raises UnknownSystemError."""
     if other in implementations() or ":" in other:
         return None
     try:

@@ -28,10 +28,10 @@ TABLE = Path(__file__).parent / "implementations" / "table.toml"
 class Implementation(Protocol):
     """Anything that promotes: it may run, trace, compile, import or only look up.
 
-    Further attributes are read where they exist: `operations`, the names of those that it has (default: all
-    functions), `tiers` of its operands (default: `("array", "0d")`), and two methods. `ask_values` takes what
-    `ask` takes, with numbers in the operands as in `int8=100`, and returns the numbers of the result.
-    `ask_chain(operations, operands)` answers for operations of which each takes the result of the one before.
+    Further attributes are optional: `operations`, the names of its operations (default: all functions),
+    `tiers` of its operands (default: `("array", "0d")`), and two methods. `ask_values` has the arguments of
+    `ask`, with numbers in the operands as in `int8=100`, and returns the numbers of the result.
+    `ask_chain(operations, operands)` answers for operations, each of which takes the previous result.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Implementation(Protocol):
 
 
 class ImplementationAsLibrary(Library):
-    """An object with the method `ask` as a library, whose operands are operand strings."""
+    """An object with the method `ask` as a library; its operands are operand strings."""
 
     how = "asked call by call"
     answers_by = "ask"
@@ -92,15 +92,15 @@ class ImplementationAsLibrary(Library):
 
 
 def _call(op: str, *operands: str) -> object:
-    """Return what the method `ask` takes, behind its name, as the result from which the answer is read."""
+    """Return the arguments of the method `ask`, after its name. The answer is read from them."""
     return "ask", op, operands, signature(NAMES[op], None).asked
 
 
 def implementation(name: str) -> Library:
-    """Return an implementation that comes along, a recorded library, or `module:attribute` of one's own.
+    """Return a built-in implementation, a recorded library, or the user's own `module:attribute`.
 
-    What `attribute` makes has the method `ask`, or the four methods of a library. Raises UnknownLibraryError,
-    MissingLibraryError, CannotAskError.
+    Calling `attribute` gives an object with the method `ask`, or with the four methods of a library. Raises
+    UnknownLibraryError, MissingLibraryError, CannotAskError.
     """
     if name in implementations() and name not in recordings():
         entry = implementations()[name]
@@ -122,7 +122,7 @@ def implementation(name: str) -> Library:
 
 
 def check_name(name: str) -> None:
-    """Raise UnknownLibraryError for what `implementation` cannot find by its name."""
+    """Raise UnknownLibraryError if `implementation` cannot find an implementation by its name."""
     if ":" not in name and name not in (known := (*implementations(), *recordings())):
         near = nearest(name, known) or f"; built in: {', '.join(implementations())}"
         what = f"unknown implementation {short(name)}{near}"
@@ -131,13 +131,13 @@ def check_name(name: str) -> None:
 
 @cache
 def implementations() -> Mapping[str, Mapping[str, Any]]:
-    """Those that come along; the head of the table explains its keys.
+    """Return the built-in implementations; the head of the table explains its keys.
 
     >>> implementations()["torch-numpy"]["with"]
     'numpy'
     """
     read = tomllib.loads(TABLE.read_text(encoding="ascii"))
     whole: dict[str, Mapping[str, Any]] = {}
-    for name, entry in read.items():  # what is like another stands after it
+    for name, entry in read.items():  # an entry with `like` follows the entry that it names
         whole[name] = {**whole.get(entry.get("like"), {}), **entry}
     return whole

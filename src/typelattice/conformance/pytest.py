@@ -1,15 +1,15 @@
 """The check for authors of array libraries, as a function and as pytest tests.
 
-A library is a namespace of the array API standard as it is, or an object with the four methods of
-`library.Library`. It is asked in this process, every operation over every pair of operands, and compared with
-any system.
+A library is a namespace of the array API standard, or an object with the four methods of `library.Library`.
+It is called in this process: every operation with every pair of operands. The answers are compared with any
+system.
 
     import mylibrary as xp
     from typelattice.conformance.pytest import promotion_tests
 
     test_promotion = promotion_tests(xp, "array-api", baseline="known.toml")
 
-What imitates a library, such as a compiler, is asked in a process of its own by `imitation_tests`.
+`imitation_tests` runs an imitation of a library, such as a compiler, in its own process.
 """
 
 from __future__ import annotations
@@ -57,21 +57,21 @@ def compare_all(
     listed: Sequence[Departure] = (),
     op: str | None = None,
 ) -> Report:
-    """Compare a library with a system, over every call or those of `op`; `listed` are known departures."""
+    """Compare a library with a system, over all calls or those of `op`; `listed` are known departures."""
     return compare(find_system(system), calls(library, op), listed)
 
 
 def calls(library: Library, op: str | None = None) -> Iterator[Call]:
-    """Every operation of a library over every pair of its operands, with the library's answers.
+    """List every operation of a library with every pair of its operands, and the library's answers.
 
-    Calls of Python scalars alone are left out: Python answers them, or the library as it likes.
+    Calls with only Python scalars are left out: Python itself may answer them.
     """
     asker = InProcessLibrary(library)
     has = asker.catalogue()
     planned = planned_calls(has.operands, has.operations, has.several, SEVERAL, seed=0, own=has.own)
     for name, operands in planned.questions(has.operands):
         if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
-            with warnings.catch_warnings():  # where pytest makes errors of them, they would be answers
+            with warnings.catch_warnings():  # pytest can turn warnings into errors, which would be answers
                 warnings.simplefilter("ignore")
                 answer, message = asker.ask(name, operands)
             yield Call(name, operands, answer, message)
@@ -115,7 +115,7 @@ def promotion_tests(
             if passed := len(report.mismatches) - len(kept):
                 print(f"{op}: {passed:,} answers where {against.name} refuses")
             report = replace(report, mismatches=kept)
-        # Raised and not asserted: pytest would add what the values of an assert were.
+        # Raised and not asserted: pytest would add the values of an assert.
         if report.mismatches:
             raise AssertionError(report_text(report))
         for departure in listed:
@@ -155,13 +155,13 @@ def imitation_tests(
 
 
 def _recorded_of(system: System) -> str:
-    """Return the library whose recording has the name of a system; "" if there is none."""
+    """Return the library whose recording has the name of a system, or ""."""
     entry = recordings().get(system.name)
     return entry.library if entry else ""
 
 
 def is_undefined(m: Mismatch) -> bool:
-    """Return True for an answer where the system refuses, unless the standard fixes the result all the same.
+    """Return True for an answer where the system refuses, unless the standard still fixes the result.
 
     >>> call = Call("less", ("int8", "float32"), "bool")
     >>> is_undefined(Mismatch(call, "-")), is_undefined(Mismatch(replace(call, answer="float32"), "-"))

@@ -25,7 +25,7 @@ REFUSED = f"{EXCEPTION}TypeError"
 
 
 class Stubs:
-    """A library's stubs as a checker reads them; asked like a LibraryProcess."""
+    """A library's stubs as a checker reads them; it answers like a LibraryProcess."""
 
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
@@ -65,7 +65,7 @@ class Stubs:
                 yield (REFUSED, error) if error else (self._dtype_of_type(type_), "")
 
     def _typed(self, operand: str) -> bool:
-        """Return True if the type of an operand says what it is: that of a 0-d array does not."""
+        """Return True if the type of an operand identifies it: the type of a 0-d array does not."""
         read = OperandString.parse(operand)
         return operand in KINDS if read.dtype is None else read.tier in self._forms and "=" not in operand
 

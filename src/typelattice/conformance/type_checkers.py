@@ -1,4 +1,4 @@
-"""mypy and basedpyright: the types that they infer for expressions, in one run for thousands."""
+"""mypy and basedpyright: the types that they infer, for thousands of expressions in one run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PREFIXES = re.compile(r"\b(?:builtins|stubs)\.")
 
 
 class Inferred(NamedTuple):
-    """The type of an expression, or the error that refuses it; the other one is ""."""
+    """The type of an expression, or the error that refuses it; the other field is ""."""
 
     type: str
     error: str
@@ -39,7 +39,7 @@ class _Message(NamedTuple):
 def check_stubs(
     checker: str, text: str, names: Sequence[str], expected: Mapping[str, str], limit: float
 ) -> list[str]:
-    """Ask a type checker each expression over a stub file; return those whose type is not as expected.
+    """Check each expression with a stub file; return those without the expected type.
 
     An expression is expected to be refused if its type is "". Raises what `infer` raises.
     """
@@ -67,11 +67,10 @@ def infer(
     limit: float,
     files: Mapping[str, str] = NO_FILES,
 ) -> list[Inferred]:
-    """Ask a type checker the types of expressions.
+    """Infer the types of expressions with a type checker.
 
-    `setup` is a line of imports, `names` the lines of a stub file that declares what the expressions name.
-    `files` are further files beside these. `limit` is in seconds.
-    Raises MissingLibraryError, CannotAskError.
+    `setup` is a line of imports, `names` the lines of a stub file that declares the names in the expressions.
+    `files` are further files in the same folder. `limit` is in seconds.
     """
     require_checker(checker)
     with TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""NumPy's type stubs: the dtype that a type says."""
+"""NumPy's type stubs: the dtype in a type."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def dtype_of_type(text: str) -> str:
     plain = PREFIX.sub("", BOOL.sub("bool", text))
     plain = PLATFORM.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
     plain = LONG_DOUBLE.sub(lambda found: "clongdouble" if found[1] else "longdouble", plain)
-    if plain.startswith("tuple["):  # of several results the first
+    if plain.startswith("tuple["):  # the first of several results
         plain = plain[len("tuple[") :]
         if not plain.startswith("ndarray"):
             plain = plain.partition(",")[0]

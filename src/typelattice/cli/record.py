@@ -62,7 +62,7 @@ def _save(found: Recording, output: Path, base: str | None) -> None:
     try:
         save_recording(kept, output)
     except FileError as e:
-        with suppress(OSError):  # that folder may also be full
+        with suppress(OSError):  # the folder may be full
             spare = Path(gettempdir()) / output.name
             save_recording(kept, spare)
             raise RecordingError(f"{e}; the answers are in {spare}") from None

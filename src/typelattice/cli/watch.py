@@ -96,7 +96,7 @@ def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
     with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
         if not args.recording and release not in recording_names():
-            what = f"watch: {name} has no recording that comes along"
+            what = f"watch: {name} has no built-in recording"
             raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
         path = Path(args.output) / f"{release.replace(':', '.')}{ENDING}" if args.output else None
         if path:

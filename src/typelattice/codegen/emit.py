@@ -121,7 +121,7 @@ def earlier_indices(folder: Path, system: System, chosen: Mapping[str, int]) -> 
     """
     base = f"{snake(system.name)}_dtypes"
     path = folder / f"{base}.indices.json"
-    wrong = f"{path} is not what emit wrote: write it anew, or take it from your version control"
+    wrong = f"{path} is not what emit wrote: write it again, or restore it from version control"
     found: dict[str, int] = {}
     if path.is_file():
         try:

@@ -10,7 +10,7 @@ from typelattice.facts.operations import OPERATIONS, Operation
 
 UNNAMED = ("promotion", "assignment")  # classes of operations without a function of that name
 MADE = ("asarray", "full", "arange", "linspace")  # every library makes arrays, each in its own way
-# Operations of the standard that other libraries have under another name, with more arguments or results.
+# Operations of the standard that other libraries have by a different name, with more arguments or results.
 COUNTERPARTS = {
     "unique_all": "unique_values",
     "unique_counts": "unique_values",

@@ -90,15 +90,14 @@ def promotion_tests(
     baseline: str | Path | None = None,
     undefined: bool = False,
 ) -> Callable[[str], None]:
-    """Return a pytest test of each operation of a library; it fails for mismatches not in the baseline.
+    """Return a pytest test of each operation of a library. It fails for mismatches not in the baseline.
 
     `library`: a namespace of the array API standard, or a callable that makes a `library.Library`.
-    `undefined`: the library may answer what the system refuses, as the standard allows; the test prints how
-    many such answers it let pass. What the standard states of every result still holds: a comparison gives
+    `undefined`: the library may answer calls that the system refuses, as the standard allows; the test prints
+    the number of such answers. The standard's statements about every result still hold: a comparison gives
     bool, an operator in place keeps the left dtype. `baseline`: a TOML file of `[[departure]]` tables, see
-    docs/departures.md; none may cover more calls than it counts. Departures that are listed for the library
-    itself are known, too.
-    Needs pytest: `pip install pytest`. Raises CannotAskError for what cannot be asked.
+    docs/departures.md; no entry may include more calls than it counts. The departures of the library itself
+    are also known. Needs pytest: `pip install pytest`. Raises CannotAskError if the library cannot be called.
     """
     import pytest
 
@@ -136,14 +135,14 @@ def imitation_tests(
     by_value: bool = False,
     programs: int = 0,
 ) -> Callable[[], None]:
-    """Return a pytest test that an implementation answers as what it imitates does.
+    """Return a pytest test that an implementation gives the same answers as what it imitates.
 
-    `name`: an implementation that comes along, or `module:attribute` of a class with the method `ask`.
-    `other`: a system or another implementation. `known`: a JSON file of known differences, which
+    `name`: a built-in implementation, or `module:attribute` of a class with the method `ask`. `other`: a
+    system or another implementation. `known`: a JSON file of known differences, which
     `typelattice compare --known FILE --update` writes. `calls`: the number of random calls; default: all.
-    `limit`: the seconds that a call may take. `by_value`: compare values, too. `programs`: the number of
-    random programs of several operations. The test fails with each new cause once, and with a program that
-    shows it. It raises what `compare_implementation` raises.
+    `limit`: the seconds that a call may take. `by_value`: also compare values. `programs`: the number of
+    random programs of several operations. The test fails once for each new cause, and shows a program with
+    the difference. It raises what `compare_implementation` raises.
     """
 
     def test() -> None:

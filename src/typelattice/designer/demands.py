@@ -24,7 +24,7 @@ class Member:
 
     @property
     def width(self) -> int | None:
-        """The bits of a number, or of one part of a complex number; None if the dtype is not known."""
+        """The bits of a number, or of one part of a complex number, or None for an unknown dtype."""
         return _width(self.dtype) if self.dtype else None
 
     @property

@@ -14,7 +14,7 @@ from typelattice.engine.system import System
 from typelattice.study.study_scope import BeyondReachError
 
 MOST_CONSTRAINTS = 3_000_000  # more constraints take more than a minute to write
-MOST_NODES = 200  # with more nodes, writing the possible relations takes as long
+MOST_NODES = 200  # writing the possible relations of more nodes takes as long
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class Grid:
     title: str
     columns: tuple[Cell, ...]
     rows: tuple[Cell, ...]
-    cells: tuple[tuple[Cell, ...], ...]  # in rows
+    cells: tuple[tuple[Cell, ...], ...]  # row by row
     notes: tuple[str, ...] = ()
     corner: str = ""
 

@@ -160,7 +160,7 @@ def _sift(here: list[int], v: int, row: list[float | None], sides: Sequence[dict
             mine, other = row[v], row[u]
             if mine is not None and other is not None and mine != other:
                 break
-            above, below = (u, v) if way < 0 else (v, u)  # in their present order; v moves past u
+            above, below = (u, v) if way < 0 else (v, u)  # now v moves past u
             for side in sides:
                 upper, lower = side[above], side[below]
                 if upper and lower:

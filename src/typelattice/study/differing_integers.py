@@ -16,8 +16,7 @@ NAMED_POWERS = (16, 31, 32, 63, 64)
 
 @dataclass(frozen=True, slots=True)
 class ValueChange:
-    """A range of ints, both ends included, for which an array promotes to another dtype; None is a
-    refusal.
+    """A range of ints, ends included, with another result for an array; None is a refusal.
     """
 
     dtype: DType

@@ -38,7 +38,7 @@ class Demand:
 
     `result(a, b, c)`: pairs a + b with the join c; `relation(a, b)`: relations added; `wanted`: relations
     that are not there; `unjoined`: pairs without a join; `several`: pairs with several lowest bounds that no
-    tie settles; `uncovered`: covers added.
+    tie settles; `uncovered`: arrows added.
     """
 
     name: str
@@ -76,7 +76,7 @@ def lost(a: Member, b: Member) -> Loss:
 
 
 def _cast(bad: Callable[[Member, Member], bool]) -> Callable[[Member, Member, Member], bool]:
-    """Count results in which an operand loses something. A weak operand may take the other's dtype freely."""
+    """Return a test for results with a bad cast. A weak operand may take the other's dtype freely."""
     return lambda a, b, c: (bad(a, c) and not _yields(a, b, c)) or (bad(b, c) and not _yields(b, a, c))
 
 
@@ -102,7 +102,7 @@ def _subset(a: Member, c: Member) -> bool:
 
 
 def _submits(a: Member, b: Member, c: Member) -> bool:
-    """Count inexact arrays whose result with a weak operand is not inexact."""
+    """Return True if an inexact array and a weak operand have a weak result."""
     strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.category >= FLOAT]
     return len(strong) == 1 and isinstance(c.node, Weak)
 
@@ -133,11 +133,11 @@ DEMANDS = {d.name: d for d in (
         lambda a, b, c: is_widened(a, b, c) and (c.width or 0) >= WIDE,
     ),
     Demand("narrow", "results narrower than an operand", _cast(_narrower)),
-    Demand("weak", "inexact arrays that turn weak beside a weak operand", _submits),
-    Demand("deference", "an integer and a float that do not meet at the float", _undeferring),
+    Demand("weak", "inexact arrays that turn weak with a weak operand", _submits),
+    Demand("deference", "an integer and a float that do not join at the float", _undeferring),
     Demand("inexact", "relations added that lose precision", relation=lambda a, b: lost(a, b).precision),
     Demand("relations", "relations added", relation=lambda a, b: True),
-    Demand("covers", "covers added", uncovered=True),
+    Demand("covers", "arrows added", uncovered=True),
 )}  # fmt: skip
 
 

@@ -75,7 +75,7 @@ def judge_call(
 def _judge_one_way(
     name: str, function: Callable[..., Any], call: RecordedCall, way: tuple[str, bool, bool], seconds: float
 ) -> tuple[JudgedCall, bool] | str:
-    """Judge a call with one treatment, and return True if other numbers may widen its floats.
+    """Return the judged call with one treatment, and True if other numbers may widen its floats.
 
     If it cannot be judged, return the reason, which may be empty.
     """

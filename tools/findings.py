@@ -32,8 +32,8 @@ def page() -> str:
     lines = [
         "# Findings",
         "",
-        "These results of the recordings may surprise a user of the libraries. Each answer below is that of",
-        "the library, in the version named, as its recording has it. `tools/findings.py` writes this page.",
+        "These recorded results may surprise a user of the libraries. Every answer below was recorded",
+        "from the library, in the version shown. `tools/findings.py` writes this page.",
     ]
     for kind, heading in KINDS.items():
         chosen = [finding for finding in listed if finding["kind"] == kind]

@@ -21,9 +21,9 @@ GIVES: dict[ResultRule, str] = {
 }  # fmt: skip
 HEAD = """# Operations
 
-Each operation has one name, and you may ask by any of its names: `--op concatenate` is `--op concat`.
+Each operation has one name, and you may use any of its other names: `--op concatenate` is `--op concat`.
 
-Python's operators are operations of their own, because some libraries treat `x + y` and `add(x, y)`
+Python's operators are separate operations, because some libraries treat `x + y` and `add(x, y)`
 differently. Write `--op +`, `--op=-x`, or `--op +=` for an operator that writes into its left operand. The
 rule of `add` in a file holds for `+`, and the rule of `+` for `+=`, unless these have rules of their own.
 
@@ -39,8 +39,8 @@ def page() -> str:
     lines += [f"| {form} | {meaning} |" for form, meaning in FORMS.items()]
     lines += ["", "## Classes", "", "These rules of the standard hold if a system's file says nothing.", ""]
     lines += [
-        "There are two groups of classes. `computing` operations make new values. `moving` ones copy or cast",
-        "values, or ask for a dtype only.",
+        "There are two groups of classes. `computing` operations make new values. `moving` operations copy",
+        "or cast values, or only return a dtype (`result_type`).",
         "",
     ]
     lines += ["| class | group | kernels | gives | operations |", "|---|---|---|---|---|"]

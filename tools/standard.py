@@ -48,7 +48,7 @@ def page() -> str:
         lines.append(f"| {words} | {len(found.answers)} | {counts} |")
     arrays = tl.consensus(*AGREEING)
     pairs = find_undefined(standard, arrays)
-    lines += ["", "## Undefined, though all agree", ""]
+    lines += ["", "## Undefined pairs on which all agree", ""]
     lines += [
         f"{len(pairs)} unordered pairs ({2 * len(pairs)} cells of the table):",
         "",
@@ -60,7 +60,7 @@ def page() -> str:
         "",
         "## Contradictions",
         "",
-        "The standard defines these cells, and a library gives another answer.",
+        "The standard defines these cells, and a library gives a different answer.",
         "",
     ]
     lines += ["| system | cells | which |", "|---|---|---|"]

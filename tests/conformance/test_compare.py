@@ -310,7 +310,7 @@ def test_calls_of_several_operands_are_known_one_by_one(tmp_path: Path) -> None:
         (["planted:Planted", "--with", "nosystem"], "nosystem"),
         (["planted:Planted", "--with", "torch-mota"], "'torch-mota' (did you mean torch-meta or torch-aot?)"),
         (["torch-mota"], "unknown implementation 'torch-mota' (did you mean torch-meta or torch-aot?)"),
-        (["zzz"], "unknown implementation 'zzz'; these come along: torch-eager"),
+        (["zzz"], "unknown implementation 'zzz'; built in: torch-eager"),
         (["planted:Faithful", "--with", "numpy", "--update"], "name it with --known"),
         (["planted:Faithful", "--with", "numpy", "--known", "planted.py"], "cannot be read"),
         (["planted:Counting", "--with", "planted:Silent", "--values"], "planted:Silent tells no values"),

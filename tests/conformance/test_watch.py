@@ -155,7 +155,7 @@ def test_the_installed_numpy_answers_as_its_release_was_recorded(capsys: pytest.
     ("line", "told"),
     [
         ("watch nunpy", "no library is recorded as 'nunpy' (did you mean numpy or numpy1?)"),
-        ("watch fake:Fake", "watch: fake:Fake has no recording that comes along; make one with"),
+        ("watch fake:Fake", "watch: fake:Fake has no built-in recording; make one with"),
         ("watch fake:Fack --recording fake.jsonl", "fake:Fack cannot be made"),
         ("watch --recording fake.jsonl", "--recording compares one library; name only that library"),
         ("watch fake:Fake numpy --recording fake.jsonl", "--recording compares one library"),

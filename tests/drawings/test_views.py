@@ -25,7 +25,7 @@ SHOWN = [  # what a cell of a notebook ends with, and a word that stands in it
     ('tl.system("torch").order', "float16"),
     ('tl.Order.parse("a -> b -> d; a -> c -> d")', "d"),
     ('tl.system("numpy").explain("int8", "uint8")', "the file chooses int16"),
-    ('tl.system("torch").explain("int32", "uint16")', "no tie is recorded"),
+    ('tl.system("torch").explain("int32", "uint16")', "no tie says which one"),
     ('tl.explain("int64", "float16")', "numpy-ml-dtypes"),
     ('tl.table("jax", dtypes=["int8", "uint8", "float"])', "f*"),
     ('tl.diff("numpy", "jax", tier="array")', "cells differ"),

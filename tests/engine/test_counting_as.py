@@ -53,7 +53,7 @@ def test_an_order_of_its_own_is_all_that_counts_there() -> None:
     asked = [("uint8", "int8"), ("uint8", "float16"), ("uint8", 1.5), ("int8", "int16")]
     elsewhere = [said(s, *pair, op="add") for pair in asked]
     assert elsewhere == ["int16", "float32", "float32", "- they do not meet"]
-    both = "- int16 and float16 both lie above, and no tie is recorded"
+    both = "- both can become int16 or float16, and no tie says which one"
     assert [said(s, *pair, op="multiply") for pair in asked] == [both, "float16", "float16", "int16"]
     alike = make("u8, i8 -> i16", combine="comparable", ops={"multiply": {**own, "joins": "u8, i8 -> i16"}})
     assert said(alike, "uint8", "int8", op="add").startswith("- neither represents all values of the other")

@@ -40,7 +40,7 @@ def test_operands_meet_at_their_join(operands: tuple[str, ...], answer: str) -> 
 
 def test_a_join_is_of_the_set_where_pairs_would_refuse() -> None:
     s = make("b, u8 -> i16, f16 -> f32\ni8 -> f32")
-    assert said(s, "bool", "uint8") == "- int16 and float16 both lie above, and no tie is recorded"
+    assert said(s, "bool", "uint8") == "- both can become int16 or float16, and no tie says which one"
     assert said(s, "bool", "uint8", "int8") == "float32"
     fold = make("b, u8 -> i16, f16 -> f32\ni8 -> f32", combine="fold")
     assert said(fold, "bool", "uint8", "int8") == said(fold, "bool", "uint8")
@@ -50,7 +50,7 @@ def test_a_join_is_of_the_set_where_pairs_would_refuse() -> None:
 def test_two_minimal_bounds_and_no_tie_are_a_refusal() -> None:
     p = make(DIAMOND).explain("uint8", "int8")
     assert (p.dtype, p.node, p.compute, p.weak) == (None, None, None, False)
-    assert p.reason == "int16 and float16 both lie above, and no tie is recorded"
+    assert p.reason == "both can become int16 or float16, and no tie says which one"
     assert p.remedy == "cast one operand, e.g. to int16"
     assert [str(n) for n in p.bounds] == ["int16", "float16"]
     assert p.decision.node is None
@@ -59,9 +59,8 @@ def test_two_minimal_bounds_and_no_tie_are_a_refusal() -> None:
 
 def test_three_minimal_bounds_all_lie_above() -> None:
     s = make("u8, i8 -> i16, f16, bf16")
-    assert (
-        said(s, "uint8", "int8") == "- int16 and float16 and bfloat16 all lie above, and no tie is recorded"
-    )
+    every = "- both can become int16 or float16 or bfloat16, and no tie says which one"
+    assert said(s, "uint8", "int8") == every
 
 
 def test_no_bound_is_a_refusal() -> None:
@@ -104,7 +103,7 @@ def test_a_tie_and_a_refusal_of_the_same_two_are_kept_apart() -> None:
 def test_a_tie_is_of_exactly_these_bounds() -> None:
     s = make("u8, i8 -> i16, f16, bf16\nb, u1 -> i4, u4", ties={"i16, f16, bf16": "i16"})
     assert said(s, "uint8", "int8") == "int16"
-    assert said(s, "bool", "uint1") == "- int4 and uint4 both lie above, and no tie is recorded"
+    assert said(s, "bool", "uint1") == "- both can become int4 or uint4, and no tie says which one"
 
 
 def test_pairs_are_folded_from_the_left() -> None:

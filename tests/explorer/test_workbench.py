@@ -70,7 +70,7 @@ def test_what_a_new_cover_implies_is_stated_no_more() -> None:
         ([("i16", "i8")], [], "int8 lies below int16 already: with int16 -> int8 there would be a cycle"),
         ([("i8", "i32")], [], "int8 lies below int32 already; nothing to add"),
         ([("i8", "f64")], [], "mine has no node f64; write it into the text first"),
-        ([], [("i8", "i32")], "int8 -> int32 is no cover of mine"),
+        ([], [("i8", "i32")], "int8 -> int32 is not an arrow of mine"),
     ],
 )
 def test_what_cannot_be_edited_is_said(add: list, drop: list, says: str) -> None:

@@ -361,7 +361,7 @@ def test_a_folder_a_long_name_and_a_locked_file_cannot_be_read(tmp_path: Path) -
             "extends: is read from files only; replace other keys, or write a file that extends this one",
         ),
         ({"defaults": {"float": 64}}, "defaults: this should be a string, is a whole number"),
-        ({"order": "...\nu8 -> u16"}, "line 2, order: the cover uint8 -> uint16 is stated twice"),
+        ({"order": "...\nu8 -> u16"}, "line 2, order: the arrow uint8 -> uint16 is stated twice"),
         ({"order": "i8 -> i99"}, "line 1, order: unknown dtype 'i99'; no dtype and no set has this name"),
     ],
 )

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "typelattice"
 NEVER_FIRST = {"What", "Whether", "Where", "Which", "Of", "That", "How"}
 NO_LONGER_USED = re.compile(r"\b(it adds nothing|where they part)\b")
+PRIVATE = re.compile(r"\b([Ss]o many|comes? along|anew|otherwise than|what came of|falls? short)\b")
 LONGEST = 30  # words of a sentence
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -34,7 +35,8 @@ def prose(page: str) -> str:
 def long_sentences(page: str) -> list[str]:
     """The sentences of a page that have too many words."""
     paragraphs = [" ".join(each.split()) for each in re.split(r"\n\s*\n", prose(page))]
-    sentences = [s for each in paragraphs for s in re.split(r"(?<=[.!?:])[\"”)]?\s+(?=[A-Z`*\[\d])", each)]
+    ends = r"(?<=[.!?:])[\"”)]?\s+(?=[A-Z`*<\[\d]|typelattice\b)"
+    sentences = [s for each in paragraphs for s in re.split(ends, each)]
     return [s for s in sentences if len(s.split()) > LONGEST]
 
 
@@ -42,7 +44,8 @@ def problems(path: Path) -> list[str]:
     """The reasons why a file is not in plain English."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
-        return [f"{len(s.split())} words: {s}" for s in long_sentences(text)]
+        private = [f"private words: {m[0]}" for m in PRIVATE.finditer(prose(text))]
+        return [f"{len(s.split())} words: {s}" for s in long_sentences(text)] + private
     first = [doc for doc in docstrings(path) if doc.split(maxsplit=1)[:1] and doc.split()[0] in NEVER_FIRST]
     return [f"begins with {doc.split()[0]}: {doc.splitlines()[0]}" for doc in first] + [
         f"no longer used: {m[0]}" for m in NO_LONGER_USED.finditer(text)
@@ -52,6 +55,12 @@ def problems(path: Path) -> list[str]:
 def test_every_file_is_in_plain_english() -> None:
     found = {path.relative_to(ROOT).as_posix(): problems(path) for path in (*SOURCE.rglob("*.py"), *PAGES)}
     assert {name: each for name, each in found.items() if each} == {}
+
+
+def test_private_words_of_pages_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Systems that come along\nare written anew.\n\n```\ncompiled anew\n```\n")
+    assert problems(page) == ["private words: come along", "private words: anew"]
 
 
 def test_long_sentences_are_found_and_code_is_not_counted() -> None:

@@ -57,11 +57,11 @@ def test_an_expression_without_names_is_pythons(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("argv", "match"),
     [
-        (["a", "b", "a=int8"], "a program stands alone, but 'a' and 'b' were given"),
+        (["a", "b", "a=int8"], "2 programs were given ('a' and 'b')"),
         (["a=int8"], "no program"),
         (["a", "a=int8", "a=int16"], "a is bound twice"),
         (["a", "a=int8", "--op", "add"], "--op goes with operands"),
-        (["a", "a=int88"], "did you mean int8"), (["a+b", "a=int8"], "b has no operand"),
+        (["a", "a=int88"], "did you mean int8"), (["a+b", "a=int8"], "b has no dtype"),
     ],
 )  # fmt: skip
 def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,11 +81,11 @@ def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixt
         ),
         (
             ["x + y", "int8"],
-            "typelattice: a program stands alone, but 'x + y' and 'int8' were given; give one program",
+            "typelattice: 2 programs were given ('x + y' and 'int8'); give one program",
         ),
         (
             ["x + y", "x=int8"],
-            "typelattice: y has no operand; bound are x; give it one, such as y=int8\n",
+            "typelattice: y has no dtype; add one, such as y=int8 (given: x)\n",
         ),
         (["x"], "typelattice: unknown dtype 'x'; dtypes have names such as int8, float16 and bfloat16\n"),
     ],

@@ -50,7 +50,7 @@ def test_functions_of_numpy_take_symbols() -> None:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (lambda x: x if x > 0 else -x, "'x > 0': it asks for the value of <symbol x > 0>, and its steps"),
+        (lambda x: x if x > 0 else -x, "'x > 0': it needs the value of <symbol x > 0>, which a program"),
         (lambda x: float(x), "asks <symbol x> for a float, which is not known; use functions of arrays"),
         (lambda x: [1, 2][x], "asks <symbol x> for an index"),
         (lambda x: [*x], r"the shape of x is not known; give its operand a shape"),

@@ -27,11 +27,12 @@ class MultipleResults:
 
     def __getitem__(self, i: int) -> Ref:
         """Return the result of a number, from 0. Raises IndexError."""
+        number = i
         if self.count is not None and i < 0:
             i += self.count
         if i < 0 or (self.count is not None and i >= self.count):
-            many = "not known how many" if self.count is None else f"{self.count}"
-            raise IndexError(f"of the arrays that {self.name} gives, which are {many}, none has this number")
+            many = "an unknown number of" if self.count is None else f"{self.count}"
+            raise IndexError(f"{self.name} returns {many} arrays; index {number} is out of range")
         if i not in self.made_steps:
             self.made_steps[i] = self.make_step(i)
         return self.made_steps[i]

@@ -1,4 +1,4 @@
-"""Names on the command line that are bound to operands: `a=int8:0d`."""
+"""Operands for names on the command line: `a=int8:0d`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ BINDING = re.compile(r"([^\W\d]\w*)=(?!=)([^\n]*)\Z")  # an operand has a colon 
 
 
 def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """Return the one program among arguments, and the bindings of its names. Raises ProgramError."""
-    from typelattice.calls.steps import ProgramError  # most questions bind no names: a faster start
+    """Return the one program among arguments, and the operands of its names. Raises ProgramError."""
+    from typelattice.calls.steps import ProgramError  # most questions have no names: a faster start
 
     texts = [x for x in arguments if not BINDING.match(x)]
     option = next((x for x in texts if x.startswith("--")), None)
@@ -22,8 +22,8 @@ def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     if len(texts) != 1:
         example = "explain 'a*2.0 + b' a=int8 b=float16"
         given = " and ".join(map(quote_short, texts[:3]))
-        what = f"a program stands alone, but {given} were given" if texts else "no program given"
-        raise ProgramError(f"{what}; give one program and its names, as in: {example}")
+        what = f"{len(texts)} programs were given ({given})" if texts else "no program was given"
+        raise ProgramError(f"{what}; give one program, then name=dtype for each name: {example}")
     bound: dict[str, str] = {}
     for match in filter(None, map(BINDING.match, arguments)):
         name, said = match.groups()

@@ -1,4 +1,4 @@
-"""The command `check`: judges a system file, what is in it and what it costs."""
+"""The command `check`: judges a system file, its contents and its costs."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -10,11 +10,11 @@ from typelattice.rendering.terminal import layout
 from typelattice.study.check import Check, check
 from typelattice.study.closedness import Closedness, find_escapes
 
-REPAIR_SECONDS = 10  # that the search for repairs may take
+REPAIR_SECONDS = 10  # time limit of the search for repairs
 
 
 def arguments(parser: ArgumentParser) -> None:
-    closed_help = "ask every operation; exit with 1 if an answer, a default or a literal leaves the dtypes"
+    closed_help = "try every operation; exit with 1 if a result, a default or a literal leaves the dtypes"
     parser.add_argument("file", metavar="FILE.toml", help="a system file, or the name of a system")
     parser.add_argument("--closed", action="store_true", help=closed_help)
     format_argument(parser)
@@ -46,9 +46,9 @@ def _describe_check(file: str, check: Check, proved: Closedness | None) -> Parag
 
 
 def _repairs(s: System) -> list[str]:
-    """Return the nearest repaired orders, or the reason why there are none.
+    """Return the nearest repaired orders, or the reason why none was found.
 
-    In a repaired order every pair with a bound has a least one.
+    In a repaired order, every pair with an upper bound has a least one.
     """
     from typelattice.designer import ERRORS, repairs
 
@@ -60,6 +60,6 @@ def _repairs(s: System) -> list[str]:
 
 
 COMMAND = Command(
-    "Check a system file: say what it has, and what it costs.", arguments, run,
+    "Check a system file: show its contents, its laws and its costs.", arguments, run,
     ("mine.toml", "numpy", "mine.toml --closed"),
 )  # fmt: skip

@@ -10,10 +10,10 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.rendering.grid import printable
 
-MAX_EXAMPLES = 4  # examples shown where there are many of the same sort
-MAX_ERROR_CHARS = 1_000  # characters of an error line
-Paragraphs = Iterator[str]  # what a command prints, each with a line break after it
-PRINTED = "-"  # the name of a file that stands for standard output
+MAX_EXAMPLES = 4  # examples shown if there are many of the same sort
+MAX_ERROR_CHARS = 1_000  # longest error line
+Paragraphs = Iterator[str]  # the output of a command; each gets a line break
+PRINTED = "-"  # the file name for standard output
 
 
 class UsageError(TypelatticeError, ValueError):
@@ -25,15 +25,15 @@ class ScriptInterrupted(Exception):
 
 
 class DifferencesFound(Exception):
-    """Ends a command that compared two things and found differences, once it has shown them."""
+    """Ends a command that compared two things and found differences, after it has shown them."""
 
 
 def op_argument(parser: ArgumentParser) -> None:
     """Add the option `--op`, which takes any name of an operation."""
     parser.add_argument(
         "--op", metavar="OP",
-        help="an operation by any of its names, such as add or +, concat or concatenate "
-        "(default: promotion alone); `typelattice explain --help` lists them",
+        help="operation, such as add, + or concat (default: only promotion); `typelattice explain --help` "
+        "has the list",
     )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def count_own_words(valued: Collection[str], words: Sequence[str]) -> int:
 
 
 def note_passed_on(arguments: Callable[[ArgumentParser], None], words: Sequence[str]) -> str:
-    """Say that options of ours stand after the script, which gets them; an empty string if none do."""
+    """Return a note on our options after the script, which gets them, or an empty string."""
     parser = ArgumentParser(add_help=False)
     arguments(parser)
     own = {option for action in parser._actions for option in action.option_strings if option != "-m"}
@@ -119,7 +119,7 @@ def duration(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: what it is for, the arguments it takes, what it prints, and examples of its arguments.
+    """One command: its purpose, its arguments, its output, and examples of its arguments.
 
     If a command line ends with that of another program, `own_words` counts the command's own words. The other
     words are its argument `command`.

@@ -1,4 +1,4 @@
-"""The command `compare`: an implementation against what it imitates, each difference by its root cause."""
+"""The command `compare`: an implementation and the library that it imitates, by root causes."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -34,21 +34,21 @@ from typelattice.rendering.json import document
 
 def arguments(parser: ArgumentParser) -> None:
     names = f"what to compare: {', '.join(implementations())}; or module:attribute for your own"
-    other = "a system, a file of one, or another implementation (default: what it imitates)"
+    other = "a system, a system file, or another implementation (default: what it imitates)"
     known = "a JSON file of known differences, which do not count; it may only shrink"
-    update = "write what is left of the known differences; all of them if the file is new"
+    update = "remove fixed differences from the known file; create it if it does not exist"
     parser.add_argument("implementation", metavar="IMPLEMENTATION", help=names)
     parser.add_argument("--with", dest="other", metavar="SYSTEM|IMPLEMENTATION", help=other)
-    parser.add_argument("--calls", type=count, metavar="N", help="ask so many at random (default: all)")
-    parser.add_argument("--seed", type=seed, default=0, help="of the random calls (default: 0)")
+    parser.add_argument("--calls", type=count, metavar="N", help="compare N random calls (default: all)")
+    parser.add_argument("--seed", type=seed, default=0, help="random seed for the calls (default: 0)")
     parser.add_argument("--known", metavar="FILE", help=known)
     parser.add_argument("--update", action="store_true", help=update)
     parser.add_argument(
-        "--limit", type=duration, default=10.0, metavar="SECONDS", help="time a call may take (default: 10)"
+        "--limit", type=duration, default=10.0, metavar="SECONDS", help="time limit for a call (default: 10)"
     )
-    values = "compare values, too: arrays hold several numbers, and the other side is asked now"
+    values = "also compare values: arrays hold several numbers, and the other side runs now"
     parser.add_argument("--values", action="store_true", help=values)
-    programs = "ask so many random programs of two to four operations, too"
+    programs = "also compare N random programs of two to four operations"
     parser.add_argument("--programs", type=count, default=0, metavar="N", help=programs)
     folder = "keep each answer in this folder, and go on from it where a comparison was stopped"
     parser.add_argument("--answers", metavar="FOLDER", help=folder)

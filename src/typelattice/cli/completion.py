@@ -1,4 +1,4 @@
-"""The command `completion`: a script with which a shell completes command lines."""
+"""The command `completion`: a script for a shell that completes command lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typelattice.facts.operations import OPERATIONS
 
 SHELLS = ("bash", "zsh", "fish")
 SYSTEM, OPERATION, OPERAND, TOML, FILE, FOLDER = "system", "operation", "operand", "toml", "file", "folder"
-COMPLETIONS = {  # metavar of an argument -> what it completes to; the other metavars stand for free text
+COMPLETIONS = {  # metavar of an argument -> its completion; other metavars are free text
     "NAME|FILE": SYSTEM, "SYSTEM": SYSTEM, "OTHER": SYSTEM,
     "LIST|SYSTEM": SYSTEM, "SYSTEM|IMPLEMENTATION": SYSTEM, "OP": OPERATION, "OPERAND": OPERAND,
     "DTYPE": OPERAND, "FILE": FILE, "SCRIPT ARG": FILE, "RUN.json": FILE, "FILE.toml": TOML,
@@ -27,7 +27,7 @@ class MissingCompleterError(TypelatticeError, ImportError):
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS, help="the shell that is to read the script")
+    parser.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -40,7 +40,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def all_commands() -> ArgumentParser:
-    """Return a parser with each command as a subcommand, and with what each argument completes to."""
+    """Return a parser with each command as a subcommand, and with the completion of each argument."""
     from typelattice.cli.main import COMMANDS, Parser, command
 
     about = "What dtype does x + y have, in every array library, and why?"
@@ -72,7 +72,7 @@ def _complete(action: Action) -> None:
 
 
 def _words(kind: str, words: Iterable[str], toml: bool = False) -> dict[str, object]:
-    """Return a shtab completion by words, and by files of systems if `toml`."""
+    """Return a shtab completion with these words, and with system files if `toml`."""
     name, listed = f"_typelattice_{kind}", " ".join(map(shlex.quote, words))
     bash = f"{name}() {{\n  compgen -W {shlex.quote(listed)} -- $1\n"
     zsh = f"{name}() {{\n  compadd -- {listed}\n"
@@ -86,6 +86,6 @@ def _words(kind: str, words: Iterable[str], toml: bool = False) -> dict[str, obj
 
 
 COMMAND = Command(
-    "Print a script by which a shell completes these commands.", arguments, run,
+    "Print a script that completes these commands in a shell.", arguments, run,
     ("bash", "zsh", "fish"),
 )  # fmt: skip

@@ -41,20 +41,20 @@ MAX_SHOWN = 3  # examples of each cause
 
 def arguments(parser: ArgumentParser) -> None:
     names = f"a recording's name: {', '.join(recordings())}; or module:attribute"
-    system = "the system to compare (default: of the library's name; with --live, of the installed release)"
-    recording = "a recording of your own (default: the one that comes along)"
-    live = "ask the installed library so many random calls instead"
+    system = "the system to compare (default: the library's; with --live, that of the installed release)"
+    recording = "a recording of your own (default: the built-in one)"
+    live = "make N random calls of the installed library instead"
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("--system", metavar="NAME|FILE", help=system)
     parser.add_argument("--recording", metavar="FILE", help=recording)
-    parser.add_argument("--live", type=count, metavar="CALLS", help=live)
-    parser.add_argument("--seed", type=seed, default=0, help="of the random calls (default: 0)")
+    parser.add_argument("--live", type=count, metavar="N", help=live)
+    parser.add_argument("--seed", type=seed, default=0, help="random seed for the calls (default: 0)")
     parser.add_argument("--departures", metavar="FILE", help="a list of known departures of your own")
     format_argument(parser)
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Report what was compared, the mismatches by cause and their number.
+    """Report the compared calls, the mismatches by cause, and their number.
 
     Raises DifferencesFound if there are any mismatches.
     """
@@ -93,7 +93,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _calls_with_progress(recording: Recording) -> Iterator[RecordedCall]:
-    """Yield the recorded calls; a terminal's standard error names the operation that is compared."""
+    """Yield the recorded calls; a terminal's standard error names the present operation."""
     show_progress, operations = progress_bar(), len(recording.operations)
     for done, (op, calls) in enumerate(groupby(recording.calls(), attrgetter("op"))):
         show_progress(done, operations, op)
@@ -102,7 +102,7 @@ def _calls_with_progress(recording: Recording) -> Iterator[RecordedCall]:
 
 
 def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
-    """Compare the operations that a library was found to lack with those that are on record as absent."""
+    """Compare the operations that a library lacks now with those that are listed as missing."""
     if found is None:
         return []
     listed = find_missing_operations(name)
@@ -116,7 +116,7 @@ def _absent_otherwise(found: Sequence[str] | None, name: str) -> list[str]:
 
 
 def _read_departures(args: Namespace, name: str, system: tl.System) -> Sequence[Departure]:
-    """Return the departures to leave out: of a system, or of a list of one's own."""
+    """Return the departures to leave out: of a system, or of the user's list."""
     return (
         list_departures(name, Path(args.departures), system.custom_dtypes)
         if args.departures

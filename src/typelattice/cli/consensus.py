@@ -1,4 +1,4 @@
-"""The command `consensus`: where systems agree, and which pairs are contested by whom."""
+"""The command `consensus`: where systems agree, and who contests the other pairs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typelattice.study.consensus import Consensus, find_contradicted, find_undef
 from typelattice.study.study_scope import TierChoice
 from typelattice.study.table_labels import CODES
 
-MAX_UNDEFINED_PAIRS = 60  # undefined pairs that are spelled out
+MAX_UNDEFINED_PAIRS = 60  # undefined pairs to print
 
 
 def arguments(parser: ArgumentParser) -> None:
     systems = "two systems or more: names or .toml files"
-    tiers = "of the rows (default: arrays)"
-    standard = "a standard: what it leaves undefined though all agree"
+    tiers = "the tier of the rows (default: arrays)"
+    standard = "a standard: show undefined pairs for which all systems agree"
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=systems)
     op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
@@ -32,7 +32,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Return the grid of agreement, who contests what, and how a standard stands to it."""
+    """Return the grid of agreement, the contested pairs, and the comparison with a standard."""
     found = tl.consensus(*args.systems, op=args.op, tier=args.tier)
     standard = tl.system(args.standard) if args.standard is not None else None
     yield draw_table(found.grid(args.codes), args.format)
@@ -49,7 +49,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _beside_standard(standard: tl.System, consensus: Consensus) -> Paragraphs:
-    """Print what a standard leaves undefined though all agree, and who contradicts it."""
+    """Print the pairs that a standard leaves undefined though all agree, and the contradictions."""
     pairs = find_undefined(standard, consensus)
     shown = list_examples(_sums(pairs), MAX_UNDEFINED_PAIRS)
     yield f"\n{standard.name} leaves {len(pairs)} pairs undefined on which all of these agree: {shown}"

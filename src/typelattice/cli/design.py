@@ -25,34 +25,34 @@ from typelattice.files.writer import code
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout, overwrite_line
 
-MAX_SHOWN = 8  # answers that a repair changes
+MAX_SHOWN = 8  # changed answers to print for a repair
 
 
 def arguments(parser: ArgumentParser) -> None:
     words = "; ".join(f"{d.name}: {d.description}" for d in DEMANDS.values())
-    costs = f"minimised, the first most (default: {','.join(DEFAULT_COSTS)}). {words}"
-    repair = "add or drop the fewest covers until no pair has several lowest bounds"
-    nodes = "the nodes that the order lacks: with them every pair with an upper bound has a join"
-    limit = "at most so many, all equally good (default: 5)"
+    costs = f"counts to minimise, the most important first (default: {','.join(DEFAULT_COSTS)}). {words}"
+    repair = "add or remove the fewest arrows until no pair has several lowest bounds"
+    nodes = "print the missing nodes: with them, every pair with an upper bound has a join"
+    limit = "print at most N results, all equally good (default: 5)"
     order = "the partial order: a system's name, or a .toml file"
     plan = "rules, costs and demands of your own, as a .toml file"
-    rules = f"kept in all that is added (default: {','.join(DEFAULT_RULES)})"
+    rules = f"rules for every added relation (default: {','.join(DEFAULT_RULES)})"
     parser.add_argument("order", metavar="NAME|FILE", help=order)
     parser.add_argument("--rules", metavar="WORDS", help=rules)
     parser.add_argument("--costs", metavar="WORDS", help=costs)
     parser.add_argument("--plan", metavar="FILE", help=plan)
     parser.add_argument(
-        "--at-most", action="append", default=[], metavar="WORD=N", help="a word, and the most it may count",
+        "--at-most", action="append", default=[], metavar="WORD=N", help="a word and its limit",
     )  # fmt: skip
     parser.add_argument("--repair", action="store_true", help=repair)
-    parser.add_argument("--every", action="store_true", help="with --repair: every pair is to have a join")
+    parser.add_argument("--every", action="store_true", help="with --repair: every pair must have a join")
     parser.add_argument("--nodes", action="store_true", help=nodes)
     parser.add_argument("--limit", type=count, default=5, metavar="N", help=limit)
     parser.add_argument(
-        "--seconds", type=duration, metavar="S", help="the best found by then; Ctrl-C shows the best so far",
+        "--seconds", type=duration, metavar="S", help="print the best result after this time, or on Ctrl-C",
     )  # fmt: skip
     format_argument(parser)
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="a folder; write each as a system file")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="write a system file for each into it")
 
 
 def run(args: Namespace) -> Paragraphs:
@@ -60,7 +60,7 @@ def run(args: Namespace) -> Paragraphs:
     if args.every and not args.repair:
         raise UsageError("design: --every needs --repair; to complete an order, put lattice among the rules")
     if args.output is not None:
-        _check_folder(Path(args.output))  # before the search, which may be long
+        _check_folder(Path(args.output))  # check before the search, which may be long
     try:
         with interrupts.raise_on_interrupt():
             found = _search(args)
@@ -100,7 +100,7 @@ def _search(args: Namespace) -> Design | Repairs | MissingNodes:
 
 
 def _list_files(design: Design | Repairs | MissingNodes) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of a system file for each that was found."""
+    """Yield the name and the text of a system file for each result."""
     if isinstance(design, MissingNodes):
         yield f"{design.system.name}.toml", design.text
         return
@@ -159,7 +159,7 @@ def _describe_designs(order: str, design: Design | Repairs, written_files: Seque
 
 
 def _describe_missing(order: str, missing: MissingNodes, written_files: Sequence[str]) -> Paragraphs:
-    """Describe the nodes that an order lacks, and name the file that has them."""
+    """Describe the missing nodes of an order, and name the file that has them."""
     page = layout()
     if not missing:
         yield f"{order}: no node is missing; every pair with an upper bound has a join"
@@ -218,6 +218,6 @@ def _progress(seconds: float, least: tuple[int, ...], best_cost: tuple[int, ...]
 
 
 COMMAND = Command(
-    "Completes a partial order at the least cost, or repairs one.", arguments, run,
+    "Complete a partial order at the least cost, or repair one.", arguments, run,
     ("jep9407-0", "mine.toml --rules lattice,overflow --costs width -o .", "numpy --repair", "numpy --nodes"),
 )  # fmt: skip

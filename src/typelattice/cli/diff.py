@@ -1,4 +1,4 @@
-"""The command `diff`: where two systems answer otherwise, in one operation or over all."""
+"""The command `diff`: where two systems differ, in one operation or in all."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -9,26 +9,26 @@ from typelattice.cli.table import draw_table, grid_arguments, make_table, note_l
 from typelattice.study.changed_calls import changes
 from typelattice.study.differing_integers import find_value_changes
 
-EVERY = "all"  # of the operations, or of the tiers
+EVERY = "all"  # all operations, or all tiers
 EPILOG = f"--op {EVERY}: what changes from SYSTEM to OTHER in every operation, with counts"
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("a", metavar="SYSTEM", help="a system's name, or a .toml file")
-    parser.add_argument("b", metavar="OTHER", help="another")
+    parser.add_argument("b", metavar="OTHER", help="another system's name, or a .toml file")
     grid_arguments(parser, EVERY)
     exit_code_argument(parser, "the systems differ")
     parser.epilog = EPILOG
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Return the table of differences; if a system looks at values, also where they matter."""
+    """Return the table of differences; if a system looks at values, also the differing values."""
     if args.op == EVERY:
         if args.dtypes is not None or args.small or args.tier != EVERY:
             what = f"diff: --op {EVERY} counts calls of all operands"
             raise UsageError(f"{what}; leave out --dtypes, --tier, --small")
         every = changes(tl.system(args.a), tl.system(args.b)).grid()
-        alike = not every.rows and args.format == "text"  # a table of nothing says less than its notes
+        alike = not every.rows and args.format == "text"  # an empty table says less than its notes
         yield "\n".join(every.notes) if alike else draw_table(every, args.format)
         if args.exit_code and every.rows:
             raise DifferencesFound

@@ -34,7 +34,7 @@ ENDINGS = {
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="NAME|FILE", help="a system's name, or a .toml file")
     parser.add_argument(
-        "other", nargs="?", metavar="OTHER", help="what it adds to the first, and what it drops"
+        "other", nargs="?", metavar="OTHER", help="a second system: show what it adds and drops"
     )
     parser.add_argument(
         "--highlight", nargs="+", metavar="OPERAND",
@@ -51,13 +51,13 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--small", action="store_true",
-        help="also integers of less than 8 bits, floats of 8 or less (a system of your own has all)",
+        help="also draw integers of less than 8 bits and floats of 8 or less (your own system has all)",
     )  # fmt: skip
     parser.add_argument(
         "--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes, int32 is a name"
     )
     parser.add_argument(
-        "--format", choices=FORMATS, help="(default: by the ending of the file; text without one)"
+        "--format", choices=FORMATS, help="the format (default: by the file extension, or text)"
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="the file to write: .svg .png .dot .mmd .txt .json"
@@ -65,7 +65,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Return the drawing in the format that was asked for, printed or written to a file."""
+    """Return the drawing in the requested format, printed or written to a file."""
     format = _format(args)
     if args.output in (None, PRINTED):
         if format == "png" or (args.heat and format != "text"):
@@ -91,7 +91,7 @@ def _content(drawing: Drawing, format: str) -> bytes:
 
 
 def _heat(args: Namespace) -> Heat:
-    """Return a heat map of one system, or of how far two agree. Raises UsageError."""
+    """Return a heat map of one system, or of the agreement of two. Raises UsageError."""
     if args.program or args.highlight:
         raise UsageError("draw: a heat map shows all pairs; leave out --program and --highlight")
     if (args.heat == "agreement") != (args.other is not None):
@@ -112,14 +112,14 @@ def _heat_content(args: Namespace, format: str) -> bytes:
     if format == "text":
         return (tl.render(heat_grid(found)) + "\n").encode()
     file = BytesIO()
-    # No date, and names that do not depend on the moment: the same map is the same file.
+    # Without a date, and with fixed names: the same map gives the same file.
     metadata = {"Date": None} if format == "svg" else {}
     figure(found).savefig(file, format=format, dpi=200, metadata=metadata)
     return file.getvalue()
 
 
 def _format(args: Namespace) -> str:
-    """Return the format that is named, else that of the file's ending. Raises UsageError."""
+    """Return the named format, or the format of the file's extension. Raises UsageError."""
     if args.format:
         return str(args.format)
     if args.output in (None, PRINTED):
@@ -153,7 +153,7 @@ def _draw(args: Namespace) -> Drawing:
 
 
 COMMAND = Command(
-    "Draw a system's order, an answer in it, or what another changes.", arguments, run,
+    "Draw a system's order, one answer in it, or two systems.", arguments, run,
     (
         "jax -o jax.svg", "numpy --highlight int8 uint8", "numpy jax -o both.svg",
         "mine.toml --format mermaid", "numpy --program 'a*2.0 + b' a=int8 b=float16 -o program.svg",

@@ -24,8 +24,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--tiers", metavar="LIST", help="array, 0d, scalar (default: all tiers of the system)"
     )
-    parser.add_argument("--casts", action="store_true", help="a table of the casts that may be folded, too")
-    probe = "a program, too, that prints as CSV for `lint` what an implementation of yours answers"
+    parser.add_argument("--casts", action="store_true", help="also write a table of foldable casts")
+    probe = "also write a program that prints the answers of your implementation as CSV for `lint`"
     parser.add_argument("--probe", action="store_true", help=probe)
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 1 if a file is not up to date"

@@ -42,7 +42,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("operands", nargs="+", metavar="OPERAND", help=operands + whole)
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
-        help="that system in full; may be given again",
+        help="show this system in full; can be repeated",
     )  # fmt: skip
     op_argument(parser)
     format_argument(parser)
@@ -52,7 +52,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Return the systems that were named, compared and in full; or all of them grouped by answer."""
+    """Return the named systems, compared and in full, or all systems grouped by answer."""
     if len(args.operands) > MAX_OPERANDS:
         raise UsageError(
             f"explain: {len(args.operands):,} operands; at most {MAX_OPERANDS:,} are taken together"
@@ -85,7 +85,7 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _link(answers: Answers) -> str:
-    from typelattice.explorer.answer_addresses import answer_link  # few questions ask for a link
+    from typelattice.explorer.answer_addresses import answer_link  # few questions have a link
 
     return answer_link(next(iter(answers)))
 
@@ -118,7 +118,7 @@ def _list_systems_of_module(op: str, systems: list[tl.System]) -> tuple[str, lis
 def _is_program(text: str, custom_dtypes: Mapping[str, tl.DType]) -> bool:
     """Return True if an argument is a program without inputs, and not an operand."""
     family = custom_dtypes.get(text.partition("(")[0])
-    if family is not None and family.parameters:  # also `decimal(3,9)`, which has an error of its own
+    if family is not None and family.parameters:  # includes `decimal(3,9)`, which has its own error
         return False
     try:
         parse_operand(text, custom_dtypes)
@@ -130,7 +130,7 @@ def _is_program(text: str, custom_dtypes: Mapping[str, tl.DType]) -> bool:
 
 
 def _describe_named_systems(answers: Answers) -> Paragraphs:
-    """Return the systems that were named: side by side if there are several, then each in full."""
+    """Return the named systems: side by side if there are several, then each in full."""
     page = layout()
     if len(answers) > 1:
         yield page.bold(answers.question)

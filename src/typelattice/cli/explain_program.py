@@ -37,7 +37,8 @@ def explain_program(
 ) -> Paragraphs:
     """Print a program with its inputs: in full under named systems, or in brief under all.
 
-    `site` is the address of the site to whose page that computes the program the output leads, if any.
+    `site` is the address of the site. If it is given, the output ends with a link to the page there that
+    computes the program.
     """
     if args.op:
         raise ProgramError("--op goes with operands; write the operation into the program, as in: sqrt(x)")
@@ -147,7 +148,7 @@ def _location_text(step: Step) -> str:
 
 
 def _result_text(o: Outcome, name: str) -> tuple[str, str]:
-    """Return the result of a step and its system's name; the observed result where the library departs."""
+    """Return the result of a step and its system's name; if the library departs, the observed result."""
     if seen := o.recorded_departure:
         answer = f"{seen.dtype}{'*' * seen.weak}" if seen.dtype else result_words(seen)
         return answer, f"{name} (by rule {o})"
@@ -165,7 +166,7 @@ def _notes(outcomes: Sequence[Outcome]) -> Paragraphs:
 
 
 def _mark(d: StepDivergence, is_first: bool) -> str:
-    """Mark a step at which the libraries diverge."""
+    """Mark a step where the libraries diverge."""
     if d.inherited:
         return ""
     return " <- the libraries diverge here" if is_first else " <- they diverge again"
@@ -251,7 +252,7 @@ def _results(replays: Sequence[Replay]) -> Paragraphs:
 
 
 def _join_repeated(paragraphs: Iterable[Paragraph]) -> Iterator[tuple[Paragraph, str]]:
-    """Join equal paragraphs, such as those of a loop that was unrolled; say how often each occurs."""
+    """Join equal paragraphs, such as those of an unrolled loop, and say how often each occurs."""
     yield from (
         (paragraph, f" ({times} times)" if times > 1 else "")
         for paragraph, times in Counter(paragraphs).items()

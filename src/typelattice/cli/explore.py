@@ -1,4 +1,4 @@
-"""The command `explore`: a page on which to look at systems."""
+"""The command `explore`: a page that shows systems."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from typelattice.rendering.terminal import print_error, progress_bar
 
 FILE = "typelattice.html"
 MAX_PORT = 65_535
-NEW = "mine.toml"  # the file that is edited where none is named
+NEW = "mine.toml"  # the file to edit if none is named
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
-        help="a system, as often as wanted (default: all, with their older releases); "
+        help="a system; can be repeated (default: all, with their older releases); "
         f"with --edit the one that a new file begins as, or {BLANK}",
     )  # fmt: skip
     parser.add_argument(
         "--op", action="append", default=[], metavar="OP",
-        help=f"an operation, as often as wanted (default: {', '.join(COMMON_OPERATIONS)})",
+        help=f"an operation; can be repeated (default: {', '.join(COMMON_OPERATIONS)})",
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help=f"the page (default: {FILE}); - prints it")
     parser.add_argument(
         "--edit", nargs="?", const=NEW, metavar="FILE.toml",
-        help=f"edit a system file, on a page that is served on this machine alone (default: {NEW})",
+        help=f"edit a system file, on a page that only this machine can open (default: {NEW})",
     )  # fmt: skip
-    parser.add_argument("--port", type=port, default=0, help="of --edit (default: one that is free)")
+    parser.add_argument("--port", type=port, default=0, help="the port of --edit (default: a free one)")
     parser.add_argument("--no-browser", action="store_true", help="with --edit: only print the address")
 
 
 def port(text: str) -> int:
-    """Return a port, as an argument says it: a whole number up to 65535; 0 for any."""
+    """Read a port from an argument: a whole number up to 65535; 0 for any."""
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MAX_PORT:
         raise ArgumentTypeError(f"{quote_short(text)} is no whole number from 0 to {MAX_PORT}")
     return int(text)
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Write the page, and report where it is; or serve the workbench until it is interrupted."""
+    """Write the page, and report its place; or serve the workbench until it is interrupted."""
     if args.edit is not None:
         yield from _edit(args)
         return

@@ -25,16 +25,16 @@ VALUED = ("--package", "--to", "--like", "--tolerance", "--only", "--format")
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--package", action="append", default=[], metavar="PKG",
-        help="a package whose modules may be changed too; may be given again",
+        help="a package that may also be changed; can be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--to",
         metavar="DTYPE",
-        help="the widest float that is to remain (default: float32)",
+        help="the widest float dtype to allow (default: float32)",
     )
     parser.add_argument(
         "--like", metavar="NAME|FILE",
-        help="instead: write casts so that the program gives its present dtypes under this system",
+        help="instead: add casts so that the program keeps its present dtypes under this system",
     )  # fmt: skip
     parser.add_argument(
         "--tolerance",
@@ -43,9 +43,9 @@ def arguments(parser: ArgumentParser) -> None:
         help="undo a change if a value's relative error is larger",
     )
     parser.add_argument(
-        "--only", metavar="LINE", help="fix what one line widens, such as 12 or file.py:12, and nothing else"
+        "--only", metavar="LINE", help="fix only what this line widens, such as 12 or file.py:12"
     )
-    parser.add_argument("--steps", action="store_true", help="compare the values of each step, too")
+    parser.add_argument("--steps", action="store_true", help="also compare the values of each step")
     format_argument(parser)
     parser.add_argument("--write", action="store_true", help="write the changes into the sources")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
@@ -95,7 +95,7 @@ def _find_patch(args: Namespace, target: str, argv: list[str]) -> Patch:
 
 
 COMMAND = Command(
-    "Print changes that keep a script's floats narrow; each was run.", arguments, run,
+    "Print tested changes that keep a script's floats narrow.", arguments, run,
     ("script.py", "--to float32 --tolerance 1e-5 script.py --epochs 3", "--write -m mypkg.train",
      "--package mypkg -- pytest tests"),
     partial(count_own_words, VALUED),

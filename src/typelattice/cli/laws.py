@@ -22,19 +22,19 @@ from typelattice.rendering.terminal import layout, show_progress_of
 from typelattice.study.laws_overview import laws_overview
 from typelattice.study.study_scope import TierChoice, common_dtypes, has_arrays
 
-STUB = 16  # columns of the headings
+STUB = 16  # columns for headings
 
 
 def arguments(parser: ArgumentParser) -> None:
-    systems = "one in full, several as a table (default: all)"
+    systems = "one system in full, several as a table (default: all)"
     tiers = "the operands: arrays (default), 0-d arrays, Python scalars, or all together"
-    dtypes = "such as int8,uint8, or those of a system: jep9407-3 (default: all of each system)"
-    every = "all pairs that break a criterion, not only the first; with --casts all such chains"
-    casts = "count which two casts in a row are the same as the direct one; needs one system, or JSON"
+    dtypes = "dtypes, such as int8,uint8, or a system with these dtypes (default: all of each system)"
+    every = "list all pairs that break a criterion; with --casts, all such chains"
+    casts = "count casts a -> b -> c with the same values as a -> c (one system, or --format json)"
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=systems)
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
     parser.add_argument("--dtypes", metavar="LIST|SYSTEM", help=dtypes)
-    parser.add_argument("--common", action="store_true", help="only dtypes that all of them have")
+    parser.add_argument("--common", action="store_true", help="only dtypes that all systems have")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--casts", action="store_true", help=casts)
     parser.add_argument("--all", action="store_true", help=every)
@@ -42,12 +42,12 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """One system's verdicts in words, or those of several in a grid."""
+    """Print one system's verdicts in words, or those of several in a grid."""
     found = [tl.system(which) for which in args.systems or tl.systems()]
     if args.casts and args.format != "json" and (len(args.systems) != 1 or args.format != "text"):
         raise UsageError("laws: --casts needs one system and --format text, or --format json")
     dtypes = _dtypes(args, found)
-    for system in show_progress_of(found, lambda s: s.name):  # judgements made here are remembered
+    for system in show_progress_of(found, lambda s: s.name):  # verdicts are kept for the grid
         with suppress(tl.DTypeError):
             tl.laws(system, args.tier, dtypes)
             tl.criteria(system, args.tier, dtypes)
@@ -85,7 +85,7 @@ def _breaks_a_law(s: tl.System, tier: TierChoice, dtypes: list[object] | None) -
 
 
 def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bool) -> dict[str, object]:
-    """Return the verdicts on one system as JSON data, or why there are none, if it has no such operands."""
+    """Return the verdicts on one system as JSON data, or the reason if it has no such operands."""
     try:
         priced = tl.criteria(s, tier, dtypes).data()["criteria"]
         chains = {"casts": tl.cast_chains(s, dtypes).data()} if casts else {}
@@ -95,7 +95,7 @@ def _data(s: tl.System, tier: TierChoice, dtypes: list[object] | None, casts: bo
 
 
 def _dtypes(args: Namespace, systems: list[tl.System]) -> list[object] | None:
-    """Return the dtypes that the arguments name; None: each system's own."""
+    """Return the dtypes that the arguments name, or None for each system's own."""
     if args.common and args.dtypes is not None:
         raise UsageError("--common and --dtypes both name dtypes; give one of them")
     if args.common:
@@ -111,6 +111,6 @@ def _dtypes(args: Namespace, systems: list[tl.System]) -> list[object] | None:
 
 
 COMMAND = Command(
-    "Which laws a system keeps, and what its casts lose.", arguments, run,
+    "Show which laws a system keeps, and what its casts lose.", arguments, run,
     ("numpy", "numpy jax torch --common", "numpy --casts", "--dtypes jep9407-3-bf16", "mine.toml --tier all"),
 )  # fmt: skip

@@ -27,7 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Print the cells that differ, each with its line, and count what was compared and what was not read."""
+    """Print the cells that differ, each with its line, and count the compared and the unread cells."""
     form, system = read_form(args.form), tl.system(args.against)
     found = lint_table(args.file, form, system, _read_allowed(args.allow))
     if args.format == "json":

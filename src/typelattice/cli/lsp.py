@@ -11,7 +11,7 @@ import typelattice as tl
 from typelattice.cli.command import Command, Paragraphs, UsageError
 from typelattice.facts.errors import TypelatticeError
 
-DOCUMENT = "run.json"  # of the last traced run, in the folder where the editor starts the server
+DOCUMENT = "run.json"  # the last traced run, in the folder where the editor starts the server
 
 
 class MissingServerError(TypelatticeError, ImportError):
@@ -27,7 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Serve until the editor ends it; print nothing, since the output is the editor's."""
+    """Serve until the editor ends the process; print nothing, because the output is the editor's."""
     try:
         from typelattice.editor.language_server import server
     except ModuleNotFoundError as e:

@@ -24,17 +24,17 @@ from typelattice.cli.interrupts import end_by_interrupt, end_in_silence
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.rendering.terminal import OutputError, print_error, print_output
 
-COMMANDS = (  # each a module beside this one
+COMMANDS = (  # each a module in this folder
     "explain", "table", "diff", "consensus", "laws", "draw", "explore", "conform", "compare", "record",
     "watch", "trace", "runs", "fix", "survey", "lsp", "design", "emit", "stubs", "lint", "systems",
     "check", "completion",
 )  # fmt: skip
 
-ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; 130 is what shells say of Ctrl-C
+ANSWERED, DIFFERENT, NO_ANSWER, INTERRUPTED = 0, 1, 2, 130  # exit statuses; shells report Ctrl-C as 130
 
 
 def command(name: str) -> Command:
-    """Return the command of a name; its module is imported when it is first asked for."""
+    """Return the command of a name; its module is imported at the first call."""
     found: Command = import_module(f"typelattice.cli.{name}").COMMAND
     return found
 
@@ -56,7 +56,7 @@ class Parser(ArgumentParser):
         found.arguments(self)
 
     def parse(self, words: Sequence[str]) -> Namespace:
-        """Return the arguments that words say. Raises UsageError."""
+        """Parse the words of a command line into arguments. Raises UsageError."""
         self._check_given_once(words)
         try:
             found, unread = self.parse_known_intermixed_args(words)
@@ -72,25 +72,27 @@ class Parser(ArgumentParser):
         return found
 
     def _check_near(self, words: Sequence[str]) -> None:
-        """Raise UsageError for an option that is nearly one of ours: it is why another one is missing."""
+        """Raise UsageError for a misspelt option. Otherwise argparse would say that the right one is
+        missing.
+        """
         for word in (word.partition("=")[0] for word in _before_dashes(words)):
             if word not in self._option_string_actions and (near := self._nearest_option([word])):
                 self.error(f"unrecognized arguments: {word}{near}")
 
     def _check_value(self, action: Action, value: object) -> None:
-        """Raise ArgumentError, with the nearest choice, for a value that is none of the choices."""
+        """Raise ArgumentError, with the nearest choice, for a value that is not one of the choices."""
         choices = [*(action.choices or ())]
         if choices and value not in choices:
             near = spelling_hint(str(value), choices)
             raise ArgumentError(action, f"invalid choice: {value!r}{near}; choose from {', '.join(choices)}")
 
     def _nearest_option(self, unknown_words: Sequence[str]) -> str:
-        """Return the option that was probably meant by the first word that looks like one."""
+        """Return the option that is nearest to the first word that looks like an option."""
         mistyped = next((word.partition("=")[0] for word in unknown_words if word.startswith("--")), "")
         return spelling_hint(mistyped, self._option_string_actions) if mistyped else ""
 
     def _check_given_once(self, words: Sequence[str]) -> None:
-        """Raises UsageError for an option given twice that holds one value: which is meant is not guessed."""
+        """Raise UsageError if an option with one value is given twice: we do not guess which one counts."""
         given = [word.partition("=")[0] for word in _before_dashes(words)]
         for option in self._actions:
             holds_one = option.nargs != 0 and not isinstance(option.default, list)
@@ -98,7 +100,7 @@ class Parser(ArgumentParser):
                 self.error(f"argument {'/'.join(option.option_strings)}: given more than once; name one")
 
     def _with_systems(self, words: Sequence[str], unknown_words: Sequence[str]) -> str:
-        """Return the line to type instead, if the words that were not understood name systems."""
+        """Return the command line to type instead, if the words that were not understood name systems."""
         takes_systems = "--system" in self._option_string_actions
         takes_several = isinstance(self.get_default("system"), list)
         named = all(word in tl.systems(versions=True) or word.endswith(".toml") for word in unknown_words)
@@ -124,7 +126,7 @@ class Parser(ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of this process; return one of the four exit statuses above.
 
-    Raises KeyboardInterrupt where that ends this process, which no status says as well.
+    Raises KeyboardInterrupt if Ctrl-C must end this process: no exit status can say this as well.
     """
     if argv is None:
         end_by_interrupt()
@@ -145,14 +147,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _error_text(e: tl.TypelatticeError) -> str:
-    """Return an error as one bounded line; the mistakes of a system file as lines of their own."""
+    """Return an error as one bounded line; each mistake of a system file has its own line."""
     if isinstance(e, tl.FormatError):
-        return f"typelattice: {e}"  # its lines are bounded and can be printed
+        return f"typelattice: {e}"  # its lines are bounded and printable
     return error_line(str(e))
 
 
 def run(argv: list[str], ends_process: bool = False) -> Paragraphs:
-    """Yield what a command line prints. Raises TypelatticeError for a bad one, DifferencesFound after some.
+    """Yield the output of a command line. Raises TypelatticeError, or DifferencesFound after some output.
 
     `ends_process`: this process ends with the command.
     """

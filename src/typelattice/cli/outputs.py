@@ -12,14 +12,13 @@ from typelattice.facts.suggestions import clip_text
 from typelattice.files.system_definition import SystemDefinition, read
 from typelattice.files.system_text import systems
 
-NULL = "\0"  # no path has it: what reads or writes such a file refuses it by itself
+NULL = "\0"  # no path has it; every function for files refuses it
 
 
 def check_not_read(output: str, *files: str | None) -> None:
-    """Raises UsageError for an output that is one of the files that a command reads.
+    """Raise UsageError for an output that is also an input file of the command.
 
-    A system's file may extend others, which are read as well; the name of a system that comes along is
-    no file.
+    A system file may extend other files, which are also inputs. The name of a built-in system is not a file.
     """
     if NULL in output:
         return
@@ -33,7 +32,7 @@ def check_not_read(output: str, *files: str | None) -> None:
 
 
 def _find_extended_files(file: str) -> Iterator[str]:
-    """Yield the files that a system's file extends; none of a file that is no system's."""
+    """Yield the files that a system's file extends, or nothing if the file is not a system's."""
     definition: SystemDefinition | None = None
     with suppress(TypelatticeError):
         definition = read(file) if file.endswith(".toml") else None

@@ -1,4 +1,4 @@
-"""The command `record`: asks a library everything and writes down its answers."""
+"""The command `record`: calls a library with everything and writes its answers."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -33,8 +33,8 @@ ANSWERS = ".answers"  # the ending of the file beside a recording that is not fi
 
 def arguments(parser: ArgumentParser) -> None:
     names = f"one of {', '.join(recordings())}; or module:attribute for your own"
-    again = "a recording of the same versions: what is in it is not asked again"
-    seconds = "time a call may take (default: 10)"
+    again = "a recording of the same versions: its calls are not made again"
+    seconds = "time limit for a call (default: 10)"
     parser.add_argument("library", metavar="LIBRARY", help=names)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: LIBRARY.jsonl here)")
     parser.add_argument("--earlier", metavar="FILE", help=again)
@@ -60,7 +60,7 @@ def run(args: Namespace) -> Paragraphs:
     newest, _, older = args.library.partition(VERSION_SIGN)
     base = newest if older and newest in recording_names() else None
     with interrupts.raise_on_interrupt():
-        check_writable(output, ROOM)  # before the questions, which take minutes
+        check_writable(output, ROOM)  # check before the calls, which take minutes
         like = load_recording(base) if base else None
         earlier = load_recording(args.earlier) if args.earlier else None
         make = partial(library, args.library)
@@ -83,7 +83,7 @@ def _save(recording: Recording, output: Path, base: str | None) -> None:
     try:
         save_recording(kept, output)
     except FileError as e:
-        with suppress(OSError):  # there may be no room at all
+        with suppress(OSError):  # the folder may be full
             spare = Path(gettempdir()) / output.name
             save_recording(kept, spare)
             raise RecordingError(f"{e}; the answers are in {spare}") from None
@@ -91,6 +91,6 @@ def _save(recording: Recording, output: Path, base: str | None) -> None:
 
 
 COMMAND = Command(
-    "Ask a library everything, and write down its answers.", arguments, run,
+    "Record a library's answers to every call.", arguments, run,
     ("numpy", "numpy --jobs 2", "mine:MyLibrary -o mine.jsonl"),
 )  # fmt: skip

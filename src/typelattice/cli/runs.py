@@ -1,4 +1,4 @@
-"""The command `runs`: documents of runs, compared or combined."""
+"""The command `runs`: compares or combines documents of runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typelattice.disk.write import check_writable, write_text
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("what", choices=("diff", "combine"), help="compare two runs, or make one of several")
-    parser.add_argument("files", nargs="+", metavar="RUN.json", help="what typelattice trace --json wrote")
+    parser.add_argument("what", choices=("diff", "combine"), help="compare two runs, or merge several")
+    parser.add_argument("files", nargs="+", metavar="RUN.json", help="a file of typelattice trace --json")
     format_argument(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="where combine writes its run")
 

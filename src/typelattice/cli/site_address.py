@@ -1,4 +1,4 @@
-"""The option `--link`: the address of the site's page that answers a question."""
+"""The option `--link`: the address of the site's page for a question."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typelattice.cli.command import UsageError
 from typelattice.facts.suggestions import quote_short
 
 DISTRIBUTION = "typelattice"
-LABEL = "Documentation"  # of the site's address among those that a distribution states
-MAX_PROGRAM_CHARS = 4_000  # characters of a program, as the page that computes takes them
+LABEL = "Documentation"  # label of the site's address in a distribution's metadata
+MAX_PROGRAM_CHARS = 4_000  # longest program that the live page accepts
 MAX_LINES = 40
 
 
 def link_argument(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--link", nargs="?", const="", metavar="ADDRESS",
-        help="end with the address of the page that answers this on the documentation site; "
-        "ADDRESS is the site's, if it is another than the one that this release states",
+        help="also print the link to this answer on the documentation site; ADDRESS replaces the address "
+        "of the site that this release states",
     )  # fmt: skip
 
 
 def site_address(address: str) -> str:
-    """Return the address of the site: the given one, or the one that the installed distribution states.
+    """Return the address of the site: the given one, or the one in the installed distribution.
 
-    Raises UsageError if there is neither.
+    Raises UsageError if neither exists.
     """
     if address and not re.match(r"https?://\S+\Z", address):
         advice = "put --link last, or give https://..."
@@ -38,7 +38,7 @@ def site_address(address: str) -> str:
 
 
 def _stated() -> str:
-    from importlib.metadata import PackageNotFoundError, metadata  # few questions ask for a link
+    from importlib.metadata import PackageNotFoundError, metadata  # few questions have a link
 
     try:
         urls = metadata(DISTRIBUTION).get_all("Project-URL") or []
@@ -50,7 +50,7 @@ def _stated() -> str:
 
 def program_link(source: str, bound: Mapping[str, str], systems: Sequence[str]) -> str:
     """Return the page that computes a program given in its address. Raises UsageError for a long one."""
-    from typelattice.explorer.answer_addresses import live_link  # few questions ask for a link
+    from typelattice.explorer.answer_addresses import live_link  # few questions have a link
 
     if len(source) > MAX_PROGRAM_CHARS or source.count("\n") >= MAX_LINES:
         what = f"at most {MAX_LINES} lines and {MAX_PROGRAM_CHARS:,} characters fit into an address"

@@ -1,4 +1,4 @@
-"""The command `stubs`: types for arrays that promote as a system does, and the proof that they are exact."""
+"""The command `stubs`: type stubs of arrays that promote like a system, and the proof that they are exact."""
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
@@ -13,20 +13,20 @@ from typelattice.conformance.type_checkers import CHECKERS, check_stubs
 from typelattice.disk.write import write_text
 from typelattice.rendering.grid import printable
 
-MAX_DIFFERENCES = 10  # differences shown
+MAX_DIFFERENCES = 10  # differences to print
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a system's name, or a .toml file")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write (default: print it)")
     parser.add_argument("--ops", metavar="LIST", help="functions of one or two operands, such as add,sqrt")
-    parser.add_argument("--check", choices=CHECKERS, help="ask a type checker every expression")
+    parser.add_argument("--check", choices=CHECKERS, help="check every expression with a type checker")
     about_limit = "time for each run of the checker, of 5,000 expressions (default: 600)"
     parser.add_argument("--limit", type=duration, default=600.0, metavar="SECONDS", help=about_limit)
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Write the stubs. Raises DifferencesFound if a checker infers anything else than the system says."""
+    """Write the stubs. Raises DifferencesFound if a checker infers another type than the system's dtype."""
     system = tl.system(args.system)
     stubs = stub_file(system, (args.ops or "").replace(",", " ").split())
     if args.output:

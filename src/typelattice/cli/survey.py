@@ -1,4 +1,4 @@
-"""The command `survey`: the public functions of packages are called with float32; which give float64?"""
+"""The command `survey`: calls the public functions of packages with float32, and reports wide results."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typelattice.rendering.grid import printable
 
 
 def arguments(parser: ArgumentParser) -> None:
-    about_rows = "append each result to this file, and go on from it where a survey was stopped"
-    about_limit = "time for a function with each source of arguments (default: 20)"
-    about_packages = "as an import names it: mypkg, mypkg.sub"
+    about_rows = "append each result to this file; a stopped survey continues from it"
+    about_limit = "time limit for each function and argument source (default: 20)"
+    about_packages = "a package to import: mypkg, mypkg.sub"
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help=about_packages)
     parser.add_argument("-o", "--output", metavar="FILE", help="write the result as JSON into this file")
     parser.add_argument("--rows", metavar="FILE", help=about_rows)
@@ -25,7 +25,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Survey the packages; print each as soon as it is done, and write the JSON at the end."""
+    """Survey the packages; print each when it is done, and write the JSON at the end."""
     from typelattice.survey.survey_packages import survey_packages
     from typelattice.survey.survey_report import summary_line, survey_data, survey_json, survey_lines
 

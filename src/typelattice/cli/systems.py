@@ -1,4 +1,4 @@
-"""The command `systems`: the systems that come with typelattice, and files of one's own."""
+"""The command `systems`: the built-in systems, and the user's own files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import layout
 
-MAX_NAME_COLUMNS = 30  # columns that the names may take
+MAX_NAME_COLUMNS = 30  # greatest width of the names
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a .toml file of your own, to list too")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="your own .toml file, to list as well")
     versions = "also each older release that was recorded, as NAME@RELEASE"
     parser.add_argument("--versions", action="store_true", help=versions)
     format_argument(parser)
@@ -36,7 +36,9 @@ def run(args: Namespace) -> Paragraphs:
 
 
 def _data(s: tl.System) -> dict[str, object]:
-    """Return the facts of a system as JSON data; `recorded` says whether its library's answers come along."""
+    """Return the facts of a system as JSON data; `recorded` says whether its library has a built-in
+    recording.
+    """
     return {
         "name": s.name, "title": s.title, "library": s.library, "dtypes": [d.name for d in s.dtypes],
         "tiers": list(s.tiers), "recorded": s.name in recording_names(),

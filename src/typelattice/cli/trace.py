@@ -1,4 +1,4 @@
-"""The command `trace`: a script is run and followed, and its run replayed under other systems."""
+"""The command `trace`: runs and follows a script, and replays its run under other systems."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--package", action="append", default=[], metavar="PKG",
-        help="a package whose modules are followed; may be given again (default: the script alone, or the "
+        help="a package whose modules are followed; can be repeated (default: only the script, or the "
         "package of MODULE)",
     )  # fmt: skip
     parser.add_argument(
         "--system", action="append", default=[], metavar="NAME|FILE",
-        help="report where this system differs from the run; may be given again",
+        help="report where this system differs from the run; can be repeated",
     )  # fmt: skip
     parser.add_argument("--html", metavar="DIR", help="write annotated source pages into this folder")
     parser.add_argument("--json", metavar="FILE", help="write the recorded run into this file")
@@ -52,17 +52,17 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the report into this file")
     parser.add_argument(
         "--all", action="store_true", dest="everything",
-        help="show every place, and name all that was not followed",
+        help="show every place, and all code that was not followed",
     )  # fmt: skip
     parser.add_argument(
         "--values", action="store_true",
-        help="report what operations did to values, too: integers that wrap, numbers that become infinite or "
+        help="also report what operations did to values: integers that wrap, numbers that become infinite or "
         "NaN, fractions that are cut off, sums that lose digits",
     )  # fmt: skip
     parser.add_argument(
         "--why", action="append", default=[], metavar="NAME|LINE",
         help="instead of the report, say why the array of this name, or of this line (12 or file.py:12), "
-        "has its dtype; may be given again",
+        "has its dtype; can be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--cache", metavar="DIR", help="keep compiled code in this folder, so that the next run starts sooner"
@@ -106,7 +106,7 @@ def run(args: Namespace) -> Paragraphs:
     for folder in (args.html, args.cache):
         if folder is not None:
             check_folder(folder)
-    # The script may go into another folder, and put other streams in the place of ours.
+    # The script may change the folder, and replace our streams.
     paths = (args.json, args.html, args.cache, args.output)
     json, html, cache, report_file = (given and abspath(given) for given in paths)
     width, errors, output = layout().width, sys.stderr, sys.stdout
@@ -157,7 +157,7 @@ def _report(
     note: str,
     args: Namespace,
 ) -> list[str]:
-    """Print the report of a run in the format asked for, in lines; `note` is the last, if any."""
+    """Print the report of a run in the requested format, in lines; `note` is the last line, if any."""
     from typelattice.rendering.json import document
     from typelattice.tracing.findings.findings import findings
     from typelattice.tracing.report.explain_result import explain_result

@@ -1,4 +1,4 @@
-"""The command `watch`: asks installed libraries again, and says what has changed since they were recorded."""
+"""The command `watch`: calls installed libraries again, and reports the changes since their recording."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from typelattice.rendering.grid import printable
 from typelattice.rendering.json import document
 from typelattice.rendering.terminal import print_error, progress_bar
 
-MAX_NAMES = 12  # names of new or removed things
+MAX_NAMES = 12  # names of new or removed things to print
 
 
 def arguments(parser: ArgumentParser) -> None:
-    names = "what is recorded, by name, or module:attribute (default: all that is installed)"
+    names = "recorded libraries, by name, or module:attribute (default: all installed ones)"
     recording = "a recording of your own to compare with (default: that of the installed release)"
-    seconds = "time that a call may take (default: 10)"
-    output = "write the recordings of what has changed there, as NAME.jsonl"
+    seconds = "time limit for a call (default: 10)"
+    output = "write new recordings of changed libraries there, as NAME.jsonl"
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=names)
     parser.add_argument("--recording", metavar="FILE", help=recording)
     parser.add_argument("-o", "--output", metavar="FOLDER", help=output)
@@ -52,15 +52,15 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> Paragraphs:
-    """Report what has changed in each library.
+    """Report the changes in each library.
 
-    Raises DifferencesFound if anything has, UsageError if no library is there to be asked, BrokenLibraryError
-    if one is installed and cannot be imported.
+    Raises DifferencesFound if anything has changed, UsageError if no library is installed, BrokenLibraryError
+    if an installed library cannot be imported.
     """
     if args.recording and len(args.libraries) != 1:
         raise UsageError("watch: --recording compares one library; name only that library")
     if args.output is not None:
-        check_writable(Path(args.output) / "any.jsonl", ROOM)  # before the questions, which take minutes
+        check_writable(Path(args.output) / "any.jsonl", ROOM)  # check before the calls, which take minutes
     changed, lines, told = False, list[str](), list[dict[str, object]]()
     for name in args.libraries or _find_installed():
         try:
@@ -77,14 +77,14 @@ def run(args: Namespace) -> Paragraphs:
     if not told:
         what = "watch: no library that was recorded is installed, so nothing was asked"
         raise UsageError(f"{what}; install one, such as numpy, or run watch in its environment")
-    # Not before the last library has answered: beside an error stands no part of an answer.
+    # Print only after the last library has answered, so that an error never follows half a report.
     yield from [document("news", {"libraries": told})] if args.format == "json" else lines
     if changed:
         raise DifferencesFound
 
 
 def _find_installed() -> Iterator[str]:
-    """Return the recordings whose library is installed; nothing is imported."""
+    """Return the recordings of installed libraries, without importing any."""
     for name in recording_names():
         entry = recordings().get(name)
         modules = libraries()[entry.library].modules if entry else ()
@@ -93,11 +93,11 @@ def _find_installed() -> Iterator[str]:
 
 
 def _news(name: str, args: Namespace) -> tuple[News, Path | None]:
-    """Return the changes in one library, and the file of the proposed recording, if there is one."""
+    """Return the changes in one library, and the file of the proposed recording or None."""
     with interrupts.raise_on_interrupt(), LibraryProcess(partial(library, name), args.limit) as asked:
         release = installed_release(name, asked.catalogue.versions)
         if not args.recording and release not in recording_names():
-            what = f"watch: {name} has no recording that comes along"
+            what = f"watch: {name} has no built-in recording"
             raise UsageError(f"{what}; make one with `typelattice record`, and name it with --recording")
         path = Path(args.output) / f"{release.replace(':', '.')}{ENDING}" if args.output else None
         if path:

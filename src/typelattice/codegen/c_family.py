@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typelattice.codegen.names import snake_case
 from typelattice.codegen.tables import REFUSED_INDEX, Tables, cast_cases, expected_results
 
-FORMATTER_OFF = "// clang-format off"  # for the whole file, so that every style leaves it as it is
+FORMATTER_OFF = "// clang-format off"  # no formatter changes the file
 
 
 def c_header(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """Return the header of C11. Every name begins with that of the system."""
+    """Return the header of C11. Every name begins with the name of the system."""
     p, upper = snake_case(t.system), snake_case(t.system).upper()
     members = [f"  {upper}_{names[str(d)]} = {i}," for d, i in t.indices.items()]
     scalars = [f"  {upper}_SCALAR_{word.upper()} = {i}," for i, word in enumerate(t.scalars)]
@@ -231,7 +231,7 @@ def cpp_test(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 
 def c_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p, upper = snake_case(t.system), snake_case(t.system).upper()
     rows = [f'  {{{upper}_{names[str(d)]}, "{d}"}},' for d in t.indices]
     lines = [FORMATTER_OFF, f"/* {head} */", f'#include "{p}_dtypes.h"', "", "#include <stdio.h>", ""]
@@ -249,7 +249,7 @@ def c_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 
 def cpp_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p = snake_case(t.system)
     rows = [f'  {{DType::{names[str(d)]}, "{d}"}},' for d in t.indices]
     lines = [FORMATTER_OFF, f"// {head}", f'#include "{p}_dtypes.hpp"', "", "#include <cstdio>", ""]

@@ -33,15 +33,15 @@ LANGUAGES: Mapping[str, Mapping[str, Printer]] = {  # the files of a language; {
     },
     "json": {},
 }
-PROBES: Mapping[str, tuple[str, Printer]] = {  # the program that asks an implementation
+PROBES: Mapping[str, tuple[str, Printer]] = {  # the program that calls an implementation
     "c11": ("probe_{}_dtypes.c", c_probe),
     "cpp17": ("probe_{}_dtypes.cpp", cpp_probe),
     "rust": ("probe_{}_dtypes.rs", rust_probe),
     "python": ("probe_{}_dtypes.py", python_probe),
     "typescript": ("probe_{}_dtypes.ts", typescript_probe),
 }
-FORM_OF_PROBE = 'kind = "grid"\nrefused = "-"\n'  # by which `lint` reads what a probe prints
-MAX_FILE_BYTES = 1_000_000  # bytes of a file that is read
+FORM_OF_PROBE = 'kind = "grid"\nrefused = "-"\n'  # form with which `lint` reads the output of a probe
+MAX_FILE_BYTES = 1_000_000  # limit of a file to read
 
 
 def emit_files(
@@ -123,7 +123,7 @@ def read_earlier_indices(folder: Path, system: System, chosen: Mapping[str, int]
     """
     base = f"{snake_case(system.name)}_dtypes"
     path = folder / f"{base}.indices.json"
-    wrong = f"{path} is not what emit wrote: write it anew, or take it from your version control"
+    wrong = f"{path} is not what emit wrote: write it again, or restore it from version control"
     found: dict[str, int] = {}
     if path.is_file():
         try:

@@ -1,8 +1,8 @@
 """Promotion tables that others keep by hand, read without running them and compared with a system.
 
-A *form* says where a table lies in a file and what its words mean. There are three kinds. A `grid` has a row
-and a column for each dtype. In `pairs` each entry names two dtypes and a result. In `covers` each dtype is
-followed by those right above it.
+A *form* says where the table is in a file, and what its words mean. There are three kinds. A `grid` has a row
+and a column for each dtype. In `pairs` each entry names two dtypes and a result. `covers` maps each dtype to
+those directly above it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from typelattice.facts.order import Order
 from typelattice.facts.suggestions import clip_text, quote_short, spelling_hint
 from typelattice.recorded.recorded_answer import find_recorded_answer
 
-MAX_FILE_BYTES = 10_000_000  # bytes of a file that is read
+MAX_FILE_BYTES = 10_000_000  # limit of a file to read
 TABLE_KINDS = ("grid", "pairs", "covers")
 FORM_KEYS = (
     "kind", "after", "axis", "comments", "entry", "guard", "symmetric", "names", "refused", "skip", "before",
 )  # fmt: skip
-COMMENT_PATTERNS = {  # of a language, by the word that a form says
+COMMENT_PATTERNS = {  # language, as a form names it -> its comments
     "c": r"/\*.*?\*/|//[^\n]*",
     "python": r"#[^\n]*",
     "none": r"(?!)",
@@ -40,17 +40,17 @@ WILDCARD = "_"
 
 
 class LintError(TypelatticeError, ValueError):
-    """A form that says nothing that can be read, or a table that is not where a form says."""
+    """A form that cannot be read, or a table that is not at the place in the form."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
     """The place of a table and the meaning of its words; the fields are the keys of the file.
 
-    `after` is the text behind which the table begins. `entry` is a regular expression with the groups left,
-    right and result. `names` gives words of the table their dtypes. `refused` and `skip` list the words that
-    stand for a refusal, and those that are no dtype. `before` has pairs that the code answers before it looks
-    into the table, such as `"bool + int8" = "refused"`.
+    `after` is the text just before the table. `entry` is a regular expression with the groups left, right and
+    result. `names` maps words of the table to dtypes. `refused` lists the words for a refusal, `skip` those
+    that are not dtypes. `before` has pairs that the code answers before it uses the table, such as
+    `"bool + int8" = "refused"`.
     """
 
     kind: str
@@ -78,7 +78,7 @@ class StatedCell:
 
 @dataclass(frozen=True, slots=True)
 class CellDifference:
-    """A cell that is not as the system answers; `observed` is what the library answered when asked."""
+    """A cell that differs from the system's answer; `observed` is the library's recorded answer."""
 
     cell: StatedCell
     expected: str | None
@@ -94,7 +94,7 @@ class CellDifference:
 
 @dataclass(slots=True)
 class LintResult:
-    """The result of a comparison: how many cells were compared, those that differ, and what was not read."""
+    """The result of a comparison: the number of compared cells, those that differ, and the unread ones."""
 
     compared: int = 0
     differences: list[CellDifference] = field(default_factory=list)
@@ -154,9 +154,9 @@ def _check_form(path: str, form: TableForm) -> None:
 def lint_table(
     path: str, form: TableForm, system: System, allowed: Mapping[str, str] | None = None
 ) -> LintResult:
-    """Compare the table of a file with a system. `allowed` has differences that are known, by "left + right".
+    """Compare the table of a file with a system. `allowed` has known differences, by "left + right".
 
-    Raises LintError if the table is not found or a name is of no dtype, FileError.
+    Raises LintError if the table is not found or a name is not a dtype, FileError.
     """
     form = replace(form, names={**{name: str(d) for name, d in system.custom_dtypes.items()}, **form.names})
     for name in form.names.values():
@@ -209,7 +209,7 @@ def _compare(
 
 
 def _blank_comments(text: str, form: TableForm) -> str:
-    """Return the text with its comments blanked, so that every place keeps its line."""
+    """Return the text with its comments blanked, so that every position keeps its line."""
     flags = re.DOTALL if form.comments == "c" else 0
     return re.sub(COMMENT_PATTERNS[form.comments], lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=flags)
 
@@ -255,7 +255,7 @@ def _line_number(text: str, offset: int) -> int:
 
 
 def _read_dtype(word: str, form: TableForm) -> str | None:
-    """Return the dtype that a word means; None if it means none."""
+    """Return the dtype that a word means, or None."""
     word = word.strip().removeprefix("**").removesuffix("**").strip("\"'` ")
     if word in form.names or word in DTYPES:
         return form.names.get(word, word)
@@ -265,7 +265,7 @@ def _read_dtype(word: str, form: TableForm) -> str | None:
 def _read_cell(
     left: str, right: str, word: str, line: int, form: TableForm, result: LintResult
 ) -> Iterator[StatedCell]:
-    """Yield a cell; none if a word is skipped, and a note if it cannot be read."""
+    """Yield a cell, nothing if a word is skipped, or a note if it cannot be read."""
     if {left.strip(), right.strip()} & {*form.skip}:
         return
     a, b = _read_dtype(left, form), _read_dtype(right, form)
@@ -305,7 +305,7 @@ def _read_grid(path: str, text: str, form: TableForm, result: LintResult) -> Ite
 
 
 def _read_rows(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
-    """Yield a grid in CSV or Markdown, whose first row and first column name the dtypes."""
+    """Yield a grid in CSV or Markdown. Its first row and first column name the dtypes."""
     numbered: Sequence[tuple[int, list[str]]]
     if path.endswith(".csv"):
         numbered = [(i, row) for i, row in enumerate(csv.reader(io.StringIO(text)), 1) if row]
@@ -325,7 +325,7 @@ def _read_rows(path: str, text: str, form: TableForm, result: LintResult) -> Ite
 
 
 def _read_pairs(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
-    """Entries such as match arms; the first that fits a pair counts, as it does for the compiler."""
+    """Yield entries such as match arms; the first that fits a pair counts, as for the compiler."""
     plain = _blank_comments(text, form)
     start, end = _find_bracket(path, plain, form) if form.after else (0, len(plain))
     answered: set[tuple[str, str]] = set()
@@ -345,13 +345,13 @@ def _read_pairs(path: str, text: str, form: TableForm, result: LintResult) -> It
             cells = [*_read_cell(left, right, m["result"], line, form, result)]
             a, b = str(_read_dtype(left, form)), str(_read_dtype(right, form))
             for pair in dict.fromkeys([(a, b), (b, a)] if form.symmetric else [(a, b)]):
-                if pair not in answered:  # an entry that cannot be read hides those behind it, too
+                if pair not in answered:  # an entry that cannot be read also hides those behind it
                     answered.add(pair)
                     yield from (StatedCell(*pair, each.result, line) for each in cells)
 
 
 def _read_covers(path: str, text: str, form: TableForm, result: LintResult) -> Iterator[StatedCell]:
-    """Yield a mapping from each dtype to those right above it, joined as an order."""
+    """Yield a mapping from each dtype to those directly above it, joined as an order."""
     plain = _blank_comments(text, form)
     above: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
@@ -381,7 +381,7 @@ _READERS = {"grid": _read_grid, "pairs": _read_pairs, "covers": _read_covers}
 
 
 def make_sarif(path: str, result: LintResult) -> dict[str, object]:
-    """Return the differences as SARIF 2.1, which code hosts show beside the lines."""
+    """Return the differences as SARIF 2.1, which code hosts show at the lines."""
     results = [
         {
             "ruleId": "promotion-table",

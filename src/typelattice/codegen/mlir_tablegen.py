@@ -1,4 +1,4 @@
-"""MLIR: the enumeration and type constraints in TableGen, beside the header of C++17 that promotes."""
+"""MLIR: the enumeration and type constraints in TableGen, in addition to the header of C++17."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def mlir_constraints(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 
 def mlir_test(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """Return a dialect whose operations use every constraint, for mlir-tblgen to read."""
+    """Return a dialect with operations that use every constraint, for mlir-tblgen to read."""
     p, s = camel_case(t.system), snake_case(t.system)
     types = {d for d in t.indices if _type_text(d)}
     lines = [f"// {head}", f'include "{s}_dtypes.td"', ""]
@@ -55,7 +55,7 @@ def mlir_test(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 
 def _type_text(d: DType) -> str | None:
-    """Return the type constraint of a dtype in TableGen; None if MLIR has no such type."""
+    """Return the type constraint of a dtype in TableGen, or None if MLIR has no such type."""
     if str(d) not in DTYPES or d.bits is None:
         return None
     if d.kind is Kind.COMPLEX:
@@ -64,7 +64,7 @@ def _type_text(d: DType) -> str | None:
     if d.kind is not Kind.FLOAT:
         word = "UI" if d.kind is Kind.UNSIGNED else "I"
         return f'TypeAlias<{word}<{d.bits}>, "{d}">'
-    if "_" not in d.code and d.bits == d.storage_bits:  # TableGen has definitions of such names, as F32
+    if "_" not in d.code and d.bits == d.storage_bits:  # TableGen defines names such as F32
         return f'TypeAlias<{d.code.upper()}, "{d}">'
     if d.code.count("_") > 1:  # several values in an element
         return None
@@ -79,7 +79,7 @@ def _constraints(t: Tables) -> Iterator[tuple[str, list[DType]]]:
         if {*f.tiers} != {"array"}:
             continue
         calls = [([i for _, i in given], found) for given, found in expected_results(t, f)]
-        is_part = f.function.endswith(("_compute", "_accumulate"))  # these take what the result's takes
+        is_part = f.function.endswith(("_compute", "_accumulate"))  # these take the result's operands
         for place, name in enumerate(() if is_part else f.parameters):
             taken = {given[place] for given, found in calls if found != REFUSED_INDEX}
             yield f"{camel_case(f.function)}_{name}", [d for i, d in by_index.items() if i in taken]

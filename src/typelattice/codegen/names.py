@@ -1,4 +1,4 @@
-"""Identifiers of dtypes in a language: chosen by a file of the user's, or derived from the dtypes' names."""
+"""Identifiers of dtypes in a language: from a user's file, or derived from the dtypes' names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typelattice.codegen.tables import EmitError
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}\Z")
-KEYWORDS = {  # words that no member of an enumeration may be called; what is longer than these stays free
+KEYWORDS = {  # words that no member of an enumeration may have; longer words are free
     "c11": "bool true false NULL int char float double long short signed unsigned void auto break case const "
     "continue default do else enum extern for goto if inline register restrict return sizeof static struct "
     "switch typedef union volatile while",

@@ -1,4 +1,4 @@
-"""Python: a typed module without dependencies, in which a refusal is None."""
+"""Python: a typed module without dependencies. A refusal is None."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def python_test(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 
 def python_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """Return a script that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    """Return a script that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p = snake_case(t.system)
     return "\n".join(
         [

@@ -1,4 +1,4 @@
-"""Rust: a module without the standard library, in which a refusal is None."""
+"""Rust: a module without the standard library. A refusal is None."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def rust_test(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 
 def rust_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     p = snake_case(t.system)
     return "\n".join(
         [

@@ -43,10 +43,10 @@ from typing import Generic, Never, TypeVar, overload
 
 @dataclass(frozen=True, slots=True)
 class StubFile:
-    """A stub file, what it is to say of each expression, and what no type can say.
+    """A stub file, the expected type of each expression, and what no type can say.
 
-    `expected` maps an expression to the type of its result, "" if it is to be refused. In expressions
-    `x_int8` is an array of int8.
+    `expected` maps an expression to the type of its result, or "" for a refusal. In expressions `x_int8` is
+    an array of int8.
     """
 
     text: str
@@ -158,7 +158,7 @@ class _Writer:
         return any(self._system.explain(scalar, dtype).dtype for dtype in self._dtypes)
 
     def _unary(self, op: Operation, form: str) -> list[_Arm]:
-        """Write an operation of one operand, which stands in `form`."""
+        """Write an operation of one operand as `form` spells it."""
         answers = dict[str, str]()
         for dtype in self._dtypes:
             answer = self._answer(self._system.explain(dtype, op=op.name))
@@ -198,7 +198,9 @@ class _Writer:
     def _refuse_narrow_scalars(
         self, answers: dict[tuple[str, str], str], left: Sequence[str], right: Sequence[str]
     ) -> None:
-        """Give the result Never to scalars that are refused where a wider kind, which takes them, is not."""
+        """Give the result Never to scalars that are refused although a wider kind, which accepts them, is
+        not.
+        """
         for a in left:
             for b in right:
                 scalar = next((each for each in (a, b) if each in STUB_SCALARS), None)
@@ -241,10 +243,10 @@ def _array(dtypes: Iterable[str]) -> str:
 def _list_rectangles(
     answers: Mapping[tuple[str, str], str],
 ) -> Iterator[tuple[list[str], list[str], str]]:
-    """Group pairs with one answer: the left operands that have it with the same right ones.
+    """Group pairs with one answer: the left operands that give it with the same right ones.
 
-    Scalars are grouped alone and come last, narrow kinds first: an overload for a wide kind takes the narrow
-    ones, too, and the first that fits is taken.
+    Scalars have groups of their own and come last, narrow kinds first. An overload for a wide kind also takes
+    narrow scalars, and checkers use the first overload that fits.
 
     >>> list(_list_rectangles({("a", "b"): "c", ("d", "b"): "c", ("a", "int"): "e"}))
     [(['a', 'd'], ['b'], 'c'), (['a'], ['int'], 'e')]

@@ -1,4 +1,4 @@
-"""The tables by which a language promotes as a system does: an index a dtype, a table a question."""
+"""Promotion tables for generated code: each dtype has an index, and each function has a table."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from typelattice.operands.operand import Operand, Tier, operand_of_dtype
 from typelattice.study.foldable_casts import is_foldable
 from typelattice.study.study_scope import list_operands
 
-FORMAT = 1  # the version of what is emitted: of the names of functions, and of the JSON
-REFUSED_INDEX = 255  # the index that stands for a refusal; so there are at most 255 dtypes
+FORMAT = 1  # version of the names of functions and of the JSON
+REFUSED_INDEX = 255  # index of a refusal, so there are at most 255 dtypes
 Part = Literal["result", "compute", "accumulate"]
 
 
 class EmitError(TypelatticeError, ValueError):
-    """A system, an operation or a name for which no code can be generated."""
+    """A system, an operation or a name that no code can be generated for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Lookup:
 
 @dataclass(slots=True)
 class Tables:
-    """All that is emitted of a system, in no language yet.
+    """The generated tables of a system, for any language.
 
     `indices` gives each dtype its index, `scalars` are the kinds of Python scalars in the order of their
     indices. Equal tables are stored once, in `tables`. `folds` says whether several operands may be promoted
@@ -72,7 +72,7 @@ class Tables:
 
     @property
     def numbered_reasons(self) -> dict[str, object]:
-        """The reasons of refusals, each once, and for each function and its operands the number of one."""
+        """Return each reason of refusals once, and for each function the number of each refusal's reason."""
         texts = sorted({reason for given in self.reasons.values() for reason in given.values()})
         number = {text: i for i, text in enumerate(texts)}
         refusals = {
@@ -97,7 +97,7 @@ class Tables:
         return hashlib.sha256(json.dumps(self.data(), sort_keys=True).encode()).hexdigest()
 
     def data(self) -> dict[str, object]:
-        """Return all of it as what JSON can hold."""
+        """Return all tables as data for JSON."""
         return {
             "format": FORMAT,
             "system": self.system,
@@ -124,11 +124,11 @@ def build_tables(
     earlier_indices: Mapping[str, int] | None = None,
     casts: bool = False,
 ) -> Tables:
-    """Ask a system all that its tables need.
+    """Compute all tables of a system.
 
     `tiers` chooses among the tiers of the system. `earlier` has the indices of an earlier emission by name:
     they stay, and new dtypes come after them. `casts` adds the table of casts that may be folded. Raises
-    EmitError for scalars whose values decide, for an operation of more than two operands, and for more than
+    EmitError if the values of scalars decide, for an operation of more than two operands, and for more than
     255 dtypes.
 
     >>> from typelattice import system
@@ -195,7 +195,7 @@ def _check_independent_of_values(system: System) -> None:
 
 
 def _assign_indices(dtypes: Sequence[DType], earlier_indices: Mapping[str, int]) -> dict[DType, int]:
-    """Return the index of each dtype: that of an earlier emission, or the next one that was never used."""
+    """Return the index of each dtype: the index of an earlier emission, or the next unused one."""
     used = max(earlier_indices.values(), default=-1)
     found = {}
     for d in dtypes:
@@ -212,11 +212,11 @@ def _assign_indices(dtypes: Sequence[DType], earlier_indices: Mapping[str, int])
 
 
 def _why_no_fold(system: System) -> str:
-    """Return the reason why several operands must not be promoted pair by pair; "" where they may.
+    """Return the reason why several operands must not be promoted pair by pair, or "" if they may.
 
-    A pair may meet at a node that is no dtype: in JAX uint64 and int8 meet at `f*`, which gives float64 by
-    itself, and bfloat16 beside a bfloat16. Elsewhere, a file with `combine = "fold"` says that its library
-    goes pair by pair, and joins without ties and single pairs are associative.
+    A pair may join at a node that is not a dtype: in JAX uint64 and int8 join at `f*`, which gives float64
+    without other operands, and bfloat16 with a bfloat16. A file with `combine = "fold"` says that its library
+    goes pair by pair. Joins without ties and single pairs are associative.
     """
     for a, b in product(system.dtypes, repeat=2):
         p = system.explain(a, b)
@@ -243,7 +243,7 @@ def _count_operands(tables: Tables, tier: Tier) -> int:
 
 
 def _add_functions(tables: Tables, system: System, op: str | None, tiers: Sequence[Tier]) -> None:
-    """Add the look-ups of an operation, or of promotion alone, for all combinations of tiers."""
+    """Add the look-ups of an operation, or of plain promotion, for all combinations of tiers."""
     known = None if op is None else system.operation(op)
     most, least = (known.most, known.least) if known else (2, 2)
     if op is not None and least > 2:

@@ -1,4 +1,4 @@
-"""TypeScript: a module without dependencies, in which a refusal is undefined."""
+"""TypeScript: a module without dependencies. A refusal is undefined."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
     lines = [f"// {head}", f'import * as d from "./{p}_dtypes.js";', ""]
     lines += ["function check(ok: boolean): void {"]
     lines += ['  if (!ok) throw new Error("a table is wrong");', "}", "// prettier-ignore", "{"]
-    for f in t.lookups:  # a list of all calls would be of a type too complex for the compiler
+    for f in t.lookups:  # a list of all calls would have a type too complex for the compiler
         for given, found in expected_results(t, f):
             want = "undefined" if found == REFUSED_INDEX else f"d.DType.{by_index[found]}"
             call = f"d.{function_name(f.function)}({', '.join(spell(*x) for x in given)})"
@@ -103,7 +103,7 @@ def typescript_test(t: Tables, names: Mapping[str, str], head: str) -> str:
 
 
 def typescript_probe(t: Tables, names: Mapping[str, str], head: str) -> str:
-    """Return a program that prints the answers of a function `ask` as CSV, which `lint` reads."""
+    """Return a program that prints the answers of the user's function `ask` as CSV, for `lint` to read."""
     return "\n".join(
         [
             f"// {head}",

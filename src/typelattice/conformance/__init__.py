@@ -1,1 +1,1 @@
-"""Recordings of what the real libraries answer, and the comparison of a system with them."""
+"""Recordings of the real libraries' answers, and the comparison of a system with them."""

@@ -1,4 +1,4 @@
-"""Find the operations that a library does not have: none of their names is where it keeps its functions."""
+"""Find the operations that a library lacks: it exports none of their names."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typelattice.calls.call_signatures import (
 from typelattice.calls.compositions import operations_of
 from typelattice.facts.operations import OPERATIONS, Operation
 
-UNNAMED = ("promotion", "assignment")  # classes of what a library does without a function of that name
+UNNAMED = ("promotion", "assignment")  # classes of operations without a function of that name
 MADE = ("asarray", "full", "arange", "linspace")  # every library makes arrays, each in its own way
-# Operations of the standard that other libraries have as another one, with further arguments or results.
+# Operations of the standard that other libraries have by a different name, with more arguments or results.
 COUNTERPARTS = {
     "unique_all": "unique_values",
     "unique_counts": "unique_values",
@@ -36,8 +36,9 @@ COUNTERPARTS = {
 def absent_operations(library: str, spaces: Iterable[object], asked: Iterable[str]) -> tuple[str, ...]:
     """List the operations without a name in the namespaces of a library, in the order of the table.
 
-    `spaces` are modules and classes. An operation that recorders ask is there. So is one that describes
-    another function of the library: a row of equivalents.txt or of compositions.txt, or a node of its graphs.
+    `spaces` are modules and classes. An operation that recorders call is not listed. Nor is one that
+    describes another function of the library: a row of equivalents.txt or of compositions.txt, or a node of
+    its graphs.
     """
     found = {name.lower() for space in spaces for name in dir(space)}
     there = {*asked, *_find_described(library, found)}
@@ -46,7 +47,7 @@ def absent_operations(library: str, spaces: Iterable[object], asked: Iterable[st
 
 
 def without_names(there: Collection[str]) -> tuple[str, ...]:
-    """List the operations that a library with some operations does not have, in the order of the table."""
+    """List the operations that a library with the given operations lacks, in the order of the table."""
     return tuple(
         op.name
         for op in OPERATIONS.values()
@@ -58,13 +59,13 @@ def without_names(there: Collection[str]) -> tuple[str, ...]:
 
 
 def _names(op: Operation) -> Iterator[str]:
-    """Yield the names under which a library may have an operation, as methods of Python's data model too."""
+    """Yield the possible names of an operation in a library, with the methods of Python's data model."""
     for name in (*op.functions, *op.names, op.method or op.name):
         yield from (name, name.strip("_"), name.replace("_", ""))
 
 
 def _find_described(library: str, found: set[str]) -> Iterator[str]:
-    """Yield the operations to which our tables map the functions or graph nodes in `found`."""
+    """Yield the operations that our tables give for the functions or graph nodes in `found`."""
     for (of, name), operations in equivalents().items():
         if of in (library, "*") and name in found:
             yield from (_canonical_name(each.removeprefix(SAME_ARGUMENTS)) for each in operations)

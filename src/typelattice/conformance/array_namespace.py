@@ -1,4 +1,4 @@
-"""Any namespace of the array API standard as a library that can be asked, without an adapter."""
+"""Any namespace of the array API standard as a library to record, without an adapter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OF_NUMBERS = ("arange", "full", "linspace")
 class ArrayNamespace(Library):
     """A module such as `array_api_strict`, or any object that has the functions of the standard.
 
-    Raises CannotAskError for one that does not say which dtypes it has.
+    Raises CannotAskError if the namespace does not state its dtypes.
     """
 
     copied: Callable[[Any], Any] = staticmethod(copy.deepcopy)
@@ -62,7 +62,7 @@ class ArrayNamespace(Library):
     def operations(self) -> Mapping[str, Callable[..., object]]:
         xp = self._xp
         extensions = [getattr(xp, name) for name in ("linalg", "fft") if hasattr(xp, name)]
-        # What the standard takes by keyword only.
+        # Parameters that the standard takes only by keyword.
         by_keyword: dict[str, Callable[..., object]] = {
             "expand_dims": lambda x: xp.expand_dims(x, axis=0),
             "permute_dims": lambda x: xp.permute_dims(x, axes=(0,)),

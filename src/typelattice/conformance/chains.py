@@ -1,6 +1,6 @@
-"""Chains of operations, `add then sqrt`: each takes the result of the one before and operands of its own.
+"""Chains of operations, `add then sqrt`: each uses the previous result and its own further operands.
 
-A chain is asked as one function, so that a compiler sees all of it, and a lazy library computes at its end.
+A chain is one function, so that a compiler sees all of it, and a lazy library computes at its end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Function = Callable[..., object]
 
 
 def steps_of(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Yield each operation of a chain with its own operands: all but the first lack the result before.
+    """Yield each operation of a chain with its own operands: all but the first lack the previous result.
 
     >>> list(steps_of("add then sqrt then multiply", ("int8", "int8", "float32")))
     [('add', ('int8', 'int8')), ('sqrt', ()), ('multiply', ('float32',))]
@@ -37,7 +37,7 @@ def steps_of(chain: str, operands: Sequence[Any]) -> Iterator[tuple[str, Sequenc
 
 
 def chained_function(library: Any, functions: Mapping[str, Function], chain: str) -> Function:
-    """Return the function of a chain, from those of its operations.
+    """Return the function of a chain, made of the functions of its operations.
 
     A library may have its own way; see `Library`.
     """
@@ -59,7 +59,7 @@ def chained_function(library: Any, functions: Mapping[str, Function], chain: str
 def random_chains(
     operands: Sequence[str], operations: Sequence[str], number: int, seed: int
 ) -> Iterator[Question]:
-    """Yield random chains of two to four operations, of arrays and of Python numbers beside them."""
+    """Yield random chains of two to four operations, with arrays and Python numbers."""
     dice = random.Random(seed)
     known = [op for op in operations if op in NAMES and _can_be_chained(op)]
     arrays = [operand for operand in operands if operand in DTYPES]
@@ -77,9 +77,9 @@ def _can_be_chained(op: str) -> bool:
 
 
 def answer_step_by_step(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> str:
-    """Return the answer to a chain by answers to its operations.
+    """Compute the answer to a chain from answers to its operations.
 
-    It is NOT_ASKED if the result of one is neither an array of a strong dtype nor a refusal.
+    It is NOT_ASKED if an intermediate result is neither an array of a strong dtype nor a refusal.
     """
     answer = ""
     for name, own in steps_of(chain, operands):
@@ -92,7 +92,7 @@ def answer_step_by_step(chain: str, operands: Sequence[str], ask: Callable[[Ques
 def parts_of(chain: str, operands: Sequence[str], ask: Callable[[Question], str]) -> Iterator[Question]:
     """Yield all shorter chains and single operations within a chain, the shortest first.
 
-    `ask` tells the dtypes of results, which stand where a part begins within the chain.
+    `ask` gives the dtypes of results, which become the first operand of a part.
     """
     steps = [*steps_of(chain, operands)]
     before = [(), *((_as_operand(ask(_joined(steps[:end]))),) for end in range(1, len(steps)))]
@@ -122,5 +122,5 @@ def _as_operand(answer: str) -> str:
 
 
 def _joined(steps: Sequence[tuple[str, Sequence[str]]]) -> Question:
-    """Return steps as a chain: their names, and the operands of all."""
+    """Return steps as a chain: their names, and the operands of all steps."""
     return THEN.join(name for name, _ in steps), tuple(operand for _, own in steps for operand in own)

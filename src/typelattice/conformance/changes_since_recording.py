@@ -1,4 +1,4 @@
-"""Changes in an installed library since it was recorded, found by asking the same questions again."""
+"""Changes in an installed library since it was recorded, found by the same calls."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def changes_since_recording(
 ) -> News:
     """Compare a library with its recording `then`, which is called `name`.
 
-    An older release was asked only for what the newest release has, so nothing counts as new in it.
+    The recording of an older release has only calls of the newest release, so nothing counts as new in it.
     """
     now = asked_again(asked, then, progress)
     found = changes_between(
@@ -52,7 +52,7 @@ def changes_since_recording(
 
 
 def _list_asked(recording: Recording) -> Iterable[str]:
-    """Return the dtypes and operations that a library was asked and had."""
+    """Return the dtypes and operations of a recording that the library had."""
     for call in recording.calls():
         if call.answer != NOT_ASKED:
             yield call.op

@@ -1,4 +1,4 @@
-"""An implementation asked what it imitates is asked: the comparison of `compare` and of its pytest helper."""
+"""The comparison of an implementation with what it imitates, for `compare` and its pytest helper."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Comparison:
 
 
 def imitated(name: str) -> str | None:
-    """Find what an implementation imitates: another one, or the system of the release that is installed.
+    """Find what an implementation imitates: another implementation, or the system of the installed release.
 
     >>> imitated("dask-chunked")
     'dask-computed'
@@ -134,7 +134,7 @@ def compare_implementation(
     by_class: bool = False, by_value: bool = False, programs: int = 0, jobs: int = 1, scheduler: str = "",
     answers: Path | None = None,
 ) -> Comparison:  # fmt: skip
-    """Ask an implementation what `other` answers, a system or another implementation.
+    """Compare an implementation with `other`, a system or another implementation.
 
     `other` is by default what the implementation imitates. `calls` is the number of random calls, with
     `by_class` as many of each class of operations; by default all are asked. `limit` is the number of seconds
@@ -223,7 +223,7 @@ def _dtypes_left_out(
 
 
 def _choose(questions: list[Question], calls: int | None, seed: int, by_class: bool) -> list[Question]:
-    """Choose so many questions at random; all of them if no number is given."""
+    """Choose a number of questions at random, or return all."""
     if not calls:
         return questions
     return (some_of_each_class if by_class else some_at_random)(questions, calls, seed)
@@ -247,7 +247,7 @@ def _require_values(name: str, told: Iterable[bool]) -> None:
 
 
 def causes_in_words(found: Comparison, new: Sequence[Cause]) -> Iterator[str]:
-    """Causes in words: how many calls, an example, and the program that shows it."""
+    """Describe causes: the number of calls, an example, and the program that shows it."""
     for cause in new:
         example, code = found.example(cause)
         yield f"  {len(cause.differences):6}  {cause.name}"
@@ -306,7 +306,7 @@ def _broken_again(
 ) -> list[tuple[RecordedCall, Difference | None]]:
     """Ask calls that broke down once more, in a new process that has more time, before they are reported.
 
-    A library that loads modules at its first call, on a machine with other work, is no library that hangs.
+    A library may load modules at its first call, on a busy machine. That is not a hang.
     """
     broken = [call for call, each in answered if each and each.sort == BREAKS]
     if not broken:
@@ -326,7 +326,7 @@ def start_implementation(name: str, limit: float, tells_values: bool = False) ->
 
 
 def _system(other: str) -> System | None:
-    """Find the system to compare with; None for an implementation. Raise UnknownSystemError."""
+    """Find the system to compare with, or None for an implementation. Raises UnknownSystemError."""
     if other in implementations() or ":" in other:
         return None
     try:

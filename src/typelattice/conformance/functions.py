@@ -1,4 +1,4 @@
-"""A library's functions by operation, called on operands; any further arguments are filled in here."""
+"""A library's functions by operation, called on operands; this module adds any further arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BY_HAND = ("promote_types", "cond", "cross", "squeeze", "meshgrid", "broadcast_a
 
 @dataclass(frozen=True)
 class SpelledFunction:
-    """A function of made operands, and how the library's own code writes it: `numpy.linalg.inv`."""
+    """A function of operands, and its name in the library's own code: `numpy.linalg.inv`."""
 
     function: Function
     spelling: str
@@ -42,10 +42,10 @@ def functions(
 ) -> dict[str, Function]:
     """Return the functions of a library, by operation.
 
-    They are looked for in the namespaces, the main one first: by the name in `renamed`, or by all names of
-    the operation. `condition` is a true array, from which `where` chooses and `take` gets its index. `matrix`
-    makes a matrix of an array of one dimension; by default it makes a diagonal one. `copied` copies an array
-    before an operator writes into it. All of Python's operators are asked, too.
+    They are searched in the namespaces, the main one first: by the name in `renamed`, or by all names of the
+    operation. `condition` is a true array for `where`, and gives `take` its index. `matrix` makes a matrix of
+    an array of one dimension, by default a diagonal one. `copied` copies an array before an operator writes
+    into it. All of Python's operators are included.
     """
     main = spaces[0]
     matrix = matrix or (lambda x: main.tril(main.triu(main.broadcast_to(x, (2, 2)))))
@@ -62,9 +62,9 @@ def functions(
 
 
 def operators(copied: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Function]:
-    """Python's operators; what they make of Python scalars alone is Python's answer.
+    """Return Python's operators. Python itself answers for two Python scalars.
 
-    `@=` is not asked: a product of arrays of one dimension has none, and cannot be written into one.
+    `@=` is left out: a product of arrays of one dimension has no dimensions, and cannot be written into one.
     """
     return {
         op.name: (
@@ -76,18 +76,18 @@ def operators(copied: Callable[[Any], Any] = copy.deepcopy) -> dict[str, Functio
 
 
 def _in_place(method: str, copied: Callable[[Any], Any]) -> Function:
-    """Return an operator that writes into its left operand, of a copy of that."""
+    """Return an operator that writes into a copy of its left operand."""
     write = getattr(operator, method)
     return into_array(lambda x, y: write(copied(x), y))
 
 
 def as_is(x: Any) -> Any:
-    """Return the array itself, where operators write into none."""
+    """Return the array itself: operators write into no array."""
     return x
 
 
 def into_array(function: Function) -> Function:
-    """Wrap a function whose first operand must be an array, so that it is not asked of a Python scalar."""
+    """Wrap a function whose first operand must be an array, and skip Python scalars there."""
 
     @functools.wraps(function)
     def call(x: object, *more: object) -> object:
@@ -99,12 +99,12 @@ def into_array(function: Function) -> Function:
 
 
 def by_operator(*names: str) -> dict[str, Function]:
-    """Functions that a library has as Python's operators only."""
+    """Return the functions that a library has only as Python's operators."""
     return {name: beside_an_array(getattr(operator, OPERATIONS[name].method or "")) for name in names}
 
 
 def beside_an_array(function: Function) -> Function:
-    """Return a function that is not asked of Python scalars and lists alone."""
+    """Wrap a function, and skip calls with only Python scalars and lists."""
 
     @functools.wraps(function)
     def call(*operands: object) -> object:
@@ -116,7 +116,7 @@ def beside_an_array(function: Function) -> Function:
 
 
 def of_numbers(function: Function) -> Function:
-    """Return a function that makes an array of Python scalars, and is asked of nothing else."""
+    """Wrap a function that makes an array of Python scalars, and skip all other operands."""
 
     @functools.wraps(function)
     def call(*operands: object) -> object:
@@ -135,9 +135,9 @@ def first(result: Any) -> Any:
 def _first_function(
     spaces: Sequence[Any], names: Sequence[str]
 ) -> tuple[Callable[..., Any], str] | None:
-    """Return the first attribute of a namespace that can be called, and its spelling; None if there is none.
+    """Return the first attribute of a namespace that is a function, and its spelling, or None.
 
-    numpy.fft is no function, numpy.fft.fft is.
+    numpy.fft is not a function, numpy.fft.fft is.
     """
     for name in names:
         for space in spaces:
@@ -147,7 +147,7 @@ def _first_function(
 
 
 def _spelling(space: Any, main: Any) -> str:
-    """Return how code writes a namespace or a class: `tensorflow.math`, whose module is elsewhere."""
+    """Return the name of a namespace or a class in code: `tensorflow.math`, not its real module."""
     if isinstance(main, type):
         return f"{main.__module__.partition('.')[0]}.{main.__qualname__}"
     name = str(getattr(main, "__name__", main))
@@ -158,7 +158,7 @@ def _spelling(space: Any, main: Any) -> str:
 def of_operands(
     op: Operation, function: Callable[..., Any], condition: object, matrix: Callable[[Any], object], main: Any
 ) -> Function:
-    """Return the function of an operation as one of its operands alone, and of its first result."""
+    """Return the function of an operation that takes only its operands, and gives only its first result."""
     more = signature(op, None).recorder_arguments
     if op.form == "choice":
         return lambda x, y: function(condition, x, y)

@@ -57,7 +57,7 @@ class Implementation(Protocol):
 
 
 class ImplementationAsLibrary(Library):
-    """An object with the method `ask` as a library, whose operands are operand strings."""
+    """An object with the method `ask` as a library; its operands are operand strings."""
 
     how = "asked call by call"
     answers_by = "ask"
@@ -114,10 +114,10 @@ def _call(op: str, *operands: str) -> object:
 
 
 def implementation(name: str) -> Library:
-    """Return an implementation that comes along, a recorded library, or `module:attribute` of one's own.
+    """Return a built-in implementation, a recorded library, or the user's own `module:attribute`.
 
-    What `attribute` makes has the method `ask`, or the four methods of a library. Raises UnknownLibraryError,
-    MissingLibraryError, CannotAskError.
+    Calling `attribute` gives an object with the method `ask`, or with the four methods of a library. Raises
+    UnknownLibraryError, MissingLibraryError, CannotAskError.
     """
     if name in implementations() and name not in recordings():
         entry = implementations()[name]
@@ -139,7 +139,7 @@ def implementation(name: str) -> Library:
 
 
 def check_name(name: str) -> None:
-    """Raise UnknownLibraryError for what `implementation` cannot find by its name."""
+    """Raise UnknownLibraryError if `implementation` cannot find an implementation by its name."""
     if ":" not in name and name not in (known := (*implementations(), *recordings())):
         near = spelling_hint(name, known) or f"; these come along: {', '.join(implementations())}"
         raise UnknownLibraryError(
@@ -149,13 +149,13 @@ def check_name(name: str) -> None:
 
 @cache
 def implementations() -> Mapping[str, Mapping[str, Any]]:
-    """Those that come along; the head of the table explains its keys.
+    """Return the built-in implementations; the head of the table explains its keys.
 
     >>> implementations()["torch-numpy"]["with"]
     'numpy'
     """
     read = tomllib.loads(TABLE.read_text(encoding="ascii"))
     whole: dict[str, Mapping[str, Any]] = {}
-    for name, entry in read.items():  # what is like another stands after it
+    for name, entry in read.items():  # an entry with `like` follows the entry that it names
         whole[name] = {**whole.get(entry.get("like"), {}), **entry}
     return whole

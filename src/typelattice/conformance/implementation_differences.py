@@ -340,7 +340,7 @@ def _smallest_part(
 
 
 def questions_of_both(one: Catalogue, other: Catalogue) -> Iterator[Question]:
-    """Yield the calls to ask of what both have, but those of Python numbers alone.
+    """Yield the calls that both sides can answer, except those with only Python numbers.
 
     Where no array is without dimensions, scalars are asked what such arrays would be.
     """

@@ -1,4 +1,4 @@
-"""A library asked in this process: what it says of itself is checked, and whatever it raises is an answer."""
+"""A library in this process: its own statements are checked, and whatever it raises is an answer."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The operands and operations of a library. Those in `several` take three operands or more.
+    """The operands and operations of a library. Operations in `several` take three operands or more.
 
-    `absent` has the operations that the library does not have; None if it does not say where to look.
-    `spellings` has the function by which the library's own code asks an operation, where that is known.
-    `own` has the operations that no other library has. `forms` says how a program writes the calls of an
+    `absent` has the operations that the library lacks, or None if it names no modules to search. `spellings`
+    has the library's own function for an operation, if it is known. `own` has the operations that no other
+    library has. `forms` says how a program writes the calls of an
     implementation, where the user's own one says so.
     """
 
@@ -54,7 +54,7 @@ class Catalogue:
 
 
 class InProcessLibrary:
-    """A library that is asked calls; the objects that operand strings name are made once.
+    """A library for calls; each object that an operand string names is made only once.
 
     With `tells_values` an answer has the values of the result, too. Raises CannotAskError, as all its methods
     do, if the library does not keep to the protocol.
@@ -66,7 +66,7 @@ class InProcessLibrary:
         self._made: dict[str, object] = {}
 
     def catalogue(self) -> Catalogue:
-        """Ask the library for its catalogue."""
+        """Ask the library for its catalogue, and check it."""
         library = self._library
         dtypes = _texts("dtypes()", library.dtypes())
         extra = _texts("extra_operands", getattr(library, "extra_operands", ()))
@@ -95,7 +95,7 @@ class InProcessLibrary:
         )
 
     def _absent(self) -> tuple[str, ...] | None:
-        """Look for the operations in the library's namespaces, and in the class of its arrays."""
+        """Search the operations in the library's namespaces, and in the class of its arrays."""
         name, spaces = self._library.name, getattr(self._library, "spaces", None)
         if spaces is None or name not in recordings():
             return None
@@ -110,14 +110,14 @@ class InProcessLibrary:
                 self._made[operand] = self._library.make(operand)
         except NoSuchOperandError:
             return False
-        except Exception as error:  # the code of a library, which may raise anything
+        except Exception as error:  # a library's code may raise anything
             raise _load_error(f"make({operand!r})", error) from None
         return True
 
     def ask(self, op: str, operands: tuple[str, ...]) -> Answer:
         """Return the library's answer to a call of operands that it has, or to a chain of operations."""
         try:
-            for operand in operands:  # most are made already; those with numbers are not in the catalogue
+            for operand in operands:  # most exist already; operands with numbers are not in the catalogue
                 if not self.has(operand):
                     return NOT_ASKED, f"no operand {operand}"
         except CannotAskError as error:
@@ -131,7 +131,7 @@ class InProcessLibrary:
             return NOT_ASKED, str(error)
         except CannotAskError:
             raise
-        # A Rust panic, for one, is no Exception, and a library may raise a KeyboardInterrupt of its own.
+        # A Rust panic, for example, is not an Exception, and a library may raise its own KeyboardInterrupt.
         except BaseException as error:
             return exception_answer(error)
         if isinstance(answer, str) and answer.isprintable() and 0 < len(answer) <= ANSWER:
@@ -143,14 +143,14 @@ class InProcessLibrary:
 
 
 def exception_answer(error: BaseException) -> Answer:
-    """An exception as an answer: the name of its nearest public class, and its message on one line, cut."""
+    """Return an exception as an answer: its nearest public class, and its message on one line, cut."""
     public = next(cls.__name__ for cls in type(error).__mro__ if not cls.__name__.startswith("_"))
     return f"{EXCEPTION}{public[:ANSWER]}", _message(error)
 
 
 def _operations(library: Library) -> dict[str, Callable[..., object]]:
-    """Return a library's functions by the one name of each operation. Raises OpError too."""
-    if not callable(library.operations):  # as of an implementation, which only `compare` asks
+    """Return a library's functions by the one name of each operation. Also raises OpError."""
+    if not callable(library.operations):  # an implementation has none; only `compare` calls it
         what = (
             f"operations must be a method that returns functions, not {quote_short(repr(library.operations))}"
         )
@@ -187,7 +187,7 @@ def _text(what: str, given: object) -> str:
 
 
 def _load_error(what: str, error: BaseException) -> CannotAskError:
-    """Return the error for a library whose own code fails before it is asked anything."""
+    """Return the error for a library whose own code fails before the first call."""
     return CannotAskError(
         f"the library cannot be asked: {what} raises {type(error).__name__}: {_message(error)}"
     )

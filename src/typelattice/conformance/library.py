@@ -1,4 +1,4 @@
-"""A library whose dtype promotion can be recorded: four methods, and what they are made of."""
+"""The protocol of a library that can be recorded: four methods."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from typelattice.recorded.answers import OF_PYTHON, UNKNOWN
 
 
 class NoSuchOperandError(TypelatticeError, LookupError):
-    """The library has no object for this operand string: not an error, the recorder skips it."""
+    """The library has no object for this operand string. The recorder skips such operands."""
 
 
 class MissingLibraryError(TypelatticeError, ImportError):
-    """The library is not installed, or not in the version that this recording is of."""
+    """The library is not installed, or not in the version of the recording."""
 
 
 class BrokenLibraryError(MissingLibraryError):
-    """The library is installed, and cannot be imported."""
+    """The library is installed, but cannot be imported."""
 
 
 class CannotAskError(TypelatticeError, RuntimeError):
-    """A library that cannot be asked at all, or that does not keep to the protocol."""
+    """A library that cannot be called at all, or that breaks the protocol."""
 
 
 class NotAskedError(TypelatticeError, TypeError):
-    """A call that is skipped, since its outcome tells nothing about the library; recorded as NOT_ASKED.
+    """A call to skip, because its outcome says nothing about the library; recorded as NOT_ASKED.
 
-    An example is a call of Python scalars alone, which Python itself answers.
+    An example is a call with only Python scalars, which Python itself answers.
     """
 
 
@@ -41,15 +41,14 @@ class UnknownLibraryError(TypelatticeError, LookupError):
 
 
 class Library(Protocol):
-    """An array library, as far as its promotion is concerned.
+    """The part of an array library that decides promotion.
 
-    Further attributes are read where they exist: `extra_operands`, operand strings to ask beyond the
-    standard ones; `two_at_most`, operations that take two operands here and more elsewhere; `spaces`, the
-    modules and classes where users find its functions; and `own`, operations that no other library has.
+    Further attributes are optional: `extra_operands`, operand strings in addition to the standard ones;
+    `two_at_most`, operations that take two operands here and more elsewhere; `spaces`, the modules and
+    classes where users find its functions; and `own`, operations that no other library has.
 
-    In a chain of operations each takes the result of the one before. A library with the method `as_whole`
-    makes each of its functions of a plain one, and so the function of a chain, of which it then sees all.
-    One with the method `chain` makes the function of the names of operations.
+    `as_whole(f)` compiles a plain function. It is also applied to a whole chain, so that the compiler sees
+    all operations at once. `chain(names)` builds the function of a chain from the names of its operations.
     """
 
     name: str
@@ -63,13 +62,16 @@ class Library(Protocol):
         """Return the standard names of the dtypes it has: bool, unsigned, signed, float, complex."""
 
     def make(self, operand: str) -> object:
-        """The object an operand string names, of ones unless a value is given; else NoSuchOperandError."""
+        """Return the object of an operand string, filled with ones unless it states a value.
+
+        Raises NoSuchOperandError if the library has no such object.
+        """
 
     def read(self, result: object) -> str:
         """Return the answer string of an operation's result: `int16`, `float64*` if weak, `py:int`."""
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
-        """Operation name to a function of made operands; `functions.functions` covers most."""
+        """Return a function of operands for each operation name; `functions.functions` has most."""
 
 
 Scalar = bool | int | float | complex
@@ -77,7 +79,7 @@ Scalar = bool | int | float | complex
 
 @dataclass(frozen=True, slots=True)
 class OperandString:
-    """The parts of an operand string; dtype is None for a Python scalar, value 1 where none is given."""
+    """The parts of an operand string; dtype is None for a Python scalar, value 1 if none is given."""
 
     dtype: str | None
     tier: str
@@ -111,7 +113,7 @@ def _scalar(text: str) -> Scalar:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Dtype names by kind, then width.
+    """Sort dtype names by kind, then width.
 
     >>> in_order(["float32", "int8", "bfloat16", "uint4", "bool"])
     ['bool', 'uint4', 'int8', 'bfloat16', 'float32']
@@ -127,7 +129,7 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def python_answer(result: object) -> str | None:
-    """`py:int` and the like for a plain Python scalar, otherwise None.
+    """Return `py:int` and so on for a plain Python scalar, and None for any other object.
 
     >>> python_answer(True)
     'py:bool'

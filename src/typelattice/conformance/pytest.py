@@ -1,15 +1,15 @@
 """The check for authors of array libraries, as a function and as pytest tests.
 
-A library is a namespace of the array API standard as it is, or an object with the four methods of
-`library.Library`. It is asked in this process, every operation over every pair of operands, and compared with
-any system.
+A library is a namespace of the array API standard, or an object with the four methods of `library.Library`.
+It is called in this process: every operation with every pair of operands. The answers are compared with any
+system.
 
     import mylibrary as xp
     from typelattice.conformance.pytest import promotion_tests
 
     test_promotion = promotion_tests(xp, "array-api", baseline="known.toml")
 
-What imitates a library, such as a compiler, is asked in a process of its own by `imitation_tests`.
+`imitation_tests` runs an imitation of a library, such as a compiler, in its own process.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ def compare_all(
     listed: Sequence[Departure] = (),
     op: str | None = None,
 ) -> Report:
-    """Compare a library with a system, over every call or those of `op`; `listed` are known departures."""
+    """Compare a library with a system, over all calls or those of `op`; `listed` are known departures."""
     return compare(find_system(system), calls(library, op), listed)
 
 
 def calls(library: Library, op: str | None = None) -> Iterator[RecordedCall]:
-    """Every operation of a library over every pair of its operands, with the library's answers.
+    """List every operation of a library with every pair of its operands, and the library's answers.
 
-    Calls of Python scalars alone are left out: Python answers them, or the library as it likes.
+    Calls with only Python scalars are left out: Python itself may answer them.
     """
     asker = InProcessLibrary(library)
     has = asker.catalogue()
     planned = planned_calls(has.operands, has.operations, has.several, SEVERAL, seed=0, own=has.own)
     for name, operands in planned.questions(has.operands):
         if op in (None, name) and any(OperandString.parse(operand).dtype for operand in operands):
-            with warnings.catch_warnings():  # where pytest makes errors of them, they would be answers
+            with warnings.catch_warnings():  # pytest can turn warnings into errors, which would be answers
                 warnings.simplefilter("ignore")
                 answer, message = asker.ask(name, operands)
             yield RecordedCall(name, operands, answer, message)
@@ -86,15 +86,14 @@ def promotion_tests(
     baseline: str | Path | None = None,
     undefined: bool = False,
 ) -> Callable[[str], None]:
-    """Return a pytest test of each operation of a library; it fails for mismatches not in the baseline.
+    """Return a pytest test of each operation of a library. It fails for mismatches not in the baseline.
 
     `library`: a namespace of the array API standard, or a callable that makes a `library.Library`.
-    `undefined`: the library may answer what the system refuses, as the standard allows; the test prints how
-    many such answers it let pass. What the standard states of every result still holds: a comparison gives
+    `undefined`: the library may answer calls that the system refuses, as the standard allows; the test prints
+    the number of such answers. The standard's statements about every result still hold: a comparison gives
     bool, an operator in place keeps the left dtype. `baseline`: a TOML file of `[[departure]]` tables, see
-    docs/departures.md; none may cover more calls than it counts. Departures that are listed for the library
-    itself are known, too.
-    Needs pytest: `pip install pytest`. Raises CannotAskError for what cannot be asked.
+    docs/departures.md; no entry may include more calls than it counts. The departures of the library itself
+    are also known. Needs pytest: `pip install pytest`. Raises CannotAskError if the library cannot be called.
     """
     import pytest
 
@@ -111,7 +110,7 @@ def promotion_tests(
             if passed := len(report.mismatches) - len(kept):
                 print(f"{op}: {passed:,} answers where {against.name} refuses")
             report = replace(report, mismatches=kept)
-        # Raised and not asserted: pytest would add what the values of an assert were.
+        # Raised and not asserted: pytest would add the values of an assert.
         if report.mismatches:
             raise AssertionError(report_text(report))
         for departure in listed:
@@ -132,14 +131,14 @@ def imitation_tests(
     by_value: bool = False,
     programs: int = 0,
 ) -> Callable[[], None]:
-    """Return a pytest test that an implementation answers as what it imitates does.
+    """Return a pytest test that an implementation gives the same answers as what it imitates.
 
-    `name`: an implementation that comes along, or `module:attribute` of a class with the method `ask`.
-    `other`: a system or another implementation. `known`: a JSON file of known differences, which
+    `name`: a built-in implementation, or `module:attribute` of a class with the method `ask`. `other`: a
+    system or another implementation. `known`: a JSON file of known differences, which
     `typelattice compare --known FILE --update` writes. `calls`: the number of random calls; default: all.
-    `limit`: the seconds that a call may take. `by_value`: compare values, too. `programs`: the number of
-    random programs of several operations. The test fails with each new cause once, and with a program that
-    shows it. It raises what `compare_implementation` raises.
+    `limit`: the seconds that a call may take. `by_value`: also compare values. `programs`: the number of
+    random programs of several operations. The test fails once for each new cause, and shows a program with
+    the difference. It raises what `compare_implementation` raises.
     """
 
     def test() -> None:
@@ -151,13 +150,13 @@ def imitation_tests(
 
 
 def _recorded_of(system: System) -> str:
-    """Return the library whose recording has the name of a system; "" if there is none."""
+    """Return the library whose recording has the name of a system, or ""."""
     entry = recordings().get(system.name)
     return entry.library if entry else ""
 
 
 def is_undefined(m: Mismatch) -> bool:
-    """Return True for an answer where the system refuses, unless the standard fixes the result all the same.
+    """Return True for an answer where the system refuses, unless the standard still fixes the result.
 
     >>> call = Call("less", ("int8", "float32"), "bool")
     >>> is_undefined(Mismatch(call, "-")), is_undefined(Mismatch(replace(call, answer="float32"), "-"))

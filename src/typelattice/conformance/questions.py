@@ -1,4 +1,4 @@
-"""The questions to a library: the operands that it may have, and the calls that are made with them."""
+"""The calls of a recording: the possible operands, and their combinations."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ Question = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class PlannedCalls:
-    """The calls that a recording asks, by the index of their operands."""
+    """The calls of a recording, by the index of their operands."""
 
     unary: dict[str, tuple[int, ...]]
     binary: dict[str, tuple[int, ...]]
@@ -99,11 +99,11 @@ def planned_calls(
     seed: int,
     own: Mapping[str, Operation] = {},
 ) -> PlannedCalls:
-    """The calls to make: all of one and two operands, and random ones of more for operations in `several`.
+    """Return the calls to make: all with one and two operands, and random ones with more for `several`.
 
-    Each operation of `ASKED_OF_EVERY_OPERAND` gets so many random calls, and each other operation a tenth of
-    them. Promotion alone is asked of three operands in two orders, since a library may answer these
-    differently. `own` has the operations that no other library has.
+    Each operation of `ASKED_OF_EVERY_OPERAND` gets this number of random calls, and each other operation a
+    tenth of it. Calls of plain promotion with three operands are made in two orders, because a library may
+    answer these differently. `own` has the operations that no other library has.
     """
     drawn = random.Random(seed)
     known = {op: operation(op, own) for op in operations}
@@ -122,7 +122,7 @@ def planned_calls(
 
 
 def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
-    """Return the operands of which an operation is asked, by their index.
+    """Return the operands for calls of an operation, by their index.
 
     >>> operands = ("int8", "int4", "int8:0d", "300", "int")
     >>> asked_of("add", operands), asked_of("multiply", operands), asked_of("hypot", operands)
@@ -134,7 +134,7 @@ def asked_of(op: str, operands: Sequence[str]) -> tuple[int, ...]:
 
 
 def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
-    """Return the operands of which an operation is asked, by their index."""
+    """Return the operands for calls of an operation, by their index."""
     usual = known.in_place or (known.is_operator and len(operands) > MAX_OPERANDS_FOR_OPERATORS)
     every = known.function in ASKED_OF_EVERY_DTYPE and not usual
     if (known.function in ASKED_OF_EVERY_OPERAND and not usual) or (
@@ -158,12 +158,12 @@ def _asked_of(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
             and ("array" if operand.tier == "list" else operand.tier) in tiers
             and (COMMON_DTYPES.fullmatch(operand.dtype) or (every and operand.tier != "0d"))
         )
-        if "=" not in operands[i]  # a value matters to promotion alone, and is the length of what is made
+        if "=" not in operands[i]  # only promotion needs a value; in other calls it is a length
     )
 
 
 def _tiers(known: Operation) -> tuple[str, ...]:
-    """The tiers that have a dtype and that an operation is asked of, if it is not asked of every operand."""
+    """Return the tiers with a dtype for calls of an operation that does not get every operand."""
     if _takes_arrays_only(known):
         return ("array",)
     if known.form == "creation":
@@ -172,7 +172,7 @@ def _tiers(known: Operation) -> tuple[str, ...]:
 
 
 def _arrays(known: Operation, operands: Sequence[str]) -> tuple[int, ...]:
-    """Return the arrays among the operands of an operation's calls; all operands if there are none."""
+    """Return the arrays among the operands of an operation's calls, or all operands."""
     asked = _asked_of(known, operands)
     arrays = tuple(i for i in asked if OperandString.parse(operands[i]).tier == "array")
     return arrays or asked
@@ -186,7 +186,7 @@ def random_questions(
     seed: int,
     own: Mapping[str, Operation] = {},
 ) -> Iterator[Question]:
-    """So many calls of two operands, and of more where `several` may take part: half of promotion itself."""
+    """Return random calls of two operands, and of more for operations in `several`; half are promotion."""
     drawn = random.Random(seed)
     known = {op: operation(op, own) for op in operations}
     promoting = [op for op in operations if not known[op].has_one_promoting_operand]
@@ -203,7 +203,7 @@ def random_questions(
 
 
 def _pool(known: Operation, operands: Sequence[str]) -> list[str]:
-    """Return the operands for random calls of an operation: of every tier if it is asked of every dtype."""
+    """Return the operands for random calls of an operation: of every tier if it gets every dtype."""
     if not _of_every_tier(known):
         return [operands[i] for i in _asked_of(known, operands)]
     return [name for name in operands if OperandString.parse(name).dtype and "=" not in name]
@@ -218,7 +218,7 @@ def _of_every_tier(known: Operation) -> bool:
 
 
 def _is_asked(known: Operation, count: int, several: Sequence[str]) -> bool:
-    """Return True if calls of an operation with `count` operands, one or two, are asked.
+    """Return True if a recording has calls of an operation with `count` operands, one or two.
 
     One operand: if the operation promotes a single one, or if it is in `several` and takes a single one.
     Two operands: they promote together, and the operation needs no more.

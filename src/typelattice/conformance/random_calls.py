@@ -27,7 +27,7 @@ def compare_live(
 ) -> Report:
     """Compare a system with a library on random calls, and report the mismatches.
 
-    The first mismatches are shrunk to the smallest calls that still fail. Duplicates among them are dropped.
+    The first mismatches are reduced to the smallest calls that still fail. Duplicates among them are dropped.
     """
     has = asked.catalogue
     questions = list(random_questions(has.operands, has.operations, has.several, calls, seed, has.own))
@@ -41,7 +41,7 @@ def compare_live(
 def shrink_mismatch(
     asked: LibraryProcess, system: System, m: Mismatch, listed: Sequence[Departure] = ()
 ) -> Mismatch:
-    """The smallest call that is still a mismatch, and no listed one."""
+    """Return the smallest call that is still a mismatch, and not a listed one."""
     known = operation(m.call.op, asked.catalogue.own)
     while True:
         able = {*asked.catalogue.operands}
@@ -54,7 +54,7 @@ def shrink_mismatch(
 
 
 def _smaller(call: RecordedCall, known: Operation) -> Iterator[Question]:
-    """Yield the calls with one operand less, then those with one operand replaced by a plain array."""
+    """Yield the calls with one operand fewer, then those with one operand replaced by a plain array."""
     if len(call.operands) > max(2, known.least):
         yield from ((call.op, _without(call.operands, i)) for i in range(len(call.operands)))
     for i, operand in enumerate(call.operands):

@@ -1,4 +1,4 @@
-"""A library found by the name of its recording, or by `module:attribute`, and made."""
+"""A library by the name of its recording, or by `module:attribute`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typelattice.facts.suggestions import quote_short, spelling_hint
 
 
 def library(name: str) -> Library:
-    """Return the library that a recording is named after, or `module:attribute`, a callable of your own.
+    """Return the library of a recording's name, or the result of `module:attribute`, a callable of the user.
 
     Its constructor may set process-wide configuration: make one a process.
     Raises UnknownLibraryError, MissingLibraryError.
@@ -31,7 +31,7 @@ def library(name: str) -> Library:
 
 def _of_your_own(name: str) -> Library:
     module_name, _, attribute = name.partition(":")
-    if os.getcwd() not in sys.path:  # an installed command does not look beside the user, `python -m` does
+    if os.getcwd() not in sys.path:  # unlike `python -m`, an installed command does not search it
         sys.path.insert(0, os.getcwd())
     try:
         make = getattr(importlib.import_module(module_name), attribute)
@@ -63,9 +63,9 @@ def _find_library(name: str) -> Library:
 
 
 def missing_library(name: str, error: ImportError, of: str, environment: str) -> MissingLibraryError:
-    """Return the error for `name` that cannot be imported, with the command that installs what is missing.
+    """Return the error for `name` that cannot be imported, with the command that installs it.
 
-    That is the library `of` in its environment, or another module that it needs, or both.
+    The missing package is the library `of` in its environment, or another module that it needs, or both.
     """
     module = (error.name or "").partition(".")[0]
     needed = library_of(module)
@@ -78,7 +78,7 @@ def missing_library(name: str, error: ImportError, of: str, environment: str) ->
 
 
 def _packages(of: str, environment: str) -> list[str]:
-    """Return what pip installs to have a library in an environment; nothing if that is not known."""
+    """Return what pip installs for a library in an environment, or nothing if that is not known."""
     return [*libraries()[of].packages.get(environment, ())]
 
 

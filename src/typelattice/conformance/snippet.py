@@ -1,4 +1,4 @@
-"""A difference of an implementation from what it imitates, as a short program of these two libraries."""
+"""A difference of an implementation from the imitated library, as a short program of both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILLED = {"ones(2": "full((2,), {value}", "ones(()": "full((), {value}"}
 
 
 class Code:
-    """Code that is written where the recorder of a library has an object: its `repr` is the code.
+    """Code in place of an object of the recorder's library: its `repr` is the code.
 
     That of a function which takes more than the operands has a `{}` in their place.
     """
@@ -39,10 +39,10 @@ class Code:
 
 
 def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping[str, str]) -> str:
-    """Write a call as a program that prints the dtype expected and the one found, the refusal last.
+    """Write a call as a program that prints the expected and the found dtype, a refusal last.
 
     `forms` is the table of the implementation, `spellings` the names of its functions. Returns "" if these
-    have no words for the call.
+    cannot write the call.
     """
     found, expected = difference.found, difference.expected
     answers = (found.answer, expected.answer)
@@ -75,7 +75,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     for named, imitated in forms.get("modules", {}).items():
         real = real.replace(named, imitated)
     whole = ", ".join(made)
-    # A function such as result_type gives a dtype, and not an array.
+    # A function such as result_type gives a dtype, not an array.
     gives_dtype = found.op in NAMES and NAMES[found.op].form == "promotion"
     of_values = difference.sort == VALUE
     instead = "" if gives_dtype or of_values else ".__class__" if difference.sort == FORM else None
@@ -124,7 +124,7 @@ def _shown(form: str, forms: Mapping[str, Any], instead: str | None) -> str:
 def written_call(
     op: str, operands: Sequence[Code], spellings: Mapping[str, str], forms: Mapping[str, Any]
 ) -> str:
-    """Write a call, or those of a chain; "" if an operator writes into its operand, or a name is unknown."""
+    """Write a call or a chain, or "" if an operator writes into its operand, or a name is unknown."""
     if THEN in op:
         written = ""
         for name, own in steps_of(op, operands):

@@ -24,7 +24,7 @@ REFUSED = f"{EXCEPTION}TypeError"
 
 
 class Stubs:
-    """A library's stubs as a checker reads them; asked like a LibraryProcess."""
+    """A library's stubs as a checker reads them; it answers like a LibraryProcess."""
 
     batch = sys.maxsize  # `infer` makes batches, for which a checker keeps what it has read
 
@@ -75,7 +75,7 @@ class Stubs:
         self._running = process
 
     def _typed(self, operand: str) -> bool:
-        """Return True if the type of an operand says what it is: that of a 0-d array does not."""
+        """Return True if the type of an operand identifies it: the type of a 0-d array does not."""
         read = OperandString.parse(operand)
         return operand in KINDS if read.dtype is None else read.tier in self._forms and "=" not in operand
 

@@ -30,7 +30,7 @@ PREFIXES = re.compile(r"\b(?:builtins|stubs)\.")
 
 
 class Inferred(NamedTuple):
-    """The type of an expression, or the error that refuses it; the other one is ""."""
+    """The type of an expression, or the error that refuses it; the other field is ""."""
 
     type: str
     error: str
@@ -45,7 +45,7 @@ class _Message(NamedTuple):
 def check_stubs(
     checker: str, text: str, names: Sequence[str], expected: Mapping[str, str], limit: float
 ) -> list[str]:
-    """Ask a type checker each expression over a stub file; return those whose type is not as expected.
+    """Check each expression with a stub file; return those without the expected type.
 
     An expression is expected to be refused if its type is "". Raises what `infer` raises.
     """

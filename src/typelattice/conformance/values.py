@@ -1,4 +1,4 @@
-"""Values in a comparison: numbers for the operands, the values of a result, and which of them are equal."""
+"""Values in a comparison: numbers for the operands, the values of a result, and their equality."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def _with_number(operand: str, position: int) -> str:
 
 
 def values_of(library: Library, result: object) -> str:
-    """Return the first values of a result as text; "" if it has none, such as an array without values.
+    """Return the first values of a result as text, or "" if it has none, such as an array without values.
 
-    A library may have a method `values`; otherwise a method such as `tolist` of the result tells them.
+    A library may have a method `values`; without it, a method such as `tolist` of the result gives them.
 
     >>> values_of(object(), [200, 2.5, float("nan")])
     '200 2.5 nan'
@@ -72,7 +72,7 @@ def values_of(library: Library, result: object) -> str:
     try:
         tell = getattr(library, "values", lambda result: result)
         return " ".join(islice(_texts(tell(result)), MAX_VALUES))
-    except Exception:  # the code of a library, which may raise anything
+    except Exception:  # a library's code may raise anything
         return ""
 
 

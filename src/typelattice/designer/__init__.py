@@ -1,6 +1,6 @@
-"""Complete and repair orders: which covers to add so that every two dtypes have one join, and at what cost.
+"""Completions and repairs of orders: the arrows to add so that every pair has one join, and their cost.
 
-Exact: everything that the rules allow is searched, by an answer-set solver.
+The search is exact: an answer-set solver tries everything that the rules allow.
 """
 from typelattice.designer.clingo_solver import MissingSolverError
 from typelattice.designer.completion import Completion, ConflictError, Design, design

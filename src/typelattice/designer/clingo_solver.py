@@ -1,4 +1,4 @@
-"""The one place that knows the solver: a program and facts in, the best answers out."""
+"""The only module that knows the solver: a program and facts in, the best answers out."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ class MissingSolverError(TypelatticeError, ImportError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The best answers found, as atoms. `is_proven`: none is better; `is_complete`: no other is as good."""
+    """The best answers, as atoms. `is_proven`: none is better; `is_complete`: no other is are as good."""
 
     models: tuple[frozenset[Atom], ...]
     is_proven: bool
@@ -37,8 +37,8 @@ def solve(
 ) -> Answer:
     """Find the best answers, up to a limit.
 
-    When the time is up, or on Ctrl-C, these are the best so far. If `found` is empty and `all` is true, there
-    is no answer. Raises KeyboardInterrupt on Ctrl-C if there is no answer yet.
+    When the time is up, or on Ctrl-C, return the best answers so far. If `found` is empty and `all` is true,
+    there is no answer. Raises KeyboardInterrupt on Ctrl-C if there is no answer yet.
     """
     try:
         import clingo
@@ -85,7 +85,7 @@ def solve(
     try:
         control.add("base", [], text)
         control.ground([("base", [])])
-        ended = run("ignore", 1)  # any, to have one to show
+        ended = run("ignore", 1)  # one answer, to have one to show
         if best:
             best, first, cost = [], best, None
             ended = run("optN", limit + 1)

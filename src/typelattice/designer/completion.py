@@ -20,16 +20,15 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduce_order, write_system_file
 
 Pair = tuple[Node, Node]
-Cap = tuple[Demand, int]  # the most that it may count
+Cap = tuple[Demand, int]  # a demand and its greatest allowed count
 Regions = tuple[frozenset[Node], ...]
 X = TypeVar("X")
-MAX_CAP = 1_000_000_000  # that a demand may be capped at; the solver counts in 32 bits
+MAX_CAP = 1_000_000_000  # greatest cap of a demand; the solver counts in 32 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Completion(Viewed):
-    """A completed order: as a system and its file, the covers added to the partial order, and what it falls
-    short of.
+    """A completed order: its system, its file, the added arrows, and its count for each demand.
 
     `counts` has every word of DEMANDS and every demand of the plan.
     """
@@ -41,7 +40,7 @@ class Completion(Viewed):
 
     @property
     def arrows(self) -> str:
-        """The covers added, as arrow text."""
+        """The added arrows, as text."""
         return "; ".join(f"{code(a)} -> {code(b)}" for a, b in self.covers)
 
     def data(self) -> dict[str, object]:
@@ -56,7 +55,7 @@ class Completion(Viewed):
 
 @dataclass(frozen=True, slots=True)
 class Design(Viewed):
-    """The best completions. `is_proven`: none is better; `is_complete`: and there are no others as good."""
+    """The best completions. `is_proven`: none is better; `is_complete`: no others are as good."""
 
     system: System
     plan: Plan
@@ -66,7 +65,7 @@ class Design(Viewed):
 
     @property
     def costs(self) -> dict[str, int]:
-        """Return the costs of the completions by name, the weightiest first."""
+        """Return the costs of the completions by name, the most important first."""
         return {d.name: self.completions[0].counts[d.name] for d in self.plan.costs}
 
     def data(self) -> dict[str, object]:
@@ -91,7 +90,7 @@ class Design(Viewed):
 
 
 class ConflictError(TypelatticeError, ValueError):
-    """Rules that no completion, or no repair, keeps together; leave out any of `rules`, and there is one.
+    """No completion (or repair) satisfies all `rules` at once. Without any one of them, one exists.
 
     `verb` is `completes` or `repairs`.
     """
@@ -123,13 +122,13 @@ def design(
 ) -> Design:
     """Find the best ways to complete the partial order of a system, which is a name or a file.
 
-    `rules` hold in all relations that are added. `costs` are minimised one after another. Both are names of
-    DEMANDS, or of the `demands` in `plan_file`, which is a file or its keys. `at_most` maps a demand to the
-    highest count allowed over all pairs. All optima are returned, up to `limit`. On Ctrl-C, or after so many
-    `seconds`, the best found so far are returned.
+    `rules` hold in all added relations. `costs` are minimised one after the other. Both are names of DEMANDS,
+    or of the `demands` in `plan_file`, which is a file or its keys. `at_most` maps a demand to its highest
+    allowed count over all pairs. All optima are returned, up to `limit`. On Ctrl-C, or after `seconds`, the
+    result is the best so far.
 
-    Raises ConflictError if no completion keeps the rules, and TimeoutError if none was found in time. Raises
-    BeyondReachError, PlanError and MissingSolverError too.
+    Raises ConflictError if no completion keeps the rules, and TimeoutError if none was found in time. Also
+    raises BeyondReachError, PlanError and MissingSolverError.
 
     >>> import typelattice as tl
     >>> found = tl.design("jep9407-0", costs=["deference", "relations"])
@@ -152,7 +151,7 @@ def design(
 def best_completion(
     order: str | Path | System, rules: Sequence[str], costs: Sequence[str], at_most: Mapping[str, int]
 ) -> Completion | None:
-    """Return one of the best completions of `design`, or None if there is none; report no conflicts."""
+    """Return one of the best completions of `design`, or None; report no conflicts."""
     partial, chosen = find_system(order), read_plan(rules, costs)
     found = _solve(partial, chosen, _read_caps(at_most, chosen), 1)
     return found[0] if found else None
@@ -183,7 +182,7 @@ def _is_possible(system: System, parts: Sequence[Demand | Cap], regions: Regions
 
 
 def _find_programs(rules: Sequence[Demand]) -> tuple[str, ...]:
-    """Return the programs for the solver: one more where pairs may have several lowest bounds."""
+    """Return the programs for the solver, with one more if pairs may have several lowest bounds."""
     is_single = any(d.counts_split or d.counts_unjoined for d in rules)
     return ("complete", "lattice") if is_single else ("complete", "lattice", "several")
 
@@ -211,8 +210,7 @@ def smallest_conflict(parts: Sequence[X], possible: Callable[[Sequence[X]], bool
 
 
 def _list_facts(problem: Problem, costs: Sequence[Demand], caps: Sequence[Cap]) -> Iterator[str]:
-    """Everything for the solver: rules by number, then costs, the weightiest of the highest priority, then
-    caps."""
+    """Return all facts for the solver: rules by number, then costs, the most important first, then caps."""
     yield from problem.list_facts()
     rules = problem.plan.rules
     for i, d in enumerate(rules):

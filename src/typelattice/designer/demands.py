@@ -17,14 +17,14 @@ FLOAT = Kind.FLOAT.category
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """A node and the dtype whose facts it uses; None if a weak node has no default dtype."""
+    """A node and the dtype with its facts, or None if a weak node has no default dtype."""
 
     node: Node
     dtype: DType | None
 
     @property
     def width(self) -> int | None:
-        """The bits of a number, or of one part of a complex number; None if no dtype is known."""
+        """The bits of a number, or of one part of a complex number, or None for an unknown dtype."""
         return _width(self.dtype) if self.dtype else None
 
     @property
@@ -38,7 +38,7 @@ class Demand:
 
     `breaks_result(a, b, c)`: pairs a + b with the join c; `breaks_relation(a, b)`: relations added;
     `required_relations`: those that are not there; `counts_unjoined`: pairs without a join; `counts_split`:
-    pairs with several lowest bounds that no tie settles; `counts_covers`: covers added.
+    pairs with several lowest bounds that no tie settles; `counts_covers`: arrows added.
     """
 
     name: str
@@ -61,7 +61,7 @@ def list_node_facts(system: System) -> tuple[NodeFacts, ...]:
 
 
 def dtype_of_node(node: Node, system: System) -> DType | None:
-    """Return the dtype whose facts a node uses: its own, or the default of its kind."""
+    """Return the dtype with a node's facts: its own, or the default of its kind."""
     return node if isinstance(node, DType) else node.dtype or system.defaults.get(node.kind)
 
 
@@ -78,7 +78,7 @@ def loss_between(a: NodeFacts, b: NodeFacts) -> Loss:
 def _cast_demand(
     is_lossy: Callable[[NodeFacts, NodeFacts], bool],
 ) -> Callable[[NodeFacts, NodeFacts, NodeFacts], bool]:
-    """Results in which an operand loses something. A weak operand gives way freely to the one beside it."""
+    """Return a test for results with a bad cast. A weak operand may take the other's dtype freely."""
     return lambda a, b, c: (
         (is_lossy(a, c) and not _gives_way(a, b, c)) or (is_lossy(b, c) and not _gives_way(b, a, c))
     )
@@ -106,7 +106,7 @@ def _leaves_subset(a: NodeFacts, c: NodeFacts) -> bool:
 
 
 def _turns_weak(a: NodeFacts, b: NodeFacts, c: NodeFacts) -> bool:
-    """An inexact array that is no longer one beside a weak operand."""
+    """Return True if an inexact array and a weak operand have a weak result."""
     strong = [x.node for x in (a, b) if isinstance(x.node, DType) and x.category >= FLOAT]
     return len(strong) == 1 and isinstance(c.node, Weak)
 
@@ -144,14 +144,14 @@ DEMANDS = {d.name: d for d in (
         lambda a, b, c: is_widened(a, b, c) and (c.width or 0) >= WIDE_BITS,
     ),
     Demand("narrow", "results narrower than an operand", _cast_demand(_is_narrower)),
-    Demand("weak", "inexact arrays that turn weak beside a weak operand", _turns_weak),
-    Demand("deference", "an integer and a float that do not meet at the float", _float_does_not_win),
+    Demand("weak", "inexact arrays that turn weak with a weak operand", _turns_weak),
+    Demand("deference", "an integer and a float that do not join at the float", _float_does_not_win),
     Demand(
         "inexact", "relations added that lose precision",
         breaks_relation=lambda a, b: loss_between(a, b).precision,
     ),
     Demand("relations", "relations added", breaks_relation=lambda a, b: True),
-    Demand("covers", "covers added", counts_covers=True),
+    Demand("covers", "arrows added", counts_covers=True),
 )}  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def count_shortfalls(
     facts_of_node: Mapping[Node, NodeFacts],
     ties: Collection[frozenset[Node]] = (),
 ) -> dict[str, int]:
-    """Count how often an order falls short of each demand, multiplied by the demand's weight.
+    """Count how often an order violates each demand, multiplied by the demand's weight.
 
     `given_order` is the order that it completes, `ties` are the lowest bounds that ties settle.
     """

@@ -1,8 +1,8 @@
-"""The nodes that an order lacks: with them every pair that has an upper bound has a least one.
+"""The missing nodes of an order: with them, every pair with an upper bound has a least one.
 
 This is the completion by cuts of Dedekind and MacNeille, without a new top and bottom. A set of operands has
-upper bounds in common. Where no single node is the least of these, one new node stands between. No smaller
-set of nodes does: the joins of operands with different upper bounds are different nodes.
+common upper bounds. If no single node is the least of these, one new node goes between. No smaller set of
+nodes is enough: operands with different upper bounds have different joins.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.writer import code, reduce_order, write_system_file
 from typelattice.study.study_scope import BeyondReachError
 
-MAX_COMMON_BOUNDS = 2000  # bounds in common that are looked at; an order may have exponentially many
+MAX_COMMON_BOUNDS = 2000  # limit of common bounds to examine; an order may have exponentially many
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def missing_nodes(order: str | Path | System) -> MissingNodes:
 
 
 def _list_cuts(up: Sequence[int], name: str) -> set[int]:
-    """Return the sets of all upper bounds that some nodes have in common, as masks; none that is empty."""
+    """Return the non-empty sets of all upper bounds that some nodes have in common, as masks."""
     found, waiting = set(up), list({*up})
     while waiting:
         cut = waiting.pop()
@@ -131,7 +131,7 @@ def _make_dtype(name: str, below: Sequence[Node]) -> DType:
 
 
 def _with_dtypes(partial: System, new_dtypes: Sequence[DType]) -> System:
-    """Return the system with further dtypes of its file's own, which its order lacks yet."""
+    """Return the system with new dtypes of its file, which its order does not have yet."""
     origin = partial.origin
     assert isinstance(origin, SystemOrigin)
     values = origin.definition.values

@@ -1,4 +1,4 @@
-"""The front: an order's best completions for each trade of precision for width, and systems beside them."""
+"""The front: an order's best completions for each trade of precision for width, and the place of systems."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ AXES = ("lattice", "precision", "width")
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A system beside the completions of an order, compared by the counts of AXES.
+    """The place of a system among the completions of an order, compared by the counts of AXES.
 
-    - `better` is a completion that is worse in no count and better in one; None if there is none.
+    - `better` is a completion that is worse in no count and better in one, or None.
     - `on` says that the system is on the front: a completion has the same counts, and none is better.
     - With neither, every completion is worse than the system in some count.
     """
@@ -36,7 +36,7 @@ class Placement:
 def walk_front(
     order: str | Path | System, rules: Sequence[str] = DEFAULT_RULES, at_most: Mapping[str, int] = {}
 ) -> Iterator[Completion]:
-    """The completions that no other beats in precision and width at once, from the fewest wide results on."""
+    """The completions with no better one in both precision and width, from the fewest wide results on."""
     most = dict(at_most)
     while found := best_completion(order, rules, ["width", "precision", "kind", "relations"], most):
         yield found
@@ -46,7 +46,7 @@ def walk_front(
 def place_on_front(
     system: str | Path | System, order: str | Path | System, rules: Sequence[str] = DEFAULT_RULES
 ) -> Placement:
-    """Placement a system among the completions of an order, even those that leave pairs without a join."""
+    """Place a system among the completions of an order, even those that leave pairs without a join."""
     found = find_system(system)
     counts = count_axes(found, find_system(order))
     kept = [word for word in rules if word != "lattice"]
@@ -58,10 +58,10 @@ def place_on_front(
 
 
 def count_axes(system: System, partial: System) -> dict[str, int]:
-    """Count the shortfalls of a system's answers for pairs of an order's nodes.
+    """Count the violations of a system's answers for pairs of an order's nodes.
 
-    A weak node is asked as a Python scalar. Each pair is asked in both orders of its operands; a shortfall
-    in either counts once. Pairs of two scalars are left out, since no library decides them.
+    A weak node stands for a Python scalar. Each pair is tried in both orders of its operands; a violation in
+    either counts once. Pairs of two scalars are left out, because no library decides them.
     """
     counts = dict.fromkeys((name for name, d in DEMANDS.items() if d.breaks_result or d.counts_unjoined), 0)
     for a, b in combinations(list_node_facts(partial), 2):

@@ -16,12 +16,12 @@ from typelattice.files.system_file_words import Words, items, phrase, text
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, article
 
 DEFAULT_RULES = ("lattice", "component", "overflow", "subset", "weak")
-DEFAULT_RULE = "single"  # a rule unless it is a cost, or dropped
+DEFAULT_RULE = "single"  # a rule, unless it is a cost or dropped
 DROPPED_RULE = f"-{DEFAULT_RULE}"  # the word among the rules that drops it
 DEFAULT_COSTS = ("deference", "width64", "width", "precision", "relations")
 PLAN_KEYS = {"rules": list, "costs": list, "demands": dict, "regions": list}
-DEMAND_KEYS = ("avoid", "want", "results", "weight", "counts")  # the keys of a demand of one's own
-REFUSED_WORD = "refused"  # the result of a pair that is to have no join
+DEMAND_KEYS = ("avoid", "want", "results", "weight", "counts")  # the keys of a user's demand
+REFUSED_WORD = "refused"  # the result of a pair that must have no join
 
 
 class PlanError(TypelatticeError, ValueError):
@@ -30,9 +30,9 @@ class PlanError(TypelatticeError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Rules, which a completion keeps in all that it adds, and costs, the weightiest first.
+    """Rules for every relation that a completion adds, and costs, the most important first.
 
-    Between two nodes of a region nothing is added.
+    A completion adds nothing between two nodes of a region.
     """
 
     rules: tuple[Demand, ...]
@@ -53,7 +53,7 @@ def read_plan(
     """The plan of a file, with other rules or costs where they are given; a bare one has the default rules
     and costs.
 
-    Raises PlanError; `dtypes` are those of the order's own.
+    Raises PlanError; `dtypes` are the new dtypes of the order's file.
     """
     where, values = (
         ("plan", file) if isinstance(file, Mapping) else _read_plan_file(Path(file)) if file else ("plan", {})
@@ -126,7 +126,7 @@ def _find_demand(name: object, known_demands: Mapping[str, Demand], where: str, 
 
 
 def _read_custom_demand(name: str, entry: Mapping[str, object], dtypes: Mapping[str, DType]) -> Demand:
-    """Return a demand of a plan's own: relations to avoid or to have, results to have, pairs to refuse."""
+    """Return a demand of the plan: relations to avoid or to have, results to have, pairs to refuse."""
     for field in entry:
         if field not in DEMAND_KEYS:
             raise ValueError(

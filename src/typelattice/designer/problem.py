@@ -28,7 +28,7 @@ class Problem:
     above_now: tuple[int, ...]
     addable: tuple[int, ...]
     plan: Plan
-    # where a pair of unrelated nodes may be joined
+    # possible joins of a pair of unrelated nodes
     bounds: Mapping[tuple[int, int], int] = field(default_factory=dict)
     ties: Sequence[Sequence[int]] = ()  # the lowest bounds that a tie of the system settles
 
@@ -119,7 +119,7 @@ def build_problem(system: System, plan: Plan) -> Problem:
         )
         for i in range(n)
     ]  # fmt: skip
-    # To put j above i puts all that lies above j above all that lies below i.
+    # Adding i -> j also puts everything above j above everything below i.
     may = tuple(
         make_mask(
             j

@@ -1,4 +1,4 @@
-"""The smallest sets of covers to add or drop that leave no pair of an order with several lowest bounds."""
+"""The smallest sets of arrows to add or remove that leave no pair with several lowest bounds."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,20 +26,19 @@ from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduce_order, write_system_file
 
-KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")  # and `single`, which a repair is for
+KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")  # without `single`, the rule that a repair restores
 
 
 @dataclass(frozen=True, slots=True)
 class Repair(Viewed):
-    """Covers to add and to drop; the repaired system, its file and what it falls short of, and the pairs it
-    answers anew."""
+    """A repair: the arrows to add and to remove, the repaired system and its file, and the changed pairs."""
 
     add: tuple[Pair, ...]
     drop: tuple[Pair, ...]
     system: System
     text: str
     counts: Mapping[str, int]
-    # the pair, its result before, its result now
+    # a pair, its result before, its result now
     changed: tuple[tuple[Node, Node, Node | None, Node | None], ...]
 
     def __str__(self) -> str:
@@ -100,13 +99,13 @@ def repairs(
     seconds: float | None = None,
     progress: Progress | None = None,
 ) -> Repairs:
-    """Return the smallest repairs of a system's order; an order that needs none has the empty repair.
+    """Return the smallest repairs of a system's order; an order without faults has the empty repair.
 
-    Every set of covers to drop and to add is searched, reversals among them. Pairs with a bound keep one,
-    pairs without may stay so, unless `every` pair is to have a join. The rules are kept by what is added:
-    each relation, and each result at a node that was not above both operands before. Raises ConflictError if
-    no repair keeps the rules, BeyondReachError, PlanError, MissingSolverError; TimeoutError if none was found
-    in so many seconds.
+    The search includes every set of arrows to remove and to add, with reversals. Pairs with a bound keep one.
+    Pairs without a bound may stay so, unless `every` pair must have a join. Each added relation, and each
+    result at a node that was not above both operands before, must keep the rules. Raises ConflictError if no
+    repair keeps the rules, TimeoutError if none was found in `seconds`, BeyondReachError, PlanError,
+    MissingSolverError.
 
     >>> from typelattice.designer import repairs
     >>> for repair in repairs("numpy"):
@@ -132,7 +131,7 @@ def repairs(
 
 
 def _list_facts(system: System, rules: Sequence[Demand]) -> Iterator[str]:
-    """Yield the order, and what rules let a repair do, in the words of repair.lp and lattice.lp.
+    """Yield the order and the allowed changes, in the words of repair.lp and lattice.lp.
 
     Raises BeyondReachError.
     """
@@ -185,7 +184,7 @@ def _make_repair(system: System, atoms: frozenset[Atom]) -> Repair:
 
 
 def join_or_tie(system: System, a: Node, b: Node) -> Node | None:
-    """Return the join of two nodes, or the node that a tie names; None if there is neither."""
+    """Return the join of two nodes, or the node that a tie names, or None."""
     return system.order.join(a, b) or system.ties.get(frozenset(system.order.minimal_bounds(a, b)))
 
 

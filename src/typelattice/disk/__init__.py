@@ -1,1 +1,1 @@
-"""Files of users: read up to a limit, written whole or not at all, and every failure a FileError."""
+"""Files of users: read up to a limit and written whole or not at all. Every failure is a FileError."""

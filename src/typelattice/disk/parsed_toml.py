@@ -1,7 +1,7 @@
-"""TOML files that come with typelattice, parsed beforehand: loading and running `tomllib` takes long.
+"""The TOML files of typelattice, parsed beforehand: loading and running `tomllib` takes long.
 
-`parsed.txt` beside the files has a row for each: its name, the checksum of its text, and its values as JSON.
-`tools/parsed_toml.py` writes it.
+`parsed.txt`, in the same folder as the files, has a row for each: its name, the checksum of its text, and its
+values as JSON. `tools/parsed_toml.py` writes it.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGE = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
 def parse_toml(path: str | None, text: str) -> dict[str, object]:
     """Parse the text of a TOML file, given its real path if it has one. Raises what `tomllib.loads` raises.
 
-    A text of our own that has changed since its row was written is parsed anew, as any other text is.
+    If a file of typelattice has changed since its row was written, it is parsed again, like any other text.
     """
     folder, name = os.path.split(path or "")
     if folder.startswith(PACKAGE + os.sep):
@@ -42,5 +42,5 @@ def _rows(folder: str) -> dict[str, tuple[str, str]]:
 
 
 def row_of(name: str, text: str, values: dict[str, object]) -> str:
-    """Write the row of a file whose text has these values."""
+    """Write the row of a file from its text and its values."""
     return "\t".join((name, str(crc32(text.encode())), json.dumps(values, separators=(",", ":")))) + "\n"

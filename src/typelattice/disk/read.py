@@ -36,8 +36,8 @@ def check_regular_file(path: str | os.PathLike[str]) -> os.stat_result:
 
 
 def file_error(verb: str, path: str | os.PathLike[str], e: OSError | ValueError) -> FileError:
-    """Return the error for what the operating system refuses to do with a path."""
-    # Python says in other words in each release why a path with a null character cannot be.
+    """Return the error for a path that the operating system refuses."""
+    # Each Python release has its own message for a path with a null character; ours is always the same.
     why = (e.strerror or str(e)) if isinstance(e, OSError) else "a path has no null characters"
     why = why if os.fspath(path) else "it is no path"
     return FileError(f"cannot {verb} {clip_text(os.fspath(path), 120)!r}: {why}")

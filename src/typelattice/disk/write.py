@@ -14,7 +14,7 @@ def explain_failure(verb: str, path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn an error of the operating system about a path into a FileError."""
     try:
         if not os.fspath(path):
-            raise OSError  # `file_error` has the words
+            raise OSError  # `file_error` words the message
         yield
     except (OSError, ValueError) as e:
         raise file_error(verb, path, e) from None
@@ -28,7 +28,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file: whole, or not at all. Raises FileError.
 
-    The content goes into a file beside it, which then takes its place and keeps its permissions.
+    The content goes into a new file in the same folder. That file then replaces the old one and keeps its
+    permissions.
     """
     with explain_failure("write", path):
         target = os.path.realpath(path)
@@ -49,7 +50,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def check_writable(path: str | os.PathLike[str], needed_bytes: int = 1) -> None:
-    """Raises FileError if so many bytes cannot be written to a path; asked before work that takes long."""
+    """Raise FileError if `room` bytes cannot be written to a path. Call it before long work."""
     with explain_failure("write", path):
         target = os.path.realpath(path)
         _status_of_replaced(target)
@@ -63,7 +64,7 @@ def check_writable(path: str | os.PathLike[str], needed_bytes: int = 1) -> None:
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Raises FileError if a folder, which may not be there yet, could not be made or written into."""
+    """Raise FileError if a folder cannot be created or written into. It need not exist yet."""
     with explain_failure("write into", path):
         found = os.path.realpath(path)
         while not _exists(found):
@@ -74,7 +75,7 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 
 def _exists(path: str) -> bool:
-    """Return True if a path is there. Raises OSError for one that cannot be: a name that is too long."""
+    """Return True if a path exists. Raises OSError for an impossible name, such as one that is too long."""
     try:
         os.lstat(path)
     except FileNotFoundError:
@@ -88,7 +89,7 @@ def _temporary_path(target: str) -> str:
 
 
 def _status_of_replaced(target: str) -> os.stat_result | None:
-    """Return the status of the file to be replaced, or None if there is none.
+    """Return the status of the file to be replaced, or None if it does not exist.
 
     Raises OSError if the file may not be replaced.
     """

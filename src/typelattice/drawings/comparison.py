@@ -16,9 +16,9 @@ SPELLED = 6  # relations that are written out
 
 
 def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bits") -> Diagram:
-    """Draw the covers of `b`, with those `added` that `a` does not imply, and those of `a` it `dropped`.
+    """Draw the arrows of `b`, with those `added` that `a` does not imply, and those of `a` it `dropped`.
 
-    If `b` puts a node between two of `a`, nothing is dropped: the relation holds by a longer way.
+    If `b` puts a node between two of `a`, nothing is dropped: the relation still holds, with two arrows.
     """
     nodes = list(dict.fromkeys((*a.order.nodes, *b.order.nodes)))
     left = [(s.order, small_nodes(s)) for s in (a, b)]
@@ -52,7 +52,7 @@ def comparison_diagram(a: Rules, b: Rules, small: bool = False, codes: str = "bi
 
 
 def _legend(a: str, b: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow]) -> str:
-    """Return the signs of the drawing; none of what does not occur in it."""
+    """Return the signs of the drawing that occur in it."""
     marks = {mark for marks in (*(v.marks for v in vertices), *(a.marks for a in arrows)) for mark in marks}
     said = [f"blue and thick: {b} alone has it"] if "added" in marks else []
     said += [f"orange and dashed: {a} alone has it"] if "dropped" in marks else []
@@ -60,7 +60,7 @@ def _legend(a: str, b: str, vertices: Sequence[Vertex], arrows: Sequence[Arrow])
 
 
 def _words(a: str, b: str, first_order: Order[Node], second_order: Order[Node]) -> Iterator[str]:
-    """Describe the changes from one order to the other, counted over all relations, covers or not."""
+    """Describe the changes from one order to the other, counted over all relations, arrows or not."""
     common = [n for n in first_order.nodes if n in second_order]
     here, there = (
         {(x, y) for x in common for y in order.bounds(x) if y in common}
@@ -77,7 +77,7 @@ def _words(a: str, b: str, first_order: Order[Node], second_order: Order[Node]) 
             named = " ".join(map(str, sorted(alone, key=sort_key)))
             said.append(f"{len(alone)} node{'s' * (len(alone) > 1)}: {named}")
         if relations:
-            # Covers say most, and come first.
+            # List arrows first: they are the most informative relations.
             covers = {(x, y) for x, y in relations if y in order.covers(x)}
             listed = sorted(relations, key=lambda r: (r not in covers, sort_key(r[0]), sort_key(r[1])))
             shown = ", ".join(f"{x} -> {y}" for x, y in listed[:SPELLED])

@@ -22,7 +22,7 @@ from typelattice.rendering.layered import PlacedDiagram, lay_out
 from typelattice.study.diffs import Diff
 from typelattice.study.table_labels import CODES
 
-MAX_NODES = 1_000  # nodes of a drawing; more can no longer be read
+MAX_NODES = 1_000  # nodes of a drawing; nobody can read more
 MAX_ARROWS = 5_000
 
 AnySystem = str | os.PathLike[str] | System
@@ -43,15 +43,16 @@ def draw(
     A system is drawn from left to right, with a row for each kind. `=` marks a tie between lowest bounds,
     with a frame around the winner. `×` marks a refusal.
 
-    - `other`: a second system, drawn as what it adds and drops; for a program, the system that it is under.
-    - `highlight`: operands whose ways to their join are lit. Bounds that lost are dashed, and the reason is
+    - `other`: a second system, drawn as what it adds and drops; for a program, the system whose rules it
+      follows.
+    - `highlight`: operands. Their ways to the join are lit. Bounds that lost are dashed, and the reason is
       written below.
     - `op`: the operation on the highlighted operands.
-    - `small`: draw dtypes of less than 8 bits and small floats too.
+    - `small`: also draw dtypes of less than 8 bits and small floats.
     - `codes`: labels such as i8 (bits), i1 (bytes) or int8 (names).
 
-    Raises UnknownSystemError, FormatError; DTypeError or OperandError for what is no operand; DrawingError
-    for what cannot be drawn.
+    Raises UnknownSystemError, FormatError; DTypeError or OperandError if an operand is not valid;
+    DrawingError if the value cannot be drawn.
 
     >>> import typelattice as tl
     >>> tl.draw("jax").placed.crossings
@@ -96,13 +97,13 @@ def draw(
 
 
 def program_steps(x: Program) -> PlacedDiagram:
-    """Return the steps of a program by themselves. Raises DrawingError if they are too many."""
+    """Return the steps of a program by themselves. Raises DrawingError if there are too many."""
     _check_size(len(x.steps), 0)
     return laid_out(steps_diagram(x))
 
 
 def _program(x: Program | Replay, other: AnySystem | None, highlight: Sequence[object]) -> Drawing:
-    """Return a program under the named system, or under the one that it was replayed under."""
+    """Return a program under the named system, or under the system of its replay."""
     if highlight:
         raise DrawingError("operands are highlighted in a system; a program is drawn with its own")
     _check_size(len((x.program if isinstance(x, Replay) else x).steps), 0)
@@ -120,14 +121,14 @@ def _systems(a: System, b: System, small: bool, codes: str) -> Drawing:
 
 
 def _check_alone(x: object, second: object, highlight: Sequence[object]) -> None:
-    """Raise DrawingError if anything accompanies a value that can only be drawn alone."""
+    """Raise DrawingError if other arguments accompany a value that takes none."""
     if second is not None or highlight:
         what = f"{'an' if isinstance(x, Order) else 'a'} {type(x).__name__}"
         raise DrawingError(f"{what} is drawn by itself; leave out the rest")
 
 
 def _plain(order: Order[object]) -> Diagram:
-    """Return an order of anything: of dtypes with kinds as rows, of other nodes without."""
+    """Return an order of any nodes: kinds are the rows of dtypes; other nodes have no rows."""
     ids = {n: str(n) for n in order.nodes}
     if len({*ids.values()}) < len(ids):
         raise DrawingError("two nodes of the order print alike; name them apart")
@@ -139,13 +140,13 @@ def _plain(order: Order[object]) -> Diagram:
 
 
 def laid_out(diagram: Diagram) -> PlacedDiagram:
-    """Return the diagram with coordinates. Raises DrawingError if it is too large to be read."""
+    """Return the diagram with coordinates. Raises DrawingError if it is too large to read."""
     _check_size(len(diagram.vertices), len(diagram.arrows))
     return lay_out(diagram)
 
 
 def _check_size(nodes: int, arrows: int) -> None:
-    """Raises DrawingError for more than can be read."""
+    """Raise DrawingError if the drawing would be too large to read."""
     if nodes > MAX_NODES or arrows > MAX_ARROWS:
         raise DrawingError(
             f"{nodes:,} nodes and {arrows:,} arrows are too many to read; "

@@ -1,6 +1,6 @@
 """Heat maps of tables: where systems agree, what is lost, how wide answers are.
 
-As text they need nothing else, as pictures matplotlib, an extra.
+As text they need no library; as pictures they need matplotlib, an extra.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from typelattice.study.tables import Table
 HEATS = ("loss", "width", "agreement")
 LOSSES = ("nothing is lost", "values are rounded", "values are out of range")
 AGREEMENTS = ("the same", "another answer")
-SIGNS = ".~!"  # of ranks, in text; of more ranks the number
-INCH = 0.42  # of a cell
-NO_VALUE = float("nan")  # of a refusal, which is grey and hatched
-BRIGHT = 0.45  # of a cell's ground, from which on its letters are dark
-PALE = "#f0f0f0"  # the ground of cells that stand out in nothing
+SIGNS = ".~!"  # one sign per rank in text; further ranks are shown as numbers
+INCH = 0.42  # inches per cell
+NO_VALUE = float("nan")  # the value of a refusal, which is grey and hatched
+BRIGHT = 0.45  # cells brighter than this have dark text
+PALE = "#f0f0f0"  # background of ordinary cells
 CODE = "DejaVu Sans Mono"
 UPRIGHT = 4  # characters of a name that fits above its column
 Values = list[list[float]]
@@ -38,7 +38,7 @@ Values = list[list[float]]
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A table with a value in each cell, NO_VALUE where it is refused.
+    """A table with a value in each cell, or NO_VALUE where the call is refused.
 
     `description` describes the values. They are ranks, each with its name, or numbers on both sides of zero.
     """
@@ -50,12 +50,12 @@ class Heat:
 
     @property
     def has_refusals(self) -> bool:
-        """Return True if anything is refused."""
+        """Return True if any call is refused."""
         return any(isnan(value) for row in self.values for value in row)
 
 
 def make_heat(x: Table | Diff | Consensus, of: str | None = None) -> Heat:
-    """Return the values of a heat map of a name. Raises DrawingError for a map that `x` lacks."""
+    """Return the values of the heat map with a name. Raises DrawingError for a map that `x` lacks."""
     have = HEATS[:2] if isinstance(x, Table) else HEATS[2:]
     chosen = have[0] if of is None else of
     if chosen not in have:
@@ -124,7 +124,7 @@ def _values(table: Table, value: Callable[[Promotion], float]) -> Values:
 
 
 def _lost(p: Promotion) -> float:
-    """Return the worst loss of its casts, as an index into LOSSES."""
+    """Return the worst loss of the casts, as an index into LOSSES."""
     losses = [cast.loss for cast in p.casts if cast.loss]
     if any(loss.magnitude or loss.sign or loss.imaginary for loss in losses):
         return 2.0
@@ -132,15 +132,15 @@ def _lost(p: Promotion) -> float:
 
 
 def _wider(p: Promotion) -> float:
-    """Return the bits of the result, less those of the widest operand."""
+    """Return the bits of the result, minus those of the widest operand."""
     widths = [o.dtype.bits for o in p.operands if o.dtype and o.dtype.bits]
     if not widths or p.dtype is None or not p.dtype.bits:
-        return 0.0  # Python scalars alone have no width to begin with
+        return 0.0  # an operation on only Python scalars has no width to compare
     return float(p.dtype.bits - max(widths))
 
 
 def _draw_ranks(heat: Heat) -> Any:
-    """Return a map of a few ranks, each with its name."""
+    """Draw a map of a few ranks, each with its name."""
     figure, _, colours = _map(heat, (PALE, ACCENT), 0.0, max(len(heat.ranks) - 1.0, 1.0))
     patches = import_module("matplotlib.patches")
     shown = [patches.Patch(facecolor=colours(float(i)), label=name) for i, name in enumerate(heat.ranks)]
@@ -152,7 +152,7 @@ def _draw_ranks(heat: Heat) -> Any:
 
 
 def _draw_signed(heat: Heat) -> Any:
-    """Return a map of numbers on both sides of zero, with a scale."""
+    """Draw a map of numbers on both sides of zero, with a scale."""
     widest = max((abs(v) for row in heat.values for v in row if not isnan(v)), default=1.0) or 1.0
     figure, axes, _ = _map(heat, (ADDED, PALE, ACCENT), -widest, widest)
     figure.colorbar(axes.images[0], ax=axes, label=heat.description, shrink=0.7)
@@ -174,7 +174,7 @@ def _map(heat: Heat, colours: Sequence[str], low: float, high: float) -> tuple[A
     inches = (len(grid.columns) * INCH + 3.4, len(grid.rows) * INCH + 1.3)
 
     class Shown(figures.Figure):  # type: ignore[misc, name-defined]  # imported where needed
-        """A Figure that a notebook shows, though nothing there has imported pyplot."""
+        """A Figure that a notebook shows even if nothing there has imported pyplot."""
 
         def _repr_svg_(self) -> str:
             file = StringIO()

@@ -1,4 +1,4 @@
-"""An answer shown in the drawing of its system: the ways up to the join, and the bounds that lost."""
+"""An answer in the drawing of its system: the ways up to the join, and the bounds that lost."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from typelattice.rendering.layered import Edge, PlacedDiagram, lay_out
 
 
 def draw_highlighted(p: Promotion, small: bool, codes: str) -> PlacedDiagram:
-    """Return the order of the answer's system, with the answer lit in it and the reason in words below.
+    """Return the order of the answer's system, with the answer lit and the reason in words below.
 
-    Nodes are marked as `operand`, `join`, `way` (between them), `lost` (a lowest bound that did not win),
-    `bound` (an upper bound above the join), and else `faded`; edges as `way` or `faded`.
+    The marks of nodes are `operand`, `join`, `way` (between them), `lost` (a lowest bound that did not win),
+    `bound` (an upper bound above the join), and `faded` for all others. The marks of edges are `way` and
+    `faded`.
     """
     order = p.system.order
     operands, join = _operands(p), _join(p)
@@ -48,13 +49,13 @@ def draw_highlighted(p: Promotion, small: bool, codes: str) -> PlacedDiagram:
 
 
 def describe_reason(p: Promotion) -> list[str]:
-    """Return the reason in words, a line for each thing to say."""
+    """Return the reason in words, one line for each fact."""
     said = [f"{heading}: {'; '.join(lines)}" for heading, lines in explain_in_sections(p)]
     return [*said, f"rule: {p.rule}"]
 
 
 def _operands(p: Promotion) -> tuple[Node, ...]:
-    """Return the nodes at which the operands enter the order."""
+    """Return the nodes where the operands enter the order."""
     results: set[Node] = set()
     found: dict[Node, None] = {}
     for step in p.steps:
@@ -67,12 +68,12 @@ def _operands(p: Promotion) -> tuple[Node, ...]:
 
 
 def _join(p: Promotion) -> Node | None:
-    """Return the node at which the operands join, before any operation."""
+    """Return the node where the operands join, before any operation."""
     return p.node if p.node is not None and p.node in p.system.order else None
 
 
 def _steps(order: Order[Node], operands: Sequence[Node], join: Node | None) -> Iterator[tuple[Node, Node]]:
-    """Yield the covers on the shortest way of each operand to the join."""
+    """Yield the arrows on the shortest way of each operand to the join."""
     for n in operands:
         way = next(paths(order, n, join), ()) if join is not None else ()
         yield from pairwise(way)

@@ -1,4 +1,4 @@
-"""Notebook views of a value: its drawing, its table, its words; as HTML in the page, or a picture.
+"""Notebook views of a value: its drawing, its table, its words; as HTML in the page, or as a picture.
 
 The classes are defined in earlier rooms, which do not know this one. So `typelattice/__init__` passes these
 two functions to `facts.display_hooks.Viewed`, the base of these classes.
@@ -25,17 +25,17 @@ from typelattice.rendering.drawing import Drawing
 from typelattice.rendering.grid_svg import grid_svg
 from typelattice.study.jep9407_criteria import Criteria
 
-MAX_DESIGNS = 3  # of several designs that are drawn, the best first
+MAX_DESIGNS = 3  # designs to draw if there are several, the best first
 STYLE = "overflow-x: auto; max-width: 100%; font-family: ui-monospace, monospace"
 
 
 def html(x: object) -> str | None:
-    """Return a value as HTML without scripts; None for one that has none."""
+    """Return a value as HTML without scripts, or None if its class has no view."""
     if has_grid(x):
         return render(x, "html")
     if isinstance(x, Criteria):
         return _words(str(x))
-    if isinstance(x, Promotion):  # its words stand below as text, in place of the notes
+    if isinstance(x, Promotion):  # its words follow as text, in place of the notes
         placed = draw(x).placed
         bare = replace(placed, diagram=replace(placed.diagram, notes=()))
         return f"<div>{Drawing(repr(x), bare)._repr_html_()}{_words(explanation(x))}</div>"
@@ -47,7 +47,7 @@ def html(x: object) -> str | None:
 
 
 def svg(x: object) -> str | None:
-    """Return a value as an SVG file by itself; None for one that has none."""
+    """Return a value as a complete SVG file, or None if its class has no picture."""
     if has_grid(x):
         return grid_svg(x.grid())
     try:

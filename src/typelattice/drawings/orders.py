@@ -15,9 +15,9 @@ from typelattice.study.table_labels import describe_left_out, short_label
 from typelattice.study.tables import small_nodes
 
 ROWS = ((0, "complex"), (1, "float"), (2, "signed"), (3, "unsigned"))
-BETWEEN = 2.5  # bools, and integers without a sign or a width: between the rows of integers
-MAX_LINKS = 8  # dotted lines in a drawing; of more there is a note alone
-MAX_PAIRS = 50_000  # of nodes that are looked through for ties
+BETWEEN = 2.5  # rows of bools, and of integers without a sign or a width: between the rows of integers
+MAX_LINKS = 8  # dotted lines in a drawing; a note replaces a greater number
+MAX_PAIRS = 50_000  # pairs of nodes to search for ties
 
 
 def order_diagram(
@@ -67,7 +67,7 @@ def row(node: Node) -> float:
 
 
 def nodes_between(order: Order[Node], shown_nodes: Sequence[Node]) -> Order[Node]:
-    """Return the order among some of its nodes: one covers another where none of them stands between."""
+    """Return the order among some of its nodes: an arrow joins two if none of them is between these."""
     if len(shown_nodes) == len(order.nodes):
         return order
     kept = {*shown_nodes}
@@ -91,7 +91,7 @@ def _choose_nodes(system: Rules, small: bool, also: set[Node]) -> tuple[list[Nod
 
 
 def _facts(node: Node) -> str:
-    """Describe a node, for the title that readers see on demand."""
+    """Describe a node, for the title shown on demand."""
     if not isinstance(node, DType):
         return f"{node}: {name_node(node)}, which counts by its kind and gives way to a dtype beside it"
     said = [f"{node}: {node.kind}"]
@@ -104,9 +104,9 @@ def _facts(node: Node) -> str:
 
 
 def _links(system: Rules, order: Order[Node]) -> Iterator[Link]:
-    """Yield each set of nodes that are the lowest bounds of some pair, with the file's decision on it."""
+    """Yield each set of lowest bounds of some pair, with the file's decision on it."""
     found: dict[tuple[tuple[Node, ...], Node | None], list[tuple[Node, Node]]] = {}
-    partial = False  # whether a lowest bound is not shown
+    partial = False  # True if a lowest bound is hidden
     nodes = order.nodes
     for a, b in combinations(nodes, 2) if len(nodes) ** 2 <= 2 * MAX_PAIRS else iter(()):
         stated = frozenset((a, b))

@@ -15,13 +15,13 @@ from typelattice.programs.replay.outcome import Outcome
 from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
 from typelattice.rendering.diagram import Arrow, Diagram, Vertex
 
-MAX_STEP_CHARS = 34  # characters of a step's text
+MAX_STEP_CHARS = 34  # longest text of a step
 
 
 def program_diagram(replay: Replay) -> Diagram:
-    """Return the steps of a program, an expression that is repeated once.
+    """Return the steps of a program as a diagram, with a repeated expression only once.
 
-    A cast that nobody wrote is dashed; one that loses has a number and a note.
+    An implicit cast is dashed; one that loses has a number and a note.
     """
     steps, outcomes = replay.program.steps, replay.outcomes
     casts: dict[tuple[int, int], ImplicitCast] = {
@@ -48,7 +48,7 @@ def program_diagram(replay: Replay) -> Diagram:
 
 
 def steps_diagram(program: Program) -> Diagram:
-    """Return the steps of a program by themselves, under no system."""
+    """Return the steps of a program without a system."""
     vertices, arrows = list[Vertex](), list[Arrow]()
     for i, parts in _drawn_steps(program).items():
         text = program.steps[i].text
@@ -60,10 +60,10 @@ def steps_diagram(program: Program) -> Diagram:
 def _drawn_steps(program: Program) -> dict[int, dict[int, int]]:
     """Map each step to draw to its inputs, and each of these to the step drawn for it.
 
-    Equal steps with equal inputs are drawn once. Numbers are drawn beside each step that takes them.
+    Equal steps with equal inputs are drawn once. Numbers are drawn next to each step that takes them.
     """
     first: list[int] = []
-    known: dict[str, int] = {}  # by their texts, as 1 == 1.0 == True
+    known: dict[str, int] = {}  # text -> number: 1 == 1.0 == True, but their texts differ
 
     def renamed(x: Argument) -> Argument:
         return replace(x, step=first[x.step]) if isinstance(x, (Ref, DTypeOf)) else x
@@ -111,7 +111,7 @@ def _arrow(
     cast: ImplicitCast | None,
     number: int,
 ) -> tuple[Arrow, str]:
-    """Return the arrow to a step, from a part of it or what is shown for that, and a note on the loss."""
+    """Return the arrow to a step from its input, or from the node drawn for that, and a note on the loss."""
     ends = str(drawn_step), str(i)
     if cast is not None:
         said = _words(cast.source, cast.target)
@@ -127,7 +127,7 @@ def _arrow(
 
 
 def _words(source: object, target: DType) -> str:
-    """Return a cast, and what it can lose."""
+    """Describe a cast and what it can lose."""
     if not isinstance(source, DType):
         return f"a Python {source} becomes {target}"
     lost = "; ".join(describe_loss(loss(source, target), source, target))

@@ -138,8 +138,8 @@ def join(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node
     if not bounds:
         reason = f"nothing lies above {'both' if len(distinct) == 2 else 'all'}"
         raise RefusalError(reason, "cast one operand to the other's dtype", step)
-    above = f"{' and '.join(map(str, bounds))} {'both' if len(bounds) == 2 else 'all'} lie above"
-    raise RefusalError(f"{above}, and no tie is recorded", f"cast one operand, e.g. to {bounds[0]}", step)
+    both = f"{'both' if len(distinct) == 2 else 'all'} can become {' or '.join(map(str, bounds))}"
+    raise RefusalError(f"{both}, and no tie says which one", f"cast one operand, e.g. to {bounds[0]}", step)
 
 
 def join_or_tie(rules: Rules, *nodes: Node) -> Node | None:

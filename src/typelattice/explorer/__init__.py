@@ -1,1 +1,1 @@
-"""The engine's answers as data, the page that shows them (it holds no rules), and the workbench."""
+"""The engine's answers as data, the page that shows them, and the workbench. The page holds no rules."""

@@ -13,7 +13,7 @@ from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.files.reader import system
 from typelattice.study.tables import is_small
 
-DEFAULT_OPERATION = "add"  # the operation of pages that name none
+DEFAULT_OPERATION = "add"  # the operation of pages whose name has none
 OPERATIONS_WITH_NUMBERS = (DEFAULT_OPERATION, "multiply", "divide", "pow")
 NUMBERS = ("1", "-1", "300", "100000", "2.5", "1e5", "1j")
 SIGNS: Mapping[str, str] = {
@@ -34,7 +34,7 @@ class Question:
 
     @property
     def path(self) -> str:
-        """The page, from the folder of all: `int64+float16.html`, `divide/int64+float16.html`.
+        """Return the page's path from the folder of all: `int64+float16.html`, `divide/int64+float16.html`.
 
         >>> Question("divide", ("int64", "float16")).path, Question("sum", ("int8",)).path
         ('divide/int64+float16.html', 'sum/int8.html')
@@ -50,12 +50,13 @@ class Question:
 
 
 def list_dtypes() -> tuple[str, ...]:
-    """Return the everyday dtypes: all that JAX has, but for those of fewer than 8 bits and small floats."""
+    """Return the everyday dtypes: those of JAX, except those of fewer than 8 bits and small floats."""
     return tuple(str(dtype) for dtype in system("jax").dtypes if not is_small(dtype))
 
 
 def list_questions() -> Iterator[Question]:
-    """List each pair of everyday dtypes, each with a Python number, and each dtype alone, by operation."""
+    """List the questions by operation: pairs of everyday dtypes, each dtype with a number, each dtype.
+    """
     every = list_dtypes()
     for op in SIGNS:
         for pair in combinations_with_replacement(every, 2):
@@ -72,9 +73,10 @@ def _question_set() -> frozenset[Question]:
 
 
 def find_question(operands: Sequence[str], op: str | None) -> Question | None:
-    """Return the question whose page answers operands in either order; None if there is no such page.
+    """Return the question whose page answers operands in either order, or None if no page does.
 
-    An operator has the page of its function, unless it writes in place. Promotion alone has that of addition.
+    An operator has the page of its function, unless it writes in place. Plain promotion has the page of
+    addition.
 
     >>> find_question(["float16", "int64"], "/").path
     'divide/int64+float16.html'
@@ -93,7 +95,8 @@ def find_question(operands: Sequence[str], op: str | None) -> Question | None:
 
 
 def answer_link(p: Promotion) -> str:
-    """Return the page of the site that answers a question, from the site's root: static, or computing."""
+    """Return the page that answers a question, from the site's root: a static page, or the live one.
+    """
     operands = [str(o) for o in p.operands]
     found = find_question(operands, p.op)
     if found:
@@ -110,7 +113,7 @@ def live_link(code: str, bound: Mapping[str, str], systems: Sequence[str]) -> st
 
 
 def describe_scope() -> dict[str, object]:
-    """Return all of which there are pages, as plain data: scripts find the page of a question by it."""
+    """Return the scope of all pages as plain data. Scripts use it to find the page of a question."""
     return {
         "usual": DEFAULT_OPERATION,
         "dtypes": list(list_dtypes()),

@@ -1,4 +1,4 @@
-"""One answer as numbers: the places of its parts in a pool."""
+"""One answer as numbers: the positions of its parts in a pool."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from typelattice.recorded.recorded_answer import find_recorded_answer
 from typelattice.study.table_labels import answer_marks, dtype_code, operand_label
 from typelattice.study.tables import is_small
 
-NO_CELL = -1  # where two Python scalars would meet, which is Python's to answer
+NO_CELL = -1  # a cell of two Python scalars: Python itself decides their dtype
 
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """All that cells are made of.
+    """The pools of values that cells refer to.
 
     - operands: the string, the code, the kind, the tier, whether it is weak, whether its dtype is
       a small one.
@@ -33,7 +33,7 @@ class Pools:
       and the operand that the result is in a further step; -1 for a refusal.
     - trails: the numbers of the sections of an explanation, without the section on the operation.
     - sections: a heading and lines.
-    - rules: where the rule stands, then the lines as `number: text`.
+    - rules: the place of the rule, then the lines as `number: text`.
     - evidence: whether the library departs from its rule, its answer, and the lines that say so.
     - ways: the joined nodes, their join, and the bounds that lost.
     - columns: one part of all cells of a table, row by row.
@@ -59,17 +59,17 @@ class Pools:
         return {name: getattr(self, name).values for name in self.__slots__}
 
 
-# The parts of a cell, each a column of its own, as `AnswerEncoder` has them. The reasons for an answer take
-# longest to find: a system of many operands is shown without.
+# The parts of a cell, each a column, as `AnswerEncoder` has them. The reasons for an answer take longest to
+# find, so a system of many operands is shown without them.
 REASONS = ("trail", "rule")
 PARTS = ("answer", "operation", "evidence", "way", *REASONS)
-Columns = dict[Hashable, dict[str, int]]  # what a table rests on → the number of each column, by its part
+Columns = dict[Hashable, dict[str, int]]  # key of a table -> the number of each column, by its part
 
 
 class AnswerEncoder:
-    """The cells of one system. Anything that several of them share is computed once.
+    """The cells of one system. Parts that several cells share are computed once.
 
-    Most operations make of their operands what these promote to, for the same reasons.
+    Most operations give the dtype that their operands promote to, for the same reasons.
     """
 
     def __init__(self, system: System, pools: Pools, columns: Columns) -> None:
@@ -81,7 +81,7 @@ class AnswerEncoder:
         self._results: dict[object, int] = {}
 
     def ask(self, operands: tuple[Operand, ...], op: str | None) -> Promotion:
-        """Return the answer to operands, in an operation or without."""
+        """Return the answer to operands, with or without an operation."""
         if op is not None:
             return promote_operands(self.system, operands, op, self.system.origin.rule)
         if operands not in self._promotions:
@@ -93,10 +93,10 @@ class AnswerEncoder:
     def columns(
         self, op: str | None, answers: Sequence[Promotion | None], with_reasons: bool
     ) -> dict[str, int]:
-        """Return the numbers of the columns of a table, NO_CELL where nothing was asked.
+        """Return the numbers of the columns of a table, with NO_CELL for calls that were left out.
 
         Most releases of a library have the same rules. For such systems everything is computed once, except
-        the library's answers. The reasons of refusals are compared, since they may name the system.
+        the library's answers. The reasons of refusals are compared, because they may name the system.
         """
         reasons = tuple(p and (p.reason, p.remedy) for p in answers)
         known = self._columns.setdefault((op, rules_key(self.system, op), reasons), {})
@@ -113,7 +113,7 @@ class AnswerEncoder:
         return self.pools.columns.number(tuple(NO_CELL if p is None else part(p) for p in answers))
 
     def answer(self, p: Promotion) -> int:
-        """Return the answer itself."""
+        """Return the number of the answer itself."""
         stands_out = answer_marks(p)
         result = -1 if p.dtype is None else self._result(p.dtype, p.weak, _tier(p))
         told = (dtype_code(p), answer_text(p), stands_out[0], p.weak, "lossy" in stands_out, result)
@@ -127,7 +127,7 @@ class AnswerEncoder:
         return self._results[key]
 
     def trail(self, p: Promotion) -> int:
-        """Return the sections of its explanation, except the one on what the operation does."""
+        """Return the number of the explanation's sections, except the one on the operation."""
         alike = _equality_key(p)
         if alike not in self._trails:
             told = explain_in_sections(p, with_operation=False)
@@ -146,7 +146,7 @@ class AnswerEncoder:
         return self.pools.evidence.number((departs, result_words(o) if o else "", *recorded_words(p, o)))
 
     def way(self, p: Promotion) -> int:
-        """Return the joined nodes, their join, and the minimal bounds that lost."""
+        """Return the number of the joined nodes, their join, and the minimal bounds that lost."""
         step = _meeting(p)
         key = step.nodes, step.node
         if key not in self._ways:
@@ -161,8 +161,8 @@ class AnswerEncoder:
     def rule(self, p: Promotion) -> int:
         """Return the number of the entry with the lines of the file behind it.
 
-        The lines are the same in both orders of operands if the answer is. If an operation returns the
-        promoted dtype of two different operands, they are the lines of the promotion.
+        The same answer in both orders of operands has the same lines. If an operation returns the promoted
+        dtype of two different operands, the lines are those of the promotion.
         """
         asked = self._promotion_alone(p)
         mirrored = (
@@ -176,8 +176,8 @@ class AnswerEncoder:
         return self._rules[mirrored]
 
     def _promotion_alone(self, p: Promotion) -> Promotion:
-        """Return the promotion of the operands of an operation, if that decides the answer; else the answer
-        itself."""
+        """Return the promotion of the operands if it decides the operation's answer, or else this answer.
+        """
         if p.op is None or p.dtype is None or len(set(p.operands)) < 2:
             return p
         alone = self.ask(p.operands, None)
@@ -200,11 +200,11 @@ def _equality_key(p: Promotion) -> object:
 
 
 def _tier(p: Promotion) -> Tier:
-    """Return the tier of a result: the highest of the operands; of Python scalars alone, `0d`."""
+    """Return the tier of a result: the highest of the operands, or `0d` if all are Python scalars."""
     tiers = {o.tier for o in p.promoting_operands}
     return next(tier for tier in TIERS if tier in tiers or tier == TIERS[-2])
 
 
 def _meeting(p: Promotion) -> Decision:
-    """Return the step in which nodes met: the last that had several, or else the first of all."""
+    """Return the step in which nodes joined: the last with several nodes, or else the first."""
     return next((s for s in reversed(p.steps) if len(set(s.nodes)) > 1), p.steps[0])

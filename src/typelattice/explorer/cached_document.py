@@ -1,6 +1,7 @@
-"""The document of all systems, kept beside the sources: computing it takes a minute or two.
+"""The document of all systems, kept with the sources: computing it takes a minute or two.
 
-The wheel has it. In a clone of the repository the first `explore` writes it, and the first after each change.
+The wheel includes it. In a clone of the repository, the first `explore` writes it, and the first after each
+change.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ FILE = "explorer/document.xz"
 def built_document(report: Report, processes: int = 1, package: Path = PACKAGE) -> Document:
     """Read the document. If a file of the package has changed since, build and write it.
 
-    A package that is write-protected, or that changes meanwhile, keeps none.
+    Nothing is written if the package is write-protected or changes in the meantime.
     """
     key = _key(package)
     if kept := _read(package, key):
@@ -52,7 +53,7 @@ def _write(built: Document, package: Path, key: bytes) -> None:
 
 
 def _key(package: Path) -> bytes:
-    """Return the hash of all files of the package, by which a stale document is known."""
+    """Return the hash of all files of the package. Another hash makes a document stale."""
     names_and_bytes = sha256()
     for part in _parts(package):
         names_and_bytes.update(sha256(part).digest())

@@ -39,12 +39,12 @@ COMMON_OPERATIONS = (
     "sqrt",
     "sum",
 )  # operations on the page
-FIRST_SYSTEM = "numpy"  # the system that the page opens with, if it has that
-PROMOTION = ""  # the key of promotion alone among the operations
+FIRST_SYSTEM = "numpy"  # the system on the page when it opens, if it is one of the systems
+PROMOTION = ""  # the key of plain promotion among the operations
 FEW_GROUPS = 8  # groups of systems
 Which = str | Path | System
-Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and what their numbers mean
-Report = Callable[[int, int, str], None]  # how many parts are done, of how many, and which is next
+Built = tuple[list[dict[str, object]], Pools]  # entries of systems, and the pools that their numbers refer to
+Report = Callable[[int, int, str], None]  # number of parts done, number of all parts, name of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ def document(
 ) -> Document:
     """Build the document of some systems, or of all that the package includes, for some operations.
 
-    A file that is not a valid system is shown with its error. Several `processes` divide many systems
-    among themselves. Raises UnknownSystemError, OpError.
+    A file that is not a valid system is shown with its error. With several `processes`, they share the
+    systems among themselves. Raises UnknownSystemError, OpError.
 
     >>> found = document(["python", "go"], ops=["add"]).data
     >>> [s["name"] for s in found["systems"]], [op["name"] for op in found["operations"]]
@@ -110,16 +110,16 @@ def _build_or_read(
 ) -> Iterator[tuple[Sequence[Which], Built]]:
     """Yield each group of systems with its entries and their pools; several processes build many groups.
 
-    Few systems take one process less time than others take to start.
+    For a few systems, one process is faster than starting several.
     """
     build, left = partial(_build, ops=ops), [*groups]
     if processes > 1 and len(groups) >= FEW_GROUPS:
         try:
-            # Processes made by a fork would outlive one that is killed.
+            # After a fork, the children would outlive a parent that is killed.
             with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
                 for found in pool.map(build, groups):
                     yield left.pop(0), found
-        except (OSError, BrokenExecutor):  # the machine gives no processes, or takes them back
+        except (OSError, BrokenExecutor):  # the machine starts no more processes, or kills them
             pass
     for group in left:
         yield group, build(group)
@@ -162,7 +162,7 @@ def _entry(
 
 
 def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
-    """Operator -> the function of whose table it may be looked up: that of the same meaning and rule."""
+    """Map each operator to the function with the same meaning and rule. Both share one table."""
     found = {}
     for op in filter(None, ops):
         sign = operation(op).operator
@@ -172,15 +172,15 @@ def _operators(system: System, ops: Sequence[str | None]) -> dict[str, str]:
 
 
 def broken_entry(path: str | Path, error: FormatError) -> dict[str, object]:
-    """Return a file that is no valid system: its lines, and the error with its place."""
+    """Return a file that is not a valid system: its lines, and the error with its place."""
     try:
         return faulty_entry(path, read_text(path).text, error)
-    except FormatError:  # it is no text
+    except FormatError:  # it is not text
         return faulty_entry(path, "", error)
 
 
 def faulty_entry(path: str | Path, text: str, error: FormatError) -> dict[str, object]:
-    """Return a text that is no valid system: its lines, and the error with its place."""
+    """Return a text that is not a valid system: its lines, and the error with its place."""
     place = {"file": error.file, "line": error.line, "key": error.key, "cause": error.cause}
     return {"name": Path(path).name, "asked": str(path), "error": place, "lines": text.split("\n")}
 
@@ -216,7 +216,7 @@ def criteria_data(system: System) -> list[list[object]]:
 
 
 def list_covers(system: System) -> list[tuple[str, str, int]]:
-    """Return the covers of the order, each with the line of the file that states it."""
+    """Return the arrows of the order, each with the line of the file that states it."""
     assert isinstance(system.origin, SystemOrigin)
     stated = {
         (a, b): line for (_, line), pairs in system.origin.covers.items() for a, b in pairs if b is not None
@@ -226,6 +226,6 @@ def list_covers(system: System) -> list[tuple[str, str, int]]:
 
 
 def list_drawings(system: System) -> list[dict[str, object]]:
-    """Return the drawing of the order, and the one with small dtypes if that is another."""
+    """Return the drawing of the order, and the drawing with small dtypes if it is different."""
     usual, every = (draw(system, small=small).data() for small in (False, True))
     return [usual] if usual["nodes"] == every["nodes"] else [usual, every]

@@ -1,4 +1,4 @@
-"""Covers added to and dropped from the text of a system file; all else in the text stays as it was."""
+"""Arrows added to and removed from the text of a system file; all other text is unchanged."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Cover = tuple[str, str]  # two nodes as texts: the lower, the upper
 
 
 class EditError(TypelatticeError, ValueError):
-    """A cover that cannot be added or dropped."""
+    """An arrow that cannot be added or removed."""
 
 
 def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[Cover] = ()) -> str:
-    """Return the text of a system file with some covers added and some dropped.
+    """Return the text of a system file with some arrows added and some removed.
 
-    A cover that the added ones imply goes as well, since a file does not state it twice. A node whose last
-    cover is dropped stays, alone. Raises EditError; FormatError if the text is no system.
+    An arrow that the added ones imply is also removed, because a file must not state it twice. A node stays
+    when its last arrow is removed. Raises EditError, or FormatError if the text is not a valid system.
 
     >>> print(edit_covers('name = "mine"\\norder = "i8 -> i16 -> f32"', "mine.toml", add=[("bf16", "f32")]))
     Traceback (most recent call last):
@@ -47,7 +47,7 @@ def edit_covers(text: str, file: str, add: Sequence[Cover] = (), drop: Sequence[
             raise EditError(f"{a} lies below {b} already; nothing to add")
     for a, b in dropped:
         if b not in order.covers(a):
-            raise EditError(f"{a} -> {b} is no cover of {system.name}")
+            raise EditError(f"{a} -> {b} is not an arrow of {system.name}")
     kept = {(a, b) for a in order.nodes for b in order.covers(a)} - set(dropped)
     after = reduce_order(order.nodes, _closure(order.nodes, [*kept, *added]))
     gone = {(a, b) for a in order.nodes for b in order.covers(a)} - _covers(after)
@@ -83,7 +83,7 @@ def _rewrite_lines(
     dropped_covers: set[tuple[Node, Node]],
     new_covers: Sequence[tuple[Node, Node]],
 ) -> str:
-    """Return the text without the covers that are gone, and with a line for each new one."""
+    """Return the text without the removed arrows, and with a line for each new one."""
     assert isinstance(system.origin, SystemOrigin)
     stated = system.origin.covers
     elsewhere = next(
@@ -118,7 +118,7 @@ def _rewrite_lines(
 
 
 def _line(line: str, pairs: Sequence[tuple[Node, Node | None]], left_nodes: set[Node | None]) -> str:
-    """Return the rest of a line, with its comment; a node that no other line names stands alone."""
+    """Return the rest of a line, with its comment, and the nodes that no other line names."""
     comment = line.partition("#")[2]
     covers: dict[Node, list[Node]] = {}
     for a, b in pairs:

@@ -12,19 +12,19 @@ from string import Template
 from typelattice.explorer.document import Document
 from typelattice.rendering.colours import KINDS
 
-# In the order in which they build on one another; together they are one module script.
+# In the order in which they use one another; together they are one module script.
 SCRIPTS = (
     "elements", "model", "state", "grid", "drawing", "copies", "explanation", "table", "laws", "answers",
     "compare", "search", "expression", "workbench", "main",
 )  # fmt: skip
-STYLES = ("page", "table", "drawing", "answer", "bench", "media")  # what stands later counts more
-POLICY_OF_SERVED = "frame-ancestors 'none'"  # which only a server can say; the rest stands in the page
+STYLES = ("page", "table", "drawing", "answer", "bench", "media")  # later rules win
+POLICY_OF_SERVED = "frame-ancestors 'none'"  # only a server can state this part; the page has the rest
 
 
 def page_html(document: Document, desk: Mapping[str, object] | None = None) -> str:
-    """Write a document as a page. Its policy allows no script but its own, and no network.
+    """Write a document as a page. Its policy allows no other scripts, and no network.
 
-    A `desk`, the edited file, makes it the page of the workbench, which asks its own server.
+    `desk`, the edited file, makes it the page of the workbench, which sends questions to its own server.
 
     >>> from typelattice.explorer.document import document
     >>> page_html(document(["python"], ops=[])).startswith("<!doctype html>")
@@ -51,7 +51,8 @@ def _read(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return a text as a policy names it, so that the browser takes this one alone."""
+    """Return a script's hash for the Content-Security-Policy, so that the browser runs no other.
+    """
     return f"'sha256-{_base64(sha256(text.encode()).digest())}'"
 
 

@@ -1,4 +1,4 @@
-"""Documents that several processes built, as one: the numbers of their pools become those of one."""
+"""Documents from several processes, merged into one: their numbers become numbers of one pool."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS, Pools
 from typelattice.explorer.value_pool import Plain, Pool
 
-# The pool whose numbers a column of each part holds.
+# The pool that the numbers in each part's column refer to.
 POOL_OF_PART = {
     "answer": "answers", "operation": "sections", "evidence": "evidence", "way": "ways", "trail": "trails",
     "rule": "rules",
 }  # fmt: skip
-Numbers = Sequence[int]  # the numbers in one pool → those of the same values in another
+Numbers = Sequence[int]  # number in one pool -> number of the same value in another pool
 
 
 def merge(pools: Pools, entries: Sequence[dict[str, Any]], theirs: Pools) -> list[dict[str, Any]]:
-    """Return entries of systems with the numbers of other pools, which take in the values of theirs.
+    """Return entries of systems with the numbers of `ours`. Its pools receive the values of `theirs`.
 
     >>> ours, theirs = Pools(), Pools()
     >>> ours.rules.number(("numpy.toml",)), theirs.rules.number(("jax.toml",)), theirs.columns.number((0, -1))

@@ -1,4 +1,4 @@
-"""The statements in a system's files on which its answers rest, and the lines behind them."""
+"""The statements of a system's files that decide its answers, and the lines behind them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typelattice.facts.operations import operation
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import Text
 
-ABOUT = ("name", "title", "source", "library")  # keys on which no answer rests
+ABOUT = ("name", "title", "source", "library")  # keys that decide no answer
 
 
 def rules_key(system: System, op: str | None) -> Hashable:
-    """Return all that the files state of an operation, or of promotion alone, and the texts that state it.
+    """Return what the files state about an operation, or about plain promotion, and the texts themselves.
 
-    Two systems with the same statements give the same answers, by the same lines of the same files; only the
+    Two systems with the same statements give the same answers, by the same lines of the same files. Only the
     reason of a refusal may name the system.
 
     >>> from typelattice import system
@@ -39,5 +39,5 @@ def rules_key(system: System, op: str | None) -> Hashable:
 
 
 def _source(text: Text) -> tuple[str, str]:
-    """Return what a rule names of a text: its file and its lines."""
+    """Return the file and the lines of a text, as a rule names them."""
     return text.file, text.text

@@ -1,7 +1,7 @@
-"""The server of the workbench: one page and four questions, for the browser of this machine alone.
+"""The server of the workbench: one page and four questions, only for a browser on this machine.
 
-It listens on 127.0.0.1. Every request needs the token that stands in the address, and the Host of that
-address, so that no other page can ask by a name that leads here; a question needs the page's own Origin too.
+It listens on 127.0.0.1. Every request needs the token in the address, and that address as its Host. So a page
+that reaches this server by another name gets no answer. A question also needs the page's own Origin.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES
 HOST = "127.0.0.1"
 MAX_REQUEST_BYTES = (
     2 * MAX_SYSTEM_FILE_BYTES + 10_000
-)  # of a question: a text in JSON, which may double some characters
+)  # longest question: a text in JSON, which may double some characters
 TOKEN_BYTES = 24
-IDLE_SECONDS = 2  # after which a connection without a request is closed
-MAX_CONNECTIONS = 50  # beyond these a new one takes the place of the oldest without a request
-MAX_COVERS = 100  # added or dropped at once
-Start = Callable[[str, list[tuple[str, str]]], Any]  # as WSGI has it
+IDLE_SECONDS = 2  # a connection without a request is closed after this time
+MAX_CONNECTIONS = 50  # a new connection then replaces the oldest without a request
+MAX_COVERS = 100  # added or removed at once
+Start = Callable[[str, list[tuple[str, str]]], Any]  # the `start_response` of WSGI
 Question = dict[str, Any]
 
 
@@ -49,18 +49,18 @@ class ServerError(TypelatticeError, OSError):
 
 
 class RequestError(Exception):
-    """A request that is not answered, with the status that says why."""
+    """A request that is refused, with the HTTP status for the reason."""
 
 
 class Application:
-    """A WSGI application around one desk. Only who knows the token is answered."""
+    """A WSGI application around one desk. It answers only requests with the token."""
 
     def __init__(self, desk: Desk, port: int, token: str) -> None:
         self.desk, self.port, self.token = desk, port, token
 
     @property
     def address(self) -> str:
-        """Return the address of the page, token included."""
+        """Return the address of the page, with its token."""
         return f"http://{HOST}:{self.port}/{self.token}/"
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
@@ -138,7 +138,7 @@ class Application:
         return show_text(self.desk, question["text"], question["beside"])
 
     def edit(self, question: Question) -> dict[str, object]:
-        """Add and drop covers in a text, and return what the page shows of the result."""
+        """Add and remove arrows in a text, and return what the page shows of the result."""
         text = change_covers(self.desk, question["text"], question["add"], question["drop"])
         return show_text(self.desk, text, question["beside"])
 
@@ -182,7 +182,7 @@ def _read_pair(value: object) -> tuple[str, str]:
 def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
     """Serve a desk until interrupted; call `ready` with the address. Raises ServerError.
 
-    One request is answered after another, so that two cannot write at once.
+    It answers one request after the other, so that two cannot write at once.
     """
     try:
         from waitress import create_server
@@ -191,7 +191,8 @@ def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
         raise ServerError("--edit needs the server waitress: pip install waitress") from None
 
     class Connection(HTTPChannel):  # type: ignore[misc]  # waitress has no types
-        """A connection that closes an older one without a request, so that strangers hold no place."""
+        """A connection that closes an older idle one, so that strangers cannot occupy all of them.
+        """
 
         def __init__(self, server: Any, *args: Any, **named: Any) -> None:
             held = [each for each in server.active_channels.values() if not each.will_close]
@@ -202,7 +203,7 @@ def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
 
     with _listening_socket(port) as listening:
         application = Application(desk, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that requests wait is no news
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # without warnings about waiting requests
         server = create_server(
             application, sockets=[listening], threads=1, max_request_body_size=MAX_REQUEST_BYTES,
             channel_timeout=IDLE_SECONDS, cleanup_interval=1, connection_limit=10 * MAX_CONNECTIONS,
@@ -217,7 +218,7 @@ def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
 
 
 def _listening_socket(port: int) -> socket:
-    """Return a socket of this machine alone; of port 0 one that is free. Raises ServerError."""
+    """Return a socket that only this machine can reach; port 0 chooses a free one. Raises ServerError."""
     try:
         return create_socket((HOST, port))
     except OSError as e:

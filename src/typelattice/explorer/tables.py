@@ -19,7 +19,8 @@ MAX_EXPLAINED_OPERANDS = 100  # operands; the reasons for the answers to more ta
 def operands(system: System, small: bool) -> tuple[Operand, ...]:
     """Return all operands of a system: arrays, weak ones, arrays without dimensions, Python scalars.
 
-    Those of other tiers are not asked for small dtypes. Raises BeyondReachError for too many.
+    Small dtypes appear only as arrays, not in the other tiers. Raises BeyondReachError if there are too many
+    operands.
     """
     every = tuple(map(operand_of_dtype, system.dtypes))
     check_size(len(every), system.name)
@@ -33,17 +34,17 @@ def operands(system: System, small: bool) -> tuple[Operand, ...]:
 
 
 def _weak_dtypes(system: System) -> Iterator[DType]:
-    """Return the dtypes that a weak array may have: those with a weak node of their own, or the defaults."""
+    """Return the dtypes that a weak array may have: those with a weak node, or the defaults."""
     yield from weak_widths(system)
     kinds = {n.kind for n in system.order.nodes if isinstance(n, Weak) and not n.dtype}
     yield from (d for kind, d in system.defaults.items() if kind in kinds)
 
 
 def table(cells: AnswerEncoder, op: str | None) -> dict[str, object]:
-    """Return the table of a system in an operation, or of promotion alone: its rows, columns and cells.
+    """Return the table of a system for an operation, or for plain promotion: its rows, columns and cells.
 
-    Each part of the cells is one column of the pools, row by row; NO_CELL stands where nothing was asked, and
-    for the reasons of a system of too many operands.
+    Each part of the cells is one column of the pools, row by row. NO_CELL stands for a call that was left
+    out, and for the reasons of a system with too many operands.
     """
     rows = operands(cells.system, small=op is None)
     alone = op is not None and operation(op).has_one_promoting_operand
@@ -55,5 +56,5 @@ def table(cells: AnswerEncoder, op: str | None) -> dict[str, object]:
 
 
 def _are_python_scalars(operands: Sequence[Operand]) -> bool:
-    """Return True if Python alone answers."""
+    """Return True if Python itself decides the answer."""
     return len(operands) > 1 and all(o.tier == "scalar" for o in operands)

@@ -1,4 +1,4 @@
-"""A pool of values. Each is written once, and places refer to it by number."""
+"""A pool of values. Each is written once; other data refers to it by number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Pool:
             self.number(value)
 
     def number(self, value: Plain) -> int:
-        """Return the number of a value, which is new or was there before."""
+        """Return the number of a value; a new value gets the next number."""
         found = self._numbers.get(value)
         if found is None:
             found = self._numbers[value] = len(self.values)

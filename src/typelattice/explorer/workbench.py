@@ -20,22 +20,22 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import FOLDER, FormatError, read_text
 from typelattice.study.check import Check, check
 
-START = "jep9407-0"  # whose text a new file begins with
-BLANK = "blank"  # the start that is no system: a text with one node
+START = "jep9407-0"  # a new file begins with a copy of this system
+BLANK = "blank"  # a start that is not a system: a text with one node
 BLANK_TEXT = 'name = ""\norder = """\nb\n"""\n'
-MAX_REPAIRS = 4  # repairs that are shown
-REPAIR_SECONDS = 5  # that the search for repairs may take
+MAX_REPAIRS = 4  # repairs to show
+REPAIR_SECONDS = 5  # time limit of the search for repairs
 
 
 class ConflictError(TypelatticeError, OSError):
-    """A file that was changed elsewhere since it was read."""
+    """A file that another program has changed since it was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """A file that is edited: its path, its text when it was read or last written, and that text's digest.
+    """An edited file: its path, its text when it was read or last written, and that text's digest.
 
-    A file that does not exist yet has no digest, and the text that it is to begin with.
+    A file that does not exist yet has no digest; `text` is then its first text.
     """
 
     path: Path
@@ -44,12 +44,12 @@ class Desk:
 
     @property
     def name(self) -> str:
-        """The file without its folder, as errors name it."""
+        """Return the file's name without its folder, as errors print it."""
         return self.path.name
 
 
 def open_desk(path: str | Path, start: str = START) -> Desk:
-    """Open a file to edit, or a new one that begins as a copy of another system, or as good as empty.
+    """Open a file to edit, or a new one that begins as a copy of another system, or nearly empty.
 
     Raises UnknownSystemError, or FileError if the file cannot be read or written.
     """
@@ -93,7 +93,7 @@ def save_text(desk: Desk, text: str) -> Desk:
 
 
 def show_text(desk: Desk, text: str, compared_systems: Sequence[str] = ()) -> dict[str, object]:
-    """Return what the page shows of a text: its document, beside other systems, and its changes.
+    """Return what the page shows of a text: its document, next to other systems, and its changes.
 
     If a text is not a valid system, its mistake is shown.
     """
@@ -117,7 +117,7 @@ def show_text(desk: Desk, text: str, compared_systems: Sequence[str] = ()) -> di
 
 
 def _changes(desk: Desk, system: System) -> dict[str, object]:
-    """List the pairs without a join now, and how joins, laws and costs differ from those of the file."""
+    """List the pairs without a join now, and the changes of joins, laws and costs since the file."""
     now = check(system)
     told: dict[str, object] = {"without": _pairs_without_join(now), "split": now.split}
     try:
@@ -131,7 +131,7 @@ def _changes(desk: Desk, system: System) -> dict[str, object]:
     known = {*nodes} & {*nodes_now}
     lost, gained = (
         sorted(pair for pair in pairs if {*pair} <= known) for pairs in (after - before, before - after)
-    )  # a pair with a node that was added or removed neither lost nor gained its join
+    )  # a pair with an added or removed node neither lost nor gained its join
     laws = [
         [name, was.laws[name].mark, verdict.mark, str(verdict)]
         for name, verdict in now.laws.items()
@@ -151,11 +151,11 @@ def _pairs_without_join(judged: Check) -> list[tuple[str, str]]:
 
 
 def propose_repairs(desk: Desk, text: str) -> dict[str, object]:
-    """Return the nearest repaired orders, or the reason why there are none.
+    """Return the nearest repaired orders, or the reason why none was found.
 
-    In a repaired order every pair with a bound has a least one.
+    In a repaired order, every pair with an upper bound has a least one.
     """
-    from typelattice.designer import (  # the solver takes long to load, and may not be there
+    from typelattice.designer import (  # the solver takes long to load, and may not be installed
         ERRORS,
         repairs,
     )
@@ -179,7 +179,7 @@ def propose_repairs(desk: Desk, text: str) -> dict[str, object]:
 
 
 def change_covers(desk: Desk, text: str, add: Sequence[Cover], drop: Sequence[Cover]) -> str:
-    """Return the text with some covers more and some less. Raises EditError, FormatError."""
+    """Return the text with some arrows added and some removed. Raises EditError, FormatError."""
     return edit_covers(text, desk.name, add, drop)
 
 

@@ -77,12 +77,12 @@ class Order(Viewed, Generic[N]):
             stated = beyond = 0
             for b in bs:
                 if stated & self._bit[b]:
-                    raise OrderError(f"the cover {a} -> {b} is stated twice")
+                    raise OrderError(f"the arrow {a} -> {b} is stated twice")
                 stated |= self._bit[b]
                 beyond |= self._up[b] & ~self._bit[b]
             if stated & beyond:
                 b, c = next(pair for pair in permutations(bs, 2) if self._up[pair[0]] & self._bit[pair[1]])
-                raise OrderError(f"the cover {a} -> {c} is implied by {a} -> {b}; leave it out")
+                raise OrderError(f"the arrow {a} -> {c} follows from {a} -> {b} -> {c}; remove it")
 
     @property
     def _down(self) -> dict[N, int]:

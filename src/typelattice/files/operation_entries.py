@@ -407,7 +407,7 @@ def read_custom_operations(reader: KeyReader) -> dict[str, Operation]:
             continue
         with reader.noting():
             if name in ENTRY_NAMES:
-                raise ValueError(f"{name} is known already; give your own operation a name that is free")
+                raise ValueError(f"{name} is already taken; choose another name for your operation")
             listed = {}
             for key in CUSTOM_OPERATION_KEYS:
                 reader.go_to("ops", name, key)

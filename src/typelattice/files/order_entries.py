@@ -88,9 +88,9 @@ def _find_fault(chains: Sequence[Chain]) -> str:
 
 
 def _row_to_name(cause: str, row: OrderRow, covers: CoversOfRows) -> OrderRow:
-    """Return the row to name for a fault found at a row; for an implied cover, its own in that file."""
+    """Return the row to name for a fault found at a row; for an implied arrow, its own in that file."""
     for other, stated in covers.items():
-        implied = tuple(f"the cover {a} -> {b} is implied" for a, b in stated)
+        implied = tuple(f"the arrow {a} -> {b} follows" for a, b in stated)
         if other[0] == row[0] and cause.startswith(implied):
             return other
     return row

@@ -179,7 +179,7 @@ class Words:
         if not isinstance(node, DType):
             raise UnknownWordError(f'{node} has no width; name a dtype such as "i32"', str(node))
         if kinds and node.kind.word not in [kind.word for kind in kinds]:
-            raise ValueError(f"{node} is no dtype for {kinds[0].word}")
+            raise ValueError(f"{node} is not a dtype for a Python {kinds[0].word}; name a dtype of that kind")
         return node
 
     def read_scalar_dtypes(self, word: str, codes: object, *more: Kind) -> tuple[DType, ...]:

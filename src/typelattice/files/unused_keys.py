@@ -194,7 +194,7 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
             field for field in fields if field in said and (field != GIVES_OF_PAIRS_FIELD or said[field])
         ]
         if key in _NEEDS and stated and not _matters(entry, key, rules):
-            yield _NEEDS[key][0]
+            yield _NEEDS[key][0].format(cause=_cause(entry, key, rules))
 
 
 def _computes_any(op: OperationRules, rules: Rules) -> bool:
@@ -267,6 +267,16 @@ def _matters(entry: str, key: str, rules: Rules) -> bool:
     )
 
 
+def _cause(entry: str, key: str, rules: Rules) -> str:
+    """Return the reason why a key has no effect on the operations that its entry describes."""
+    followers = [*_find_followers(entry, key, rules)]
+    if followers and all(o.most == 1 for o in followers):
+        return "the operation has only one operand"
+    if key in ("counts-as", "joins") and any(merge_entries(o, rules.ops).loops for o in followers):
+        return "the operation has `loops`"
+    return "the rules say the same without it"
+
+
 def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     """Yield the operations that follow a key of an entry, because no more specific entry has that key."""
     said = rules.ops[entry]
@@ -310,8 +320,7 @@ def _tells_scalars_apart(rules: Rules) -> bool:
 # For each key of an operation: the message if it has no effect, and the test of whether it has one.
 _NEEDS: dict[str, tuple[str, _Needs]] = {
     "counts-as": (
-        "counts-as says nothing of one operand, of what is so already, or beside `loops`: say what it"
-        " computes in by `computes`",
+        "counts-as has no effect: {cause}; remove it, or use `computes`",
         lambda o, op, without, rules: (
             (o.most != 1 or any(kind in op.counts_as_of and kind not in rules.defaults for kind in Kind))
             and (op.counts_as_of != without.counts_as_of or op.counts_as != without.counts_as)
@@ -320,7 +329,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         ),
     ),
     "joins": (
-        "joins says nothing of one operand, beside `loops`, or of what is so already; leave it out",
+        "joins has no effect: {cause}; remove it",
         lambda o, op, without, rules: (
             (o.most != 1 or o.form == "separate")
             and (
@@ -330,29 +339,29 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         ),
     ),
     "exponent": (
-        "exponent says nothing of one operand, or of what is so already; leave it out",
+        "exponent has no effect: {cause}; remove it",
         _differs("exponent_not_negative", "exponent_within"),
     ),
     "exponent.ignored": (
-        "exponent.ignored says nothing of one operand; leave it out",
+        "exponent.ignored has no effect: {cause}; remove it",
         lambda o, op, without, rules: o.most != 1,
     ),
     "overrides": (
-        "overrides say nothing of one operand, or of what is so already; leave them out",
+        "overrides has no effect: {cause}; remove it",
         lambda o, op, without, rules: (
             (o.most != 1 or o.form == "separate") and op.overrides != without.overrides
         ),
     ),
     "refusals": (
-        "refusals say nothing of one operand, or of what is so already; leave them out",
+        "refusals has no effect: {cause}; remove it",
         _differs("refusals"),
     ),
     "accepts": (
-        "accepts says nothing that does not hold already; leave it out",
+        "accepts has no effect: the rules say the same without it; remove it",
         lambda o, op, without, rules: op.accepts != without.accepts,
     ),
     "scalars": (
-        "scalars says nothing that does not hold already; leave it out",
+        "scalars has no effect: the rules say the same without it; remove it",
         lambda o, op, without, rules: op.scalars != without.scalars and not o.dimensions,
     ),
     "weak-result": (

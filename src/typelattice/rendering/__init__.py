@@ -7,7 +7,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.rendering.grid import Cell, Grid
 
-TYPE_CHECKING = False  # `typing` costs a process as much as all that a text needs
+TYPE_CHECKING = False  # importing `typing` takes a process as long as all that a text needs
 if TYPE_CHECKING:
     from typing import Protocol, TypeGuard
 
@@ -33,7 +33,7 @@ class RenderError(TypelatticeError, ValueError):
 def render(x: Grid | Gridded | Plain, to: str = "text") -> str:
     """Render a grid, or a value that has one, in a format: text, markdown, html, csv or json.
 
-    A value that gives plain data is written as that in JSON; one without a grid has no other format.
+    A value that gives plain data is written as that data in JSON. Without a grid it has no other format.
     Raises RenderError.
 
     >>> print(render(Grid("", (Cell("a"),), (Cell("b"),), ((Cell("c|d"),),)), "markdown"))
@@ -66,7 +66,7 @@ def _gives_data(x: object) -> TypeGuard[Plain]:
 
 
 def _has_method(x: object, name: str) -> bool:
-    """Return True if the class of a value has a method of a name. Nothing is asked of the value itself."""
+    """Return True if a value's class has a method of this name. The value itself runs no code."""
     return any(callable(vars(cls).get(name)) for cls in type(x).__mro__)
 
 

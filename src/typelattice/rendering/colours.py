@@ -1,7 +1,8 @@
 """The colours of drawings and tables: distinct for the colour-blind, on light and dark ground, and in print.
 
-They are those of Okabe and Ito (jfly.uni-koeln.de/color), which were made for that. No information depends on
-colour alone: kinds are also rows and letters, lost and dropped parts are also dashed, links are also dotted.
+They are the colours of Okabe and Ito (jfly.uni-koeln.de/color), made for the colour-blind. No information
+depends only on colour: kinds are also rows and letters, lost and dropped parts are also dashed, links are
+also dotted.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ KINDS = {
     "bool": "#cc79a7", "unsigned": "#56b4e9", "signed": "#0072b2", "float": "#009e73", "complex": "#e69f00",
     "": "#808080",
 }  # fmt: skip
-TINTS = {kind: colour for kind, colour in KINDS.items() if kind}  # of cells in tables
-ADDED = "#0072b2"  # additions of a second system
+TINTS = {kind: colour for kind, colour in KINDS.items() if kind}  # tints of the cells of tables
+ADDED = "#0072b2"  # parts that only a second system has
 ACCENT = "#d55e00"  # ties, refusals, losses, dropped relations
-FILL = 0.2  # how much of a kind's colour covers the ground within a node
+FILL = 0.2  # opacity of a kind's colour in a node

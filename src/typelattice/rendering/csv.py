@@ -5,13 +5,14 @@ import re
 
 from typelattice.rendering.grid import Grid, printable
 
-# Spreadsheets compute what begins so; an apostrophe makes it a text for them
-# (owasp.org/www-community/attacks/CSV_Injection). Numbers do no harm, nor does a sign alone or before a bar.
+# A spreadsheet computes cells that begin with these signs; an apostrophe makes the cell a text
+# (owasp.org/www-community/attacks/CSV_Injection). Numbers are safe, and so is a single sign, or one before a
+# bar.
 FORMULA = re.compile(r"(?!-?[0-9.]+\Z|-\Z|-\|\w+\*?\Z)\s*[-=+@]")
 
 
 def csv(grid: Grid) -> str:
-    """Return a grid's labels and cells; no title, no notes."""
+    """Return a grid's labels and cells, without title and notes."""
     head = [grid.corner, *(c.text for c in grid.columns)]
     body = [[label.text, *(c.text for c in row)] for label, row in zip(grid.rows, grid.cells, strict=True)]
     return "\n".join(",".join(map(_field, row)) for row in [head, *body])

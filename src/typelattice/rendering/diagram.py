@@ -1,23 +1,23 @@
-"""The parts of drawings: vertices with labels and rows, arrows between them, and links beside those."""
+"""The parts of drawings: vertices with labels and rows, arrows between them, and links."""
 
 from __future__ import annotations
 
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import frozen
 
-FEWEST = 3  # vertices with the same arrows that share a box; one less of those without any
+FEWEST = 3  # vertices with the same arrows that share a box; one fewer if they have no arrows
 
 
 class DrawingError(TypelatticeError, ValueError):
-    """The error for a value that cannot be drawn, an unknown format, or one whose library is missing."""
+    """The error for a value that cannot be drawn, an unknown format, or a missing library."""
 
 
 @frozen()
 class Vertex:
-    """A node of a drawing. `row` is the row it stands in, counted from the top; one between two may be 2.5.
+    """A node of a drawing. `row` is counted from the top; 2.5 is between two rows.
 
-    `label` may have several lines. `kind` chooses the colour, `marks` are words that say how it stands out,
-    `title` is the detail shown on demand.
+    `label` may have several lines. `kind` chooses the colour, `marks` are words for its style, `title` is the
+    detail shown on demand.
     """
 
     id: str
@@ -30,7 +30,7 @@ class Vertex:
 
 @frozen()
 class Arrow:
-    """A line from one vertex to another that stands further right; `badge` is a sign or two that it bears."""
+    """A line from one vertex to another further right; `badge` is a sign of one or two characters on it."""
 
     source: str
     target: str
@@ -43,7 +43,7 @@ class Arrow:
 class Link:
     """A dotted line between vertices that no arrow joins; `mark` is a word for its sort.
 
-    It points at the `winner`, if there is one.
+    It points at the `winner`, or at no vertex if that is None.
     """
 
     mark: str
@@ -54,9 +54,9 @@ class Link:
 
 @frozen()
 class Diagram:
-    """Vertices, arrows from left to right, and links; `rows` are the names of rows, `notes` stand below.
+    """Vertices, arrows from left to right, and links; `rows` are names of rows, `notes` are lines below.
 
-    Raises DrawingError for an arrow or a link between vertices that are not there.
+    Raises DrawingError for an arrow or a link between vertices that do not exist.
     """
 
     title: str
@@ -79,9 +79,9 @@ class Diagram:
 
 
 def boxes(diagram: Diagram) -> list[tuple[str, ...]]:
-    """Return the vertices by twos and threes and more that may share a box; most stand alone.
+    """Group the vertices that may share a box; most groups have one vertex.
 
-    Those share one that have the same row, kind, marks, and arrows to and from the same vertices.
+    Vertices share a box if they have the same row, kind and marks, and the same arrows.
 
     >>> leaves = tuple(Vertex(name, name) for name in "abcd")
     >>> boxes(Diagram("", leaves, tuple(Arrow("a", b) for b in "bcd"), rows=((0, "a row"),)))

@@ -1,4 +1,4 @@
-"""Drawings in DOT, the language of Graphviz; as always it lays them out itself."""
+"""Drawings in DOT, the language of Graphviz, which computes its own layout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STYLES = {  # mark -> attributes
 
 
 def dot(diagram: Diagram) -> str:
-    """Return a diagram as a directed graph; the links are dotted lines that take no part in the layout."""
+    """Return a diagram as a directed graph; the links are dotted lines that do not affect the layout."""
     lines = [
         "digraph {",
         f"  graph [rankdir=LR, labelloc=t, label={quote_text(diagram.title)}]",
@@ -47,7 +47,7 @@ def _arrow(a: Arrow) -> str:
 
 
 def quote_text(text: str) -> str:
-    """Return a string of DOT: a backslash and a quote stand for themselves, a line break stays one.
+    """Return a string of DOT. Graphviz shows its backslashes, quotes and line breaks unchanged.
 
     >>> print(quote_text('a"b\\\\N'))
     "a\\"b\\\\N"

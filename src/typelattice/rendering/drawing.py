@@ -30,7 +30,7 @@ class Drawing:
 
     @property
     def svg(self) -> str:
-        """The drawing as an SVG file by itself."""
+        """The drawing as an SVG file."""
         return svg(self.placed)
 
     def to(self, format: str) -> str:
@@ -52,9 +52,9 @@ class Drawing:
         raise DrawingError(f"unknown format {quote_short(str(format))}{near}; these are {', '.join(FORMATS)}")
 
     def to_png(self, scale: float = 2.0) -> bytes:
-        """Return the drawing as a PNG of so many pixels for each of its own.
+        """Return the drawing as a PNG: `scale` pixels for each of its own.
 
-        Raises DrawingError without the libraries that it needs.
+        Raises DrawingError if a library that it needs is missing.
         """
         from typelattice.rendering.png import png
 

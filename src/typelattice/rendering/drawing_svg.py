@@ -1,7 +1,7 @@
-"""Drawings as SVG: no scripts, no files beside them; light, dark and printed.
+"""Drawings as SVG, without scripts or other files; light, dark and printed.
 
-Fills and lines are colours that show on any ground, and letters take the colour of the page they stand in. A
-drawing by itself has a ground of its own, white or black as the reader's system is set.
+The colours of fills and lines show on any background. Letters have the colour of the page around them. A
+drawing in a file of its own has a white or black background, as the reader's system is set.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typelattice.rendering.link_routes import route_links
 from typelattice.rendering.style import GROUND, STYLE
 
 MARGIN, TITLE = 16.0, 30.0
-SIDE = 76.0  # for the names of rows
+SIDE = 76.0  # width for the names of rows
 TITLE_LETTER = 8.8
 NOTE, NOTE_LETTER = 17.0, 6.3  # the height of a line of notes, the width of a letter
-NARROWEST = 480.0  # that notes may be folded to
-BADGE = 8.0  # radius
+NARROWEST = 480.0  # least width for the notes
+BADGE = 8.0  # radius of a badge
 
 
 def svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
@@ -60,7 +60,7 @@ def svg(placed_diagram: PlacedDiagram, is_embedded: bool = False) -> str:
 
 
 def path(points: Sequence[Point]) -> str:
-    """Return the `d` of a path through some points: level at each, straight between those of one height.
+    """Return the `d` of a path through some points: level at each point, straight between equal heights.
 
     >>> path([(0, 0), (10, 0), (30, 8)])
     'M 0 0 H 10 C 20 0 20 8 30 8'
@@ -89,7 +89,7 @@ def _node(node: PlacedNode) -> str:
 
 
 def _corner(rect: Rect) -> str:
-    """Return a small cross at the upper right, of a node that something is refused with."""
+    """Return a small cross at the upper right, for a node in a refused pair."""
     x, y = rect.right, rect.y - rect.height / 2
     cross = f"M {x - 2:g} {y - 2:g} l 4 4 m -4 0 l 4 -4"
     return f'<circle class="tl-sign" cx="{x:g}" cy="{y:g}" r="4.5"/><path class="tl-cross" d="{cross}"/>'

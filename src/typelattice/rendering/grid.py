@@ -1,4 +1,4 @@
-"""Grids that the renderers draw: rows and columns of short texts."""
+"""Grids for the renderers: rows and columns of short texts."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from typelattice.facts.frozen_classes import frozen
 
 @frozen()
 class Cell:
-    """A short text; `marks` are words that say how it stands out, `title` is the detail shown on demand.
+    """A short text; `marks` are words for its style, `title` is the detail shown on demand.
 
     A mark may have any name. Text knows `refused`, `differs`, `same` and the kinds of numbers; HTML turns
-    every mark into a class. A title may be a function that makes it: only HTML shows titles, and those of a
-    large table take long to write.
+    every mark into a class. A title may be a function that makes it, because only HTML shows titles, and the
+    titles of a large table take long to write.
     """
 
     text: str
@@ -26,7 +26,8 @@ class Cell:
 
 @frozen()
 class Grid:
-    """Cells in rows and columns with a label each, a title above, notes below; `corner` labels the labels."""
+    """Cells in labelled rows and columns, a title above and notes below; `corner` labels the labels.
+    """
 
     title: str
     columns: tuple[Cell, ...]

@@ -1,4 +1,4 @@
-"""Grids as SVG, for where only pictures are taken: coloured cells with their texts."""
+"""Grids as SVG, for places that show only pictures: coloured cells with their texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typelattice.rendering.colours import ACCENT, TINTS
 from typelattice.rendering.grid import Cell, Grid, printable
 from typelattice.rendering.style import GROUND
 
-LETTER, PAD, HIGH = 7.83, 7.0, 22.0  # of a monospaced font of 13 pixels; beside a text; of a line
+LETTER, PAD, HIGH = 7.83, 7.0, 22.0  # letter of a monospaced font of 13 pixels; space next to a text; line
 MARGIN = 12.0
 STYLE = """
 .tl-sheet { font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; }
@@ -26,7 +26,7 @@ STYLE += f".tl-sheet .tl-differs {{ fill: {ACCENT}; fill-opacity: 0.35; }}\n"
 
 
 def grid_svg(grid: Grid) -> str:
-    """Return a grid as an SVG file by itself, the title above and the notes below."""
+    """Return a grid as a complete SVG file, the title above and the notes below."""
     stub = [Cell(grid.corner), *grid.rows]
     across = list(zip(*grid.cells, strict=True)) or [()] * len(grid.columns)
     columns = [stub, *([head, *cells] for head, cells in zip(grid.columns, across, strict=True))]

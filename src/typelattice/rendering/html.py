@@ -1,4 +1,4 @@
-"""Grids as HTML fragments: no scripts, no files beside them."""
+"""Grids as HTML fragments, without scripts or other files."""
 from __future__ import annotations
 
 import re
@@ -7,7 +7,7 @@ from html import escape
 from typelattice.rendering.colours import TINTS
 from typelattice.rendering.grid import Cell, Grid, printable
 
-# Notebooks align the cells of tables by rules that name two classes; ours name as many, so that they hold.
+# Notebooks align the cells of tables by rules with two classes. Our rules also name two, so that they win.
 STYLE = """
 .tl-grid { font: 13px/1.4 system-ui, sans-serif; overflow-x: auto; print-color-adjust: exact; }
 .tl-grid table { border-collapse: collapse; font-family: ui-monospace, monospace; }
@@ -22,9 +22,9 @@ STYLE = """
 .tl-grid .tl-cells .tl-prose { white-space: normal; text-align: left; min-width: 20em; }
 .tl-grid p { margin: 0.3em 0; }
 """
-# Tints that let the ground of the page through, be it light or dark; browsers print them only on request.
+# Tints through which the page shows, light or dark; browsers print them only on request.
 STYLE += "".join(f".tl-grid .tl-{kind} {{ background: {c}33; }}\n" for kind, c in TINTS.items())
-PROSE = 40  # characters; a cell of more is a sentence, and its whole column may be folded
+PROSE = 40  # characters; a longer cell is a sentence, and its whole column may be folded
 
 
 def html(grid: Grid) -> str:
@@ -40,7 +40,7 @@ def html(grid: Grid) -> str:
 
 
 def _line(label: Cell, row: tuple[Cell, ...], prose: set[int]) -> str:
-    """Return a row; `prose` are the columns of sentences."""
+    """Return a row; `prose` holds the columns of sentences."""
     cells = "".join(_cell("td", c, j in prose) for j, c in enumerate(row))
     return "<tr>" + _cell("th", label, len(label.text) > PROSE, ' scope="row"') + cells + "</tr>"
 

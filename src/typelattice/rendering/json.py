@@ -6,11 +6,11 @@ from json import dumps
 
 from typelattice.rendering.grid import Grid
 
-VERSION = 1  # of the documents
+VERSION = 1  # version of the documents
 
 
 def json(grid: Grid) -> str:
-    """Return a grid's texts row by row, and of each mark the [row, column] places that bear it."""
+    """Return a grid's texts row by row, and the [row, column] places of each mark."""
     marks: dict[str, list[list[int]]] = {}
     for i, row in enumerate(grid.cells):
         for j, cell in enumerate(row):
@@ -47,5 +47,5 @@ def document(kind: str, data: Mapping[str, object]) -> str:
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> str:
-    """Return a list of lists, a row on each line."""
+    """Write a list of lists with a row on each line."""
     return "[\n" + ",\n".join(f"    {dumps(row)}" for row in rows) + "\n  ]"

@@ -1,7 +1,7 @@
-"""A diagram laid out in layers from left to right: coordinates for its nodes, ways for its arrows.
+"""A diagram laid out in layers from left to right: coordinates for its nodes, paths for its arrows.
 
-After Sugiyama, Tagawa and Toda (1981): columns, then an order in each with few crossings, then levels. Pure
-functions, the same each time.
+The method is that of Sugiyama, Tagawa and Toda (1981): columns, then an order in each column with few
+crossings, then heights. The functions are pure: the same diagram has the same layout each time.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typelattice.rendering.node_columns import ranks, without_circles
 from typelattice.rendering.node_heights import levels
 from typelattice.rendering.node_order import bent, untangle
 
-LETTER, LINE = 7.83, 17.0  # of a monospaced font of 13 pixels: a letter's width, a line's height
-PAD, LEAST = 8.0, 40.0  # within a node beside its label; how wide a node is at least
+LETTER, LINE = 7.83, 17.0  # width of a letter and height of a line, in a monospaced font of 13 pixels
+PAD, LEAST = 8.0, 40.0  # space in a node on each side of its label; least width of a node
 CELL = 6.0  # between the members of a box
-GAP, STEEP = 30.0, 0.22  # between columns; how much more for each pixel that an arrow rises there
-NEAR = 0.5  # two points so near are one
-BROAD = 640  # how wide a box is at most, unless it would be too tall
-TALL = 5  # members that a box has below each other at most, before it gets a second column
+GAP, STEEP = 30.0, 0.22  # between columns; how much wider for each pixel that an arrow rises there
+NEAR = 0.5  # points this near are one
+BROAD = 640  # greatest width of a box, unless it would be too tall
+TALL = 5  # members of a box in one column; more get a second column
 
 Point = tuple[float, float]
 
@@ -65,9 +65,9 @@ class NodeGroup:
 
 @frozen()
 class Edge:
-    """An arrow where it is drawn: each of `sources` leads to each of `targets`, by way of `points`.
+    """An arrow where it is drawn: from each of `sources` to each of `targets`, through `points`.
 
-    Between two points of the same height the way is straight, else it is a curve that begins and ends level.
+    Between two points of the same height the path is straight, else a curve with level ends.
     """
 
     sources: tuple[str, ...]
@@ -97,7 +97,7 @@ class PlacedDiagram:
         links: Sequence[Link],
         notes: Sequence[str],
     ) -> PlacedDiagram:
-        """Return the drawing with further marks on nodes and edges, and another title, links and notes."""
+        """Return the drawing with more marks on nodes and edges, and another title, links and notes."""
         shown = tuple(
             replace(n, vertex=replace(n.vertex, marks=(*n.vertex.marks, *nodes.get(n.vertex.id, ()))))
             for n in self.nodes
@@ -126,7 +126,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
     arrows = {(block[a.source], block[a.target]): a for a in diagram.arrows}
     edges = without_circles(len(groups), list(arrows))
     column = _apart(ranks(len(groups), edges), edges)
-    tall = TALL if edges else 1  # without any arrow there is all the width for boxes
+    tall = TALL if edges else 1  # without arrows, boxes may use all the width
     inner = [_members([known[each] for each in group], tall) for group in groups]
     rows = [known[group[0]].row for group in groups]
     columns, ways = bent(column, rows, edges)
@@ -161,7 +161,7 @@ def lay_out(diagram: Diagram) -> PlacedDiagram:
 
 
 def _apart(column: Sequence[int], edges: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the columns, with one before them for what has no arrow at all."""
+    """Return the columns, with one in front for the nodes without arrows."""
     joined = {v for edge in edges for v in edge}
     if not joined or len(joined) == len(column):
         return list(column)
@@ -173,12 +173,12 @@ def _members(
 ) -> tuple[float, float, list[tuple[float, float, float, float]]]:
     """Return the size of a box, and for each member its centre x, centre y, width and height.
 
-    Centres are relative to that of the box. At most `tall` members stand in a column, unless the box gets
+    Centres are relative to the centre of the box. A column has at most `tall` members, unless the box gets
     too wide.
     """
     lines = [[printable(line) for line in v.label.split("\n")] for v in vertices]
     letters = max((len(line) for each in lines for line in each), default=0)
-    width = max(LEAST, 2.0 * ceil(PAD + LETTER * letters / 2))  # even, so that halves come out whole
+    width = max(LEAST, 2.0 * ceil(PAD + LETTER * letters / 2))  # even, so that halves are whole numbers
     high = max(len(each) for each in lines) * LINE + 9
     if len(vertices) == 1:
         return width, high, [(0.0, 0.0, width, high)]
@@ -220,7 +220,7 @@ def _edge(
     for step, bend in enumerate(way[1:-1], column[a] + 1):
         points += [(spans[step][0], level[bend]), (spans[step][1], level[bend])]
     points += [(spans[column[b]][0], rects[b].y), (rects[b].left, rects[b].y)]
-    if (a, b) not in arrows:  # it was turned round, since it leads in a circle
+    if (a, b) not in arrows:  # it was reversed, because it was part of a circle
         a, b = b, a
         points.reverse()
     kept = [p for p, (x, y) in pairwise(points) if abs(p[0] - x) > NEAR or p[1] != y]

@@ -8,13 +8,13 @@ from itertools import pairwise
 from typelattice.rendering.diagram import Link
 from typelattice.rendering.layered import PlacedDiagram, Point, Rect
 
-FAR = 160.0  # pixels to the side, beyond which a line would cross the whole drawing
+FAR = 160.0  # pixels to the side; a longer line would cross the whole drawing
 STUB = 14.0
-BULGE = 26.0  # how far a link bends aside of what stands between its ends
+BULGE = 26.0  # how far a link bends away from the nodes between its ends
 
 
 def route_links(placed_diagram: PlacedDiagram) -> Iterator[tuple[Link, list[str], Point]]:
-    """Return each link with the `d` of the paths between its nodes, and the place of its sign."""
+    """Return each link with the `d` of the paths between its nodes, and the position of its sign."""
     at = {n.vertex.id: n.rect for n in placed_diagram.nodes}
     for link in placed_diagram.diagram.links:
         ends = sorted(link.nodes, key=lambda v: (at[v].y, at[v].x))
@@ -32,8 +32,8 @@ def route_links(placed_diagram: PlacedDiagram) -> Iterator[tuple[Link, list[str]
 
 
 def _between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Point]:
-    """Return a way from the one above to the one below, and its middle."""
-    if abs(a.y - b.y) < 1:  # side by side: an arc above
+    """Return a path from the upper node to the lower one, and its middle."""
+    if abs(a.y - b.y) < 1:  # next to each other: an arc above
         above_a, above_b = a.y - a.height / 2, b.y - b.height / 2
         top = min(above_a, above_b)
         peak = top - BULGE
@@ -52,13 +52,14 @@ def _between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Point]:
 
 
 def _stubs(a: Rect, b: Rect, is_below: bool) -> tuple[str, Point]:
-    """Two short ends instead of a way, and the place of the sign: at the lower one, or at the upper one."""
+    """Return two short ends instead of a path, and the position of the sign, at one of the ends.
+    """
     end_a, end_b = a.y + a.height / 2, b.y - b.height / 2
     line = f"M {a.x:g} {end_a:g} v {STUB:g} M {b.x:g} {end_b:g} v {-STUB:g}"
     return line, (b.x, end_b - STUB) if is_below else (a.x, end_a + STUB)
 
 
 def _ring(rect: Rect) -> str:
-    """Return a frame around the node that wins."""
+    """Return a frame around the winning node."""
     left, top, wide, high = rect.left - 4, rect.y - rect.height / 2 - 4, rect.width + 8, rect.height + 8
     return f"M {left:g} {top:g} h {wide:g} v {high:g} h {-wide:g} z"

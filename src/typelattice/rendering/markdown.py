@@ -6,7 +6,7 @@ import re
 from typelattice.rendering.grid import Grid, printable
 
 MARKUP = re.compile(r"[\\`*\[\]<>|&#~]|(?<![^\W_])_|_(?![^\W_])")  # not within a word such as float8_e5m2
-LINKS = re.compile(r":(?=//)|(?<=\bwww)\.")  # GitHub makes links of these without being asked
+LINKS = re.compile(r":(?=//)|(?<=\bwww)\.")  # GitHub turns these into links by itself
 GITHUB = re.compile(r"[$@]")  # formulas, people, addresses; a backslash would not help
 
 

@@ -8,8 +8,8 @@ from typelattice.rendering.colours import ACCENT, ADDED, KINDS
 from typelattice.rendering.diagram import Diagram
 from typelattice.rendering.grid import printable
 
-PLAIN = re.compile(r"[^\w .,+*/()=-]", re.ASCII)  # all else is written as its number
-SHAPES = {True: ('(["', '"])'), False: ('["', '"]')}  # of weak nodes, of others
+PLAIN = re.compile(r"[^\w .,+*/()=-]", re.ASCII)  # other characters are written as numbers
+SHAPES = {True: ('(["', '"])'), False: ('["', '"]')}  # the shapes of weak nodes and of other nodes
 CLASSES = {  # mark -> style
     "lost": f"stroke:{ACCENT},stroke-dasharray:2 3", "faded": "opacity:0.3", "operand": "stroke-width:3px",
     "join": "stroke-width:5px", "added": f"stroke:{ADDED},stroke-width:3px",

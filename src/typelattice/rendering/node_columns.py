@@ -1,4 +1,4 @@
-"""The column of each node of a drawing: arrows lead to the right, and are short."""
+"""The column of each node of a drawing, chosen so that arrows lead to the right and are short."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 
 Edge = tuple[int, int]
-PASSES = 20  # over all nodes; each node moves to where its arrows are shorter
+PASSES = 20  # passes over all nodes; each node moves to the column where its arrows are shorter
 
 
 def without_circles(count: int, edges: Sequence[Edge]) -> list[Edge]:
@@ -23,11 +23,11 @@ def without_circles(count: int, edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
-    """Return the edges, those of them turned round that a search in depth meets going back."""
+    """Return the edges. Reverse those by which a depth-first search returns to a node on its path."""
     after: list[list[int]] = [[] for _ in range(count)]
     for a, b in edges:
         after[a].append(b)
-    state, turned = [0] * count, set[Edge]()  # 0: not seen, 1: on the way, 2: done
+    state, turned = [0] * count, set[Edge]()  # 0: not seen, 1: on the path, 2: done
     for start in range(count):
         if state[start]:
             continue
@@ -48,9 +48,9 @@ def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
 
 
 def ranks(count: int, edges: Sequence[Edge]) -> list[int]:
-    """Return the column of each node, counted from 0; `edges` lead in no circle.
+    """Return the column of each node, counted from 0; `edges` must have no circle.
 
-    A node with more arrows out than in stands as far right as it can, so that a lone way in is not long.
+    A node with more arrows out than in is as far right as it can be, so that its one arrow in is short.
 
     >>> ranks(5, [(0, 1), (1, 2), (2, 3), (4, 3)])
     [0, 1, 2, 3, 2]

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typelattice.facts.frozen_classes import frozen
 from typelattice.rendering.node_order import Columns
 
-APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, beside a bend, between bends
-ROWS = 58.0  # from row to row at least
-HEIGHT_ROUNDS = 24  # in which every node moves towards its neighbours
-FAR = 10_000.0  # rows so far apart that nothing in them touches
+APART, PASSING, BENDS = 16.0, 12.0, 9.0  # clear space between nodes, next to a bend, between bends
+ROWS = 58.0  # least distance of rows
+HEIGHT_ROUNDS = 24  # rounds; in each, every node moves towards its neighbours
+FAR = 10_000.0  # a distance of rows at which nodes cannot touch
 
 
 @frozen()
 class Block:
-    """Some nodes of a column that touch, as one: their number, weight, and where they would like to begin."""
+    """Some nodes of a column that touch, treated as one: their number, weight, and the wished start."""
 
     size: int
     weight: float
@@ -25,9 +25,9 @@ class Block:
 def levels(
     columns: Columns, ways: Sequence[Sequence[int]], heights: Sequence[float], rowed: bool
 ) -> tuple[list[float], dict[float, float]]:
-    """Return the distance from the top to the middle of each node and bend, and to that of each row.
+    """Return the distance from the top to the middle of each node, of each bend and of each row.
 
-    `heights` are those of the nodes. Without rows, only its neighbours attract a node.
+    `heights` are the heights of the nodes. Without rows, only its neighbours attract a node.
     """
     high = [*heights, *(0.0 for _ in columns.row[len(heights) :])]
     weights, base = [1.0] * len(high), dict[float, float]()
@@ -57,7 +57,7 @@ def _weight(columns: Columns, v: int) -> float:
 
 
 def _end(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | None:
-    """Return the row that an arrow ends in, which passes a bend or more."""
+    """Return the row of the node at the end of an arrow that passes one bend or more."""
     while columns.row[v] is None:
         v = side[v][0]
     return columns.row[v]
@@ -66,7 +66,7 @@ def _end(columns: Columns, v: int, side: Sequence[Sequence[int]]) -> float | Non
 def _baselines(
     columns: Columns, high: Sequence[float], rows: Sequence[float], distances: Sequence[float]
 ) -> dict[float, float]:
-    """Return the middle of each row, where nodes of different rows and bends between them have space."""
+    """Return the middle of each row, with space for nodes of different rows and for bends between them."""
     base = dict.fromkeys(rows, 0.0)
     need: dict[tuple[float, float], float] = {}
     for order in columns.order:
@@ -100,7 +100,8 @@ def _relax_heights(
 ) -> list[float]:
     """Return the levels after some rounds.
 
-    Each node moves towards its row; a bend or a node without a row moves towards its neighbours' middle.
+    Each node moves towards its row. A bend, or a node without a row, moves towards the middle of its
+    neighbours.
     """
     at = [0.0] * len(high)
     for order in columns.order:
@@ -129,10 +130,10 @@ def _place(
     columns: Columns, high: Sequence[float], order: Sequence[int], wishes: Sequence[float],
     weights: Sequence[float], heights: list[float],
 ) -> None:  # fmt: skip
-    """Set the levels of a column as near to the wishes, by weight, as the space between nodes allows.
+    """Set the heights of a column near the wishes, by weight, and keep the space between nodes.
 
-    This is isotonic regression: nodes that would overlap are joined to a block, which goes to the mean of
-    their wishes.
+    This is isotonic regression: nodes that would overlap become one block, which moves to the mean of their
+    wishes.
     """
     offset, blocks = list[float](), list[Block]()
     for i, v in enumerate(order):
@@ -159,9 +160,9 @@ def _space(columns: Columns, high: Sequence[float], upper: int, lower: int) -> f
 def _straighten(
     columns: Columns, ways: Sequence[Sequence[int]], high: Sequence[float], heights: list[float]
 ) -> None:
-    """Let the bends of a long arrow follow the level it comes from, until something stands in its way."""
+    """Let the bends of a long arrow keep the height of its source, until another node is in the way."""
     place = {v: (order, i) for order in columns.order for i, v in enumerate(order)}
-    for way in [*ways, *reversed(ways), *ways]:  # those first in line make room for the others
+    for way in [*ways, *reversed(ways), *ways]:  # the first arrows of a group make room for the others
         level, start = heights[way[0]], 1
         while start < len(way) - 1:
             low, top, end = -FAR * FAR, FAR * FAR, start
@@ -182,7 +183,7 @@ def _straighten(
 def _free(
     order: Sequence[int], i: int, columns: Columns, high: Sequence[float], heights: Sequence[float]
 ) -> tuple[float, float]:
-    """Between which levels a bend may lie, with its neighbours in its column as they are."""
+    """Return the range of heights for a bend, between its neighbours in its column."""
     upper = heights[order[i - 1]] + _space(columns, high, order[i - 1], order[i]) if i else -FAR * FAR
     beyond = i + 1 == len(order)
     lower = FAR * FAR if beyond else heights[order[i + 1]] - _space(columns, high, order[i], order[i + 1])

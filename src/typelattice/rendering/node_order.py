@@ -1,7 +1,7 @@
 """The order of the nodes in each column, chosen so that few arrows cross.
 
-A long arrow passes each column on its way at a *bend*, which takes a place there like a node. So every
-crossing lies between two neighbouring columns, where it can be counted.
+A long arrow passes each column on its way at a *bend*, which takes a position there like a node. So every
+crossing is between two neighbouring columns, where it can be counted.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from random import Random
 from typelattice.facts.frozen_classes import frozen
 from typelattice.rendering.node_columns import Edge
 
-SWEEPS = 6  # to and fro over the columns
-STARTS = 6  # initial orders; the one with the best end counts
-OUTWARD = 0.2  # of the way to the next row
-MAX_COMPARED_PAIRS = 40_000  # of neighbours compared, by which a large drawing is content with fewer starts
+SWEEPS = 6  # forward and back over the columns
+STARTS = 6  # initial orders; the one with the fewest crossings at the end is used
+OUTWARD = 0.2  # part of the distance to the next row
+MAX_COMPARED_PAIRS = 40_000  # limit on compared pairs of neighbours; a large drawing tries fewer starts
 
 
 @frozen()
 class Columns:
     """Nodes and bends in columns from left to right, top down in each.
 
-    `row` is the row of each node, None of a bend. `right` and `left` are its neighbours in the next columns.
+    `row` is the row of each node, and None for a bend. `right` and `left` are its neighbours in the next
+    columns.
     """
 
     order: list[list[int]]
@@ -40,7 +41,7 @@ class Columns:
 def bent(
     column: Sequence[int], rows: Sequence[float], edges: Sequence[Edge]
 ) -> tuple[Columns, list[list[int]]]:
-    """Return the nodes in their columns, with the bends of long edges, and the way of each edge.
+    """Return the nodes in their columns, with the bends of long edges, and the path of each edge.
 
     The edges lead to the right.
     """
@@ -65,7 +66,7 @@ def bent(
         ways.append(way)
     middle = (min(rows, default=0) + max(rows, default=0)) / 2
     for v in range(len(rows)):
-        if not right[v]:  # what leads nowhere stands outside, where it is in nobody's way
+        if not right[v]:  # nodes without outgoing arrows go to the edge
             wanted[v] += -OUTWARD if rows[v] < middle else OUTWARD
     order: list[list[int]] = [[] for _ in range(max(column, default=-1) + 1)]
     for v in range(len(row)):
@@ -78,7 +79,7 @@ def bent(
 def untangle(columns: Columns) -> Columns:
     """Return the same columns in orders with few crossings; nodes stay in the order of their rows.
 
-    The best of a few starts, which are the same each time.
+    It returns the best result of a few starts, which are the same each time.
     """
     best, fewest, pairs = columns, columns.crossings(), 0
     dice = Random(0)
@@ -102,7 +103,7 @@ def untangle(columns: Columns) -> Columns:
 
 
 def _shuffle(columns: Columns, dice: Random) -> list[list[int]]:
-    """Another order to begin with: nodes of a row, and bends, in any order."""
+    """Return another initial order: nodes of a row, and bends, in any order."""
     found = []
     for each in columns.order:
         nodes = sorted(
@@ -132,7 +133,7 @@ def _follow(columns: Columns, forth: bool) -> None:
 
 
 def _sweep(columns: Columns, forth: bool) -> int:
-    """Order each column by the ones beside it, once; return how many pairs were compared."""
+    """Order each column once by its neighbours; return how many pairs were compared."""
     pairs = 0
     numbers = range(len(columns.order))
     for i in numbers if forth else reversed(numbers):
@@ -149,7 +150,7 @@ def _sweep(columns: Columns, forth: bool) -> int:
 
 
 def _sift(column: list[int], v: int, row: list[float | None], sides: Sequence[dict[int, list[int]]]) -> None:
-    """Move a node up or down to the place in its row's limits where its arrows cross the fewest others."""
+    """Move a node within its row's limits to the position where its arrows cross the fewest others."""
     at = column.index(v)
     best, least, cost = at, 0, 0
     for way in (-1, 1):
@@ -159,7 +160,7 @@ def _sift(column: list[int], v: int, row: list[float | None], sides: Sequence[di
             mine, other = row[v], row[u]
             if mine is not None and other is not None and mine != other:
                 break
-            above, below = (u, v) if way < 0 else (v, u)  # as they stand now; v goes past u
+            above, below = (u, v) if way < 0 else (v, u)  # now v moves past u
             for side in sides:
                 upper, lower = side[above], side[below]
                 if upper and lower:

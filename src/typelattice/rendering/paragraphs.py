@@ -1,4 +1,4 @@
-"""The layout of paragraphs: folded to a width, in colour or without."""
+"""The layout of paragraphs: folded to a width, with or without colour."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typelattice.facts.frozen_classes import frozen
 from typelattice.rendering.grid import Grid, printable
 from typelattice.rendering.text import paint, text
 
-STUB = 14  # columns that headings take
+STUB = 14  # columns for headings
 
 
 @frozen()
 class Layout:
-    """So many columns, with or without a terminal's colours."""
+    """A number of columns, with or without a terminal's colours."""
 
     width: int = 80
     coloured: bool = False
@@ -32,7 +32,7 @@ class Layout:
         return "\n".join(" " * margin + row for row in _fold_line(line, self.width - margin))
 
     def join_columns(self, heading: str, lines: Sequence[str], stub: int = STUB) -> str:
-        """Write a heading in a column of `stub` characters, with lines beside it; a longer one stands above.
+        """Write a heading in a column of `stub` characters, with lines next to it; a longer one goes above.
 
         >>> lines = ["int8 to int16: loses nothing", "uint8 to int16: loses nothing"]
         >>> print(Layout().join_columns("casts", lines))
@@ -45,16 +45,16 @@ class Layout:
         return "\n".join([first, *(" " * stub + row for row in rows[1:])])
 
     def grid(self, grid: Grid) -> str:
-        """Return a grid; one that is wider goes on below."""
+        """Return a grid; a grid that is too wide continues below."""
         return text(grid, self.width, self.coloured)
 
     def _paint_lines(self, lines: str, style: str) -> str:
         return paint(lines, style) if self.coloured else lines
 
 
-PLAIN = Layout()  # where there is no terminal
+PLAIN = Layout()  # layout without a terminal
 
 
 def _fold_line(line: str, room: int, indent: str = "") -> list[str]:
-    """Return a line as lines of the room there is, the further ones indented."""
+    """Fold a line to the available width, and indent the further lines."""
     return wrap(printable(line), room, subsequent_indent=indent, break_on_hyphens=False) or [""]

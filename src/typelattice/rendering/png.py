@@ -1,4 +1,4 @@
-"""SVG as PNG, by resvg, in the letters of DejaVu, which come with matplotlib: any machine has them."""
+"""SVG as PNG, by resvg, in the DejaVu letters that matplotlib includes, so that every machine has them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NEEDED = {"resvg_py": "resvg-py", "matplotlib": "matplotlib"}  # module -> what 
 
 
 def png(svg: str, scale: float) -> bytes:
-    """Return an SVG text as a PNG of so many pixels for each of its own. Raises DrawingError."""
+    """Return an SVG text as a PNG: `scale` pixels for each of its own. Raises DrawingError."""
     resvg, matplotlib = (_import_module(name) for name in NEEDED)
     fonts = Path(matplotlib.get_data_path(), "fonts", "ttf")
     found = resvg.svg_to_bytes(

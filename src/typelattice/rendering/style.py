@@ -1,10 +1,10 @@
-"""The style sheet of drawings. Every class begins with `tl-`, so that a page around them keeps its own."""
+"""The style sheet of drawings. Every class begins with `tl-`, so that the page around keeps its own style."""
 
 from __future__ import annotations
 
 from typelattice.rendering.colours import ACCENT, ADDED, FILL, KINDS
 
-RULES = {  # within a drawing
+RULES = {  # rules in a drawing
     "": "font: 13px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace",
     "text": "fill: currentColor; stroke: none",
     ".tl-label": "text-anchor: middle",
@@ -49,7 +49,7 @@ RULES = {  # within a drawing
     ".tl-refused rect": f"stroke: {ACCENT}; stroke-dasharray: 2 3",
 }
 STYLE = "".join(f"\n.tl-drawing {selector} {{ {said}; }}" for selector, said in RULES.items()) + "\n"
-# A drawing by itself: black on white, white on black as the reader's system is set, and as paper is.
+# A drawing in its own file: black on white, or white on black as the reader's system is set; paper is white.
 GROUND = """.tl-alone { color: #1a1a1a; }
 .tl-alone .tl-ground { fill: #fff; fill-opacity: 1; stroke: none; }
 @media (prefers-color-scheme: dark) {

@@ -12,18 +12,18 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.rendering.grid import printable
 from typelattice.rendering.paragraphs import Layout
 
-NARROWEST = 40  # columns; less leaves no room beside the headings
+NARROWEST = 40  # columns; fewer leave no room next to the headings
 BAR = 30  # characters of a progress bar
 X = TypeVar("X")
 
 
 def layout() -> Layout:
-    """Return the layout of paragraphs for this terminal: its columns, in colour if it has any."""
+    """Return the layout of paragraphs for this terminal: its columns, and colour if it has it."""
     return Layout(_width(), _uses_colours())
 
 
 def _width() -> int:
-    """Return the columns of the terminal; COLUMNS where that is set, 80 where there is no terminal."""
+    """Return the columns of the terminal: COLUMNS if it is set, or 80 without a terminal."""
     try:
         columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
         return max(NARROWEST, columns or 80)
@@ -40,7 +40,7 @@ def _uses_colours() -> bool:
 
 
 class OutputError(TypelatticeError, OSError):
-    """A standard stream that takes no text: it is closed, its disk is full, or nobody reads it.
+    """A standard stream that accepts no text: it is closed, its disk is full, or nobody reads it.
 
     `is_unread`: True if nobody reads it any more, which is no error.
     """
@@ -63,7 +63,7 @@ def print_output(paragraphs: Iterable[str], stream: TextIO | None) -> None:
         discard_output(stream)  # it may be a reader that does not read for which we waited
         raise
     finally:
-        if not _is_closed(stream):  # whoever closed it, as a traced script may, has flushed it
+        if not _is_closed(stream):  # whoever closed it, such as a traced script, has flushed it
             with _writing(stream):
                 stream.flush()
 
@@ -84,7 +84,7 @@ def _is_closed(stream: TextIO) -> bool:
 
 @contextmanager
 def _writing(stream: TextIO) -> Iterator[None]:
-    """Raises OutputError if the stream cannot be written to."""
+    """Raise OutputError if the stream cannot be written to."""
     try:
         yield
     except BrokenPipeError:
@@ -111,7 +111,7 @@ def overwrite_line(text: str) -> None:
 
 
 def show_progress_of(items: Sequence[X], name: Callable[[X], str]) -> Iterator[X]:
-    """Yield the items; a terminal's standard error shows how many are done, and the name of the next."""
+    """Yield the items, and show on a terminal's standard error the number done and the next name."""
     show_progress = progress_bar()
     for done, item in enumerate(items):
         show_progress(done, len(items), name(item))

@@ -6,15 +6,14 @@ from textwrap import fill
 
 from typelattice.rendering.grid import Cell, Grid, printable
 
-STYLES = {  # mark -> SGR code; the first that a cell bears counts
+STYLES = {  # mark -> SGR code; a cell with several marks has the first
     "differs": "1;33", "same": "2", "refused": "2",
     "bool": "35", "unsigned": "36", "signed": "34", "float": "32", "complex": "33",
 }  # fmt: skip
 
 
 def text(grid: Grid, width: int = 80, colour: bool = False) -> str:
-    """A grid in columns; one wider than `width` goes on below in further blocks. Cells marked `same` are
-    dots.
+    """Return a grid in columns; a grid wider than `width` continues below. Cells marked `same` are dots.
 
     >>> print(text(Grid("", (Cell("x"), Cell("y")), (Cell("a"),), ((Cell("1"), Cell("22")),))))
        | x y
@@ -34,7 +33,7 @@ def text(grid: Grid, width: int = 80, colour: bool = False) -> str:
 
 
 def runs(widths: list[int], room: int) -> list[range]:
-    """Split columns into as few runs as fit in the room, about equally many in each."""
+    """Split columns into as few runs as fit in the width, with about equally many in each."""
     for count in range(1, len(widths) + 1):
         ends = [len(widths) * i // count for i in range(count + 1)]
         split = [range(a, b) for a, b in pairwise(ends)]
@@ -49,7 +48,7 @@ def paint(text: str, style: str) -> str:
 
 
 def _block(stub: list[Cell], columns: list[list[Cell]], colour: bool) -> str:
-    """Some of the columns beside the labels, a rule under the heads."""
+    """Return some of the columns with the labels, and a rule under the heads."""
     edge, widths = _wide(stub), [_wide(column) for column in columns]
     lines = []
     for i, (label, *cells) in enumerate(zip(stub, *columns, strict=True)):

@@ -1,4 +1,5 @@
-"""Drawings as plain text: nodes in rows and columns, arrows along a row as lines, all others listed below."""
+"""Drawings as plain text: nodes in rows and columns, arrows along a row as lines, others in a list.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typelattice.rendering.layered import PlacedDiagram, PlacedNode
 
 
 def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
-    """Return a drawing in lines of text; a wider one goes on below.
+    """Return a drawing in lines of text; a wider one continues below.
 
     >>> from typelattice.rendering.diagram import Arrow, Diagram, Vertex
     >>> from typelattice.rendering.layered import lay_out
@@ -61,7 +62,7 @@ def sketch(placed_diagram: PlacedDiagram, width: int = 80) -> str:
 
 
 def _label(node: PlacedNode) -> str:
-    """Return the label of a node in text; signs show how it stands out."""
+    """Return the label of a node in text, with signs for its marks."""
     marks = node.vertex.marks
     text = printable(" ".join(node.vertex.label.split("\n")))
     if "join" in marks:
@@ -80,7 +81,7 @@ def _label(node: PlacedNode) -> str:
 
 
 def _blocks(rows: list[str], width: int, stub: int) -> str:
-    """Return the rows, in as many pieces below each other as the width asks for."""
+    """Return the rows, split into pieces that fit the width."""
     longest, room = max(map(len, rows), default=0), max(width - stub, 20)
     blocks = []
     for start in range(stub, max(longest, stub + 1), room):

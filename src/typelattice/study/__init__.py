@@ -1,1 +1,1 @@
-"""Whole systems looked at: tables, comparisons, laws, costs."""
+"""Studies of whole systems: tables, comparisons, laws, costs."""

@@ -72,7 +72,7 @@ class Changes:
 
 
 def changes(a: System, b: System) -> Changes:
-    """Find the changes from a to b, over the calls recorded of both libraries, or else over common dtypes.
+    """Find the changes from a to b, over the recorded calls of both libraries, or else over common dtypes.
 
     Raises DTypeError if they have no dtype in common.
 
@@ -102,7 +102,9 @@ def changes_between(old_name: str, then: Calls, new_name: str, now: Calls, recor
 
 
 def list_recorded_calls(recording: Recording) -> Calls:
-    """Return the calls that a library was asked, with its answers; leave out what Python itself answers."""
+    """Return the recorded calls of a library, with its answers; leave out those that Python itself
+    answers.
+    """
     found: dict[str, dict[tuple[str, ...], str]] = {}
     for call in recording.calls():
         if call.answer != NOT_ASKED and not call.answer.startswith(OF_PYTHON):
@@ -116,7 +118,7 @@ def _name(system: System) -> str:
 
 
 def _ask_both(a: System, b: System) -> tuple[Calls, Calls]:
-    """Ask two systems each operation of one or two operands, over the operands that both have."""
+    """Compare two systems in each operation of one or two operands, over the operands that both have."""
     (own, _), (others, _) = (operands_of(s, "all", small=False) for s in (a, b))
     columns = [o for o in own if o in others]
     if not any(o.dtype for o in columns):
@@ -137,7 +139,7 @@ def _answers(system: System, rows: Iterable[Operand], columns: Iterable[Operand]
 
 
 def _operands(rows: Iterable[Operand], columns: Iterable[Operand]) -> Iterator[tuple[Operand, ...]]:
-    """Yield each row's operand, paired with each column's if there are any."""
+    """Yield each row's operand, paired with each column's if the table has columns."""
     for row in rows:
         if columns:
             yield from ((row, column) for column in columns)

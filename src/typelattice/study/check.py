@@ -44,7 +44,7 @@ class Check:
 
     @property
     def defaults(self) -> dict[str, DType]:
-        """The dtype of a Python scalar alone, by the name of its kind in a system file."""
+        """The dtype of a Python scalar without other operands, by the name of its kind in a system file."""
         names = {Kind.UNSIGNED: "uint", Kind.SIGNED: "int"}
         return {names.get(kind, kind.value): d for kind, d in self.system.defaults.items()}
 

@@ -1,8 +1,8 @@
-"""Answers that leave a system's dtypes, found by asking every operation of every operand.
+"""Answers that leave a system's dtypes, found by a search over every operation and operand.
 
-Operations of equal rules are asked once. Calls of one and two operands are asked of all tiers, calls of three
-of arrays. Operations of any number of operands are asked of one and two. A call that the library refused when
-it was asked has no answer.
+Operations with equal rules are tried once. Calls of one and two operands have operands of all tiers, calls of
+three only arrays. Operations of any number of operands are tried with one and two. A call that the recorded
+library refused has no answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MIN_ACCUMULATOR_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind
 
 @dataclass(frozen=True, slots=True)
 class Escape:
-    """A question whose answer is a dtype that no operand of the system may have, and the part that it is."""
+    """A question, and a part of its answer whose dtype no operand of the system may have."""
 
     question: str
     part: str

@@ -18,9 +18,9 @@ REFUSED = 0  # the number of a refusal
 class Closure:
     """Operands by number, and a table of the results of all pairs.
 
-    `members[0]` is a refusal; promoted with anything, it stays one. The operands asked about come next, and
+    `members[0]` is a refusal, and every promotion with it is a refusal. The given operands come next, and
     then the results that are not among them. `table[i][k]` is the number of the result of i and k. If
-    `has_python_scalars` is True, Python itself adds two Python scalars, because they stand beside arrays.
+    `has_python_scalars` is True, the set also has arrays, and Python itself adds two Python scalars.
     """
 
     system: System
@@ -66,7 +66,7 @@ def compute_closure(system: System, operands: Sequence[Operand]) -> Closure:
 
 
 def answer_key(system: System, o: Operand | None) -> Key:
-    """Return the dtype and weakness that make operands equal; a Python scalar counts as its result alone."""
+    """Return the dtype and weakness that make operands equal; only the result of a Python scalar counts."""
     if o is None:
         return None, False
     if o.dtype:

@@ -72,7 +72,7 @@ class Consensus(Viewed):
         return f"{len(self.answers)} pairs under {self.names}: {', '.join(counts)}"
 
     def groups(self, sort: str) -> dict[str, list[Pair]]:
-        """Group the pairs of a sort by the split of systems, `numpy | jax, torch`, the commonest first."""
+        """Group the pairs of a sort by the split of systems, `numpy | jax, torch`, the most common first."""
         found: dict[str, list[Pair]] = {}
         for pair in self.pairs(sort):
             answers = self.by_answer(*pair).items()
@@ -156,8 +156,9 @@ def consensus(
 
 
 def find_undefined(standard: System, other_systems: Consensus) -> tuple[Pair, ...]:
-    """Find the unordered pairs that a standard leaves undefined, though it has both dtypes, and on which the
-    others agree."""
+    """Find the unordered pairs that a standard with both dtypes leaves undefined, and on which the others
+    agree.
+    """
     has = {d.name for d in standard.dtypes}
     return tuple(
         (a, b)

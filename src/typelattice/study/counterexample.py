@@ -1,4 +1,4 @@
-"""Counterexamples: operands for which a law fails, with both sides of it, also in the library's own code."""
+"""Counterexamples of a law: the operands, both sides of the law, and the library's own code."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,11 +12,10 @@ from typelattice.study.law_equations import Case, monotone
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """Two terms that the law says are equal, and what the system makes of each; or one, and what is wrong
-    with it.
+    """Two terms that the law says are equal, and the system's result for each; or one term, and its fault.
 
-    `expressions` are the terms in the code of the system's library, after `setup`; `note` is what else is to
-    be known.
+    `expressions` are the terms in the code of the system's library, after `setup`; `note` is a further
+    remark.
     """
 
     terms: tuple[Term, ...]
@@ -27,7 +26,7 @@ class Counterexample:
 
     @property
     def operands(self) -> tuple[Operand, ...]:
-        """The operands that take part, each once."""
+        """The operands of the terms, each once."""
         return tuple(dict.fromkeys(list_leaves(self.terms[0])))
 
     def __str__(self) -> str:
@@ -40,7 +39,7 @@ class Counterexample:
         return ", ".join([*said, *filter(None, [self.note])])
 
     def data(self) -> dict[str, object]:
-        """Return the counterexample as what JSON can hold."""
+        """Return the counterexample as data for JSON."""
         return {
             "operands": [str(o) for o in self.operands],
             "terms": [term_text(t) for t in self.terms],
@@ -62,5 +61,5 @@ def write_out_side(over: Closure, case: Case) -> Counterexample:
 
 
 def _term(*terms: Term) -> Term:
-    """Return the term that promotes some terms, all at once."""
+    """Return the term that promotes some terms at once."""
     return terms

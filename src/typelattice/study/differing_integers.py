@@ -1,4 +1,4 @@
-"""The Python ints for which two systems differ, such as those that change from NumPy 1 to NumPy 2."""
+"""The Python ints for which two systems differ, such as those whose answer NumPy 2 changed."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from typelattice.explanations.results_by_value import list_intervals
 from typelattice.facts.dtypes import DType
 from typelattice.study.study_scope import common_dtypes
 
-# powers where ranges of integers end; an int next to one is written as that power
+# powers of two at the ends of integer ranges; an int next to one is written with that power
 NAMED_POWERS = (16, 31, 32, 63, 64)
 
 
 @dataclass(frozen=True, slots=True)
 class ValueChange:
-    """A range of ints, both ends included, with which an array promotes to another dtype; None is a
-    refusal."""
+    """A range of ints, ends included, with another result for an array; None is a refusal.
+    """
 
     dtype: DType
     least: int
@@ -33,7 +33,7 @@ class ValueChange:
 
 
 def find_value_changes(a: System, b: System, op: str | None = "add") -> Iterator[ValueChange]:
-    """Yield the ranges of a Python int for which systems a and b give `array op int` different dtypes.
+    """Yield the ranges of a Python int for which `array op int` has different dtypes under a and b.
 
     >>> from typelattice import system
     >>> changes = find_value_changes(system("numpy1"), system("numpy"))

@@ -95,8 +95,8 @@ def diff(
 ) -> Diff:
     """Compare the answers of two systems over the dtypes that both have.
 
-    The options are those of `table`. Here the rows have all tiers that either system distinguishes: many
-    changes from NumPy 1 to 2 concern arrays without dimensions. Raises the same errors as `table`.
+    The options are those of `table`. The rows have all tiers that one of the systems distinguishes, because
+    many changes from NumPy 1 to 2 concern arrays without dimensions. Raises the same errors as `table`.
 
     >>> import typelattice as tl
     >>> tl.diff("jax", "jax-x32", dtypes=["int8", "float32"])

@@ -1,8 +1,8 @@
-"""The distributive law, stated for orders with few meets.
+"""The distributive law, for orders with few meets.
 
 In a lattice this is the law of meets, `a ∧ (b ∨ c) = (a ∧ b) ∨ (a ∧ c)`. An order of dtypes has few meets,
-and needs none here: if a lies below the join of b and c but below neither, it must itself be the join of a
-node below b and a node below c.
+and this form needs none. If a lies below the join of b and c but below neither, it must be the join of a node
+below b and a node below c.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_NODES = 64  # nodes; the time grows with their fourth power
 
 @dataclass(frozen=True, slots=True)
 class Uneven:
-    """A node below the join of two others that is no join of nodes below them."""
+    """A node below the join of two others that is not itself a join of nodes below them."""
 
     node: Node
     left: Node
@@ -30,9 +30,9 @@ class Uneven:
 def find_uneven(
     order: Order[Node], nodes: Sequence[Node], has_join: Callable[[Node, Node], bool] = lambda a, b: True
 ) -> tuple[list[Uneven], int]:
-    """Return the cases that break distributivity, and the number of cases asked.
+    """Return the cases that break distributivity, and the number of all cases.
 
-    A case is a pair with a join, and a third node below that join, all three among the nodes asked about.
+    A case is a pair with a join, and a third node below that join; all three are among the given nodes.
     `has_join` is False for a pair that does not promote to its join. Raises BeyondReachError.
     """
     if len(order.nodes) > MAX_NODES:

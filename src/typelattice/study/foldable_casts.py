@@ -1,4 +1,4 @@
-"""The casts of a system that may be folded: which two in a row are the same as the direct one."""
+"""The casts of a system that may be folded: pairs of casts that equal the direct cast."""
 from __future__ import annotations
 
 from collections import Counter
@@ -44,7 +44,9 @@ class CastChains(Sequence[CastChain]):
 
     @cached_property
     def rounded_twice(self) -> tuple[CastChain, ...]:
-        """Chains that end in two roundings, and differ though b holds every value of c; fewest bits first."""
+        """Chains that end in two roundings, and differ although b holds every value of c; fewest bits
+        first.
+        """
         floats = (
             c for c in self.chains if c.target.kind.category >= Kind.FLOAT.category <= c.through.kind.category
         )
@@ -77,7 +79,7 @@ class CastChains(Sequence[CastChain]):
         return "casts", [*lines, *(["..."] if limit < len(self.rounded_twice) else [])]
 
     def data(self) -> list[dict[str, object]]:
-        """Return each chain as data for JSON; `exact` is null if that is not known."""
+        """Return each chain as data for JSON; `exact` is null if it is not known."""
         return [
             {
                 "casts": [c.source.name, c.through.name, c.target.name],

@@ -1,4 +1,4 @@
-"""The five criteria that JEP 9407 sets for promotion, as counts and lists of the pairs that break each.
+"""The five criteria of JEP 9407 for promotion, as counts and lists of the pairs that break each.
 
 A complex dtype is as wide as its parts: complex64 is as wide as float32. A dtype whose width depends on the
 platform counts as 64 bits. Source: https://docs.jax.dev/en/latest/jep/9407-type-promotion.html
@@ -27,8 +27,8 @@ from typelattice.study.study_scope import TierChoice, list_operands
 if TYPE_CHECKING:
     from pathlib import Path
 
-WIDE_BITS = 64  # bits; accelerators avoid such dtypes
-MAX_SHOWN_PAIRS = 4  # pairs shown as examples of all that break a criterion
+WIDE_BITS = 64  # bits of dtypes that accelerators avoid
+MAX_SHOWN_PAIRS = 4  # examples shown of the pairs that break a criterion
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,9 @@ class PairCost:
 
     @property
     def casts_to_integer(self) -> bool:
-        """Return True if the casts are to an integer: values too large wrap, and do not become inf."""
+        """Return True if the casts are to an integer: values that are too large wrap, and do not become
+        inf.
+        """
         to = self.promotion.compute
         return to is not None and to.precision is None
 
@@ -113,8 +115,7 @@ CRITERIA = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
-    """The pairs that break each criterion, by its name, of all unordered pairs of different operands that
-    were asked. `typelattice.criteria` makes them; the criteria are those of JEP 9407.
+    """The pairs that break each criterion, by its name.
 
     >>> import typelattice as tl
     >>> tl.criteria("numpy", dtypes=["int32", "float32"])["wider"]
@@ -149,7 +150,7 @@ class Criteria(Mapping[str, tuple[Promotion, ...]], Viewed):
 
     @property
     def title(self) -> str:
-        """One line on what was asked."""
+        """One line on the operands and the tier."""
         tier = "" if self.tier == "array" else f", tier {self.tier}"
         return f"Criteria of {self.system.name}, {self.pair_count} pairs of operands{tier}"
 

@@ -1,8 +1,8 @@
 """The laws as equations over a closure, judged a row at a time.
 
-An equation is written once and read in three ways. Applied to numbers, it is one case. Applied to numbers and
-a row, over which the last operand ranges, it is one case for each entry of the row. Applied to terms, it is
-the text of a counterexample.
+An equation is written once and used in three ways. Applied to numbers, it is one case. Applied to numbers and
+a row for the last operand, it is one case for each entry of the row. Applied to terms, it is the text of a
+counterexample.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_TRIPLES = 64_000  # limit of three-operand cases that no table answers; more
 
 
 class Sides(Protocol):
-    """The two sides of an equation of operands `x`; None if the law does not apply to these.
+    """The two sides of an equation of operands `x`, or None if the law does not apply to these.
 
     `p` promotes its arguments; `le(a, b)` is True if b absorbs a. Only the last operand is ever a row.
     """
@@ -56,8 +56,9 @@ def last_swapped(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> t
 
 
 def monotone(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X] | None:
-    """Treat a refusal as above all, since it absorbs: if the greater operand is accepted, so must be the
-    smaller."""
+    """Return the sides of the law: a refusal is above all, so if the greater operand is accepted, the smaller
+    one is too.
+    """
     if not le(x[0], x[1]):
         return None
     above = p(x[1], x[2])
@@ -72,7 +73,7 @@ def top(p: Promote[X], x: Sequence[X], le: Callable[[X, X], bool]) -> tuple[X, X
     return p(x[0], x[1]), x[0]
 
 
-# Law -> (how many operands, the equation), all of which have to hold.
+# Law -> (number of operands, equation). All equations of a law must hold.
 EQUATIONS: Mapping[str, Sequence[tuple[int, Sides]]] = {
     "idempotent": [(1, idempotent)],
     "commutative": [(2, swap_operands)],
@@ -80,7 +81,7 @@ EQUATIONS: Mapping[str, Sequence[tuple[int, Sides]]] = {
     "order-free": [(2, swap_operands), (3, first_swapped), (3, last_swapped)],
     "monotone": [(3, monotone)],
 }
-# Law -> the equation that holds of one operand, x[0], beside every other.
+# Law -> the equation for one operand, x[0], with every other operand.
 ELEMENTS: Mapping[str, Sides] = {"identity": identity, "top": top}
 
 
@@ -103,14 +104,14 @@ class CaseCount:
 
 
 class Row:
-    """The numbers of the operands that the last place of an equation runs through, checked all at once."""
+    """The numbers of the operands for the last place of an equation, all checked at once."""
 
     __slots__ = ("_pick", "kept_after", "kept_before", "numbers")
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self.numbers = tuple(numbers)
         self._pick: Callable[[Sequence[int]], tuple[int, ...]] | None = None
-        # number -> the promotion of that number and this row, in either order, kept for further questions
+        # number -> the promotion of that number and this row, in either order, kept for further cases
         self.kept_after: dict[int, Row] = {}
         self.kept_before: dict[int, Row] = {}
 
@@ -131,11 +132,11 @@ class Judge:
     def __init__(self, closure: Closure) -> None:
         self.closure, self.system, self.table = closure, closure.system, closure.table
         self.columns = tuple(zip(*closure.table, strict=True))
-        # Several operands at once may have a result that no two of them have: these three grow by it.
+        # Three or more operands can have a result that no pair has. So these three may grow.
         self.members = list(closure.members)
         self.numbers = {o: i for i, o in enumerate(self.members)}
         self.keys = [answer_key(self.system, o) for o in self.members]
-        # True if no two are equal answers, as int8 and int8:0d are
+        # True if no two answers are equal, unlike int8 and int8:0d
         self.all_differ = len({*self.keys}) == len(self.keys)
         self.joint_results: dict[tuple[int, ...], int] = {}
         self.by_pairs = self.system.combine in ("fold", "comparable")
@@ -154,7 +155,7 @@ class Judge:
             asked += sum(count.case_count for count in counts)
             failing += sum(count.failing for count in counts)
             broken = [count.smallest for count in counts if count.smallest]
-            if broken and smallest is None:  # the equations of fewer operands come first
+            if broken and smallest is None:  # equations of fewer operands come first
                 smallest = min(broken, key=lambda case: self._rank(case.numbers))
         return CaseCount(asked, failing, smallest)
 
@@ -176,8 +177,7 @@ class Judge:
         return self.keys[left], self.keys[right]
 
     def _groups(self, law: str, arity: int) -> Iterator[Sequence[int]]:
-        """Yield the groups of operands whose combinations are asked; for order-free, those whose order can
-        matter.
+        """Yield the groups of operands to combine. For order-free, these are operands whose order can matter.
 
         `join` takes the operands as a set. A fold takes each tier by itself, pair by pair, so the order can
         matter from three operands of one tier on. If it matters for no three, it matters for no more:
@@ -193,7 +193,7 @@ class Judge:
                     yield group
 
     def _count(self, sides: Sides, last_row: Row, others: Iterable[tuple[int, ...]]) -> CaseCount:
-        """Count the cases of these operands that break an equation; the last operand ranges over a row."""
+        """Count the cases that break an equation for these operands; the last operand ranges over a row."""
         asked, failing = 0, 0
         smallest: tuple[int, tuple[int, ...]] | None = None
         for numbers in others:
@@ -247,7 +247,7 @@ class Judge:
         return found != REFUSED and self.keys[found] == self.keys[b]
 
     def _promote(self, a: Place, b: Place, *more: Place) -> Place:
-        """Promote numbers and rows; a row beside a number gives a row."""
+        """Promote numbers and rows; a row with a number gives a row."""
         if more:
             return self._promote_several(a, b, *more)
         if isinstance(a, int):
@@ -269,7 +269,7 @@ class Judge:
         return Row(tuple(map(self._at_once, zip(*columns, strict=False))))
 
     def _at_once(self, numbers: tuple[int, ...]) -> int:
-        """Ask the system to promote operands at once, and return the number of the result."""
+        """Promote operands at once under the system, and return the number of the result."""
         if numbers not in self.joint_results:
             if len(self.joint_results) >= MAX_TRIPLES:
                 raise BeyondReachError(f"more than {MAX_TRIPLES:,} cases that have to be asked one by one")

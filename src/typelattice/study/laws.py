@@ -29,18 +29,18 @@ LAWS = {  # name -> statement
     "idempotent": "x + x is x",
     "commutative": "a + b is b + a",
     "associative": "(a + b) + c is a + (b + c)",
-    "unique bounds": "where anything lies above two operands, one dtype lies lowest",
-    "order-free": "several operands together give the same in whatever order they stand",
-    "monotone": "where b is above a, b + c is above a + c",
+    "unique bounds": "if any dtype lies above two operands, one of these is the lowest",
+    "order-free": "several operands together give the same result in any order",
+    "monotone": "if b is above a, b + c is above a + c",
     "distributive": (
-        "where a lies below b + c, but below neither, "
+        "if a lies below b + c, but below neither, "
         "a is the join of something below b and something below c"
     ),
-    "identity": "one operand e leaves all others what they are: e + x is x",
+    "identity": "one operand e changes no other: e + x is x",
     "top": "one operand t absorbs all others: t + x is t",
 }
 MARKS = {True: "✓", False: "✗", None: "?"}
-ROOM = 64  # characters of code that fit on a line
+ROOM = 64  # longest code on a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Verdict:
     """The verdict on a law. `holds` is None if it is not known whether the law holds, and `note` says why.
 
     `failing` of the `case_count` combinations break the law; `counterexample` is the smallest of these. The
-    laws `identity` and `top` ask for one operand: `witness` is that operand.
+    laws `identity` and `top` need one special operand: `witness` is that operand.
     """
 
     law: str
@@ -64,7 +64,7 @@ class Verdict:
 
     @property
     def mark(self) -> str:
-        """✓ if it holds, ✗ if not, ? if that is not known."""
+        """Return ✓ if the law holds, ✗ if not, ? if it is not known."""
         return MARKS[self.holds]
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class Verdict:
         return f"fails for {self.failing} of {self.case_count}: {self.counterexample}"
 
     def data(self) -> dict[str, object]:
-        """Return the verdict as data for JSON; `holds` is null if that is not known."""
+        """Return the verdict as data for JSON; `holds` is null if it is not known."""
         return {
             "says": LAWS[self.law],
             "holds": self.holds,
@@ -90,7 +90,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Laws(Mapping[str, Verdict], Viewed):
-    """The verdicts on a system, by the name of the law, over the operands that were asked."""
+    """The verdicts on a system for some operands, by the name of the law."""
 
     system: System
     tier: TierChoice
@@ -115,7 +115,7 @@ class Laws(Mapping[str, Verdict], Viewed):
 
     @property
     def title(self) -> str:
-        """One line on what was asked."""
+        """One line on the operands and the tier."""
         tier = "" if self.tier == "array" else f", tier {self.tier}"
         return f"Laws of {self.system.name}, {len(self.operands)} operands{tier}"
 
@@ -157,8 +157,8 @@ def laws(
     """Judge which laws hold for the operands of a system, of one tier, or of all with Python scalars.
 
     `dtypes`: only these, as far as the system has them. A refusal equals a refusal. The smallest
-    counterexample has the fewest operands, then the fewest bits. Beside arrays, Python itself adds two Python
-    scalars. Raises UnknownSystemError, FormatError; DTypeError if no operand is left.
+    counterexample has the fewest operands, then the fewest bits. With arrays, Python itself adds two Python
+    scalars. Raises UnknownSystemError, FormatError, or DTypeError if no operand is left.
 
     >>> import typelattice as tl
     >>> numpy = tl.laws("numpy")
@@ -203,10 +203,10 @@ def _equation(law: str, judge: Judge) -> Verdict:
 
 
 def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
-    """Correct the verdict that a file gives on order-free by the recorded calls of its library.
+    """Correct a file's verdict on order-free by the recorded calls of its library.
 
-    A file that joins the set of operands always keeps the law, but its library may reduce them in an order of
-    its own. If two recorded calls differ only by their order, the law fails. If the library departs from the
+    A file that joins the set of operands always keeps the law, but its library may reduce them in another
+    order. If two recorded calls differ only by their order, the law fails. If the library departs from the
     join of the set, the verdict is not known.
     """
     found = find_evidence(over.system, over.operands(*over.start_numbers))
@@ -228,7 +228,7 @@ def _beside_recording(verdict: Verdict, over: Closure) -> Verdict:
 
 
 def _element(law: str, judge: Judge) -> Verdict:
-    """Judge a law that asks for one operand; if none keeps it, show where the nearest one fails."""
+    """Judge a law of one special operand; if none keeps it, show where the nearest one fails."""
     best, count = judge.element(law)
     if count.smallest is None:
         return Verdict(law, True, 0, count.case_count, None, judge.closure.members[best])
@@ -253,7 +253,7 @@ def _unique_bounds(over: Closure) -> Verdict:
 
 
 def _distributive(over: Closure) -> Verdict:
-    """Judge the law of the order itself: below a join of arrays lies no dtype that is no join from below."""
+    """Judge the law of the order itself: every dtype below a join of arrays is a join from below."""
     number: dict[Node, int] = {}
     for i in over.start_numbers:
         o = over.members[i]

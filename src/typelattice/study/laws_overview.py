@@ -26,11 +26,10 @@ def laws_overview(
     tier: TierChoice = "array",
     dtypes: Iterable[object] | None = None,
 ) -> Grid:
-    """Systems (rows) against laws, and how many pairs break each criterion; without systems, all that come
-    along.
+    """Show systems (rows) with their laws and the number of pairs that break each criterion.
 
-    `tier` and `dtypes` are as in `laws` and `criteria`. A system without such operands gets `-`. Raises
-    UnknownSystemError, FormatError.
+    Without `systems`, the table has all built-in systems. `tier` and `dtypes` are as in `laws` and
+    `criteria`. A system without such operands gets `-`. Raises UnknownSystemError, FormatError.
 
     >>> from typelattice.study.laws_overview import laws_overview
     >>> print(laws_overview(["numpy", "jax"], dtypes=["int8", "uint8", "float16"]).cells[0][:4])

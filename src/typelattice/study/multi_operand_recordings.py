@@ -1,4 +1,4 @@
-"""Recorded promotions of three operands and more, held against the rules for pairs."""
+"""Recorded promotions of three operands and more, compared with the rules for pairs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ class MultiOperandCall:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The recorded calls of several operands: all of them, and the pairs of calls that differ only by their
-    order.
+    """The recorded calls of several operands, and the pairs of calls that differ only by their order.
 
     `versions` names the recorded library and its versions.
     """
@@ -39,8 +38,7 @@ class Evidence:
 
     @property
     def departing(self) -> tuple[MultiOperandCall, ...]:
-        """The calls whose dtypes from the library and the system differ; weakness says nothing about their
-        order."""
+        """The calls with different dtypes from the library and the system. Weakness does not count."""
         return tuple(call for call in self.calls if call.answer[0] is not call.ours[0])
 
     @property
@@ -56,7 +54,7 @@ class Evidence:
 
 
 def find_evidence(system: System, operands: Sequence[Operand]) -> Evidence:
-    """Return the recorded calls of three or more of these operands; none for a system that is not bundled."""
+    """Return the recorded calls of three or more of these operands, or none if the system is not built in."""
     if (
         system.name not in recording_names()
         or system.name not in systems(versions=True)

@@ -12,13 +12,13 @@ from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.operands.read_objects import operand
 
-TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system tells apart
-PYTHON_SCALARS = ("int", "float", "complex")  # Python scalars of unknown value, which count by their kind
-MAX_OPERANDS = 300  # operands, as many as an order may have nodes; a table of more takes minutes
+TierChoice = Literal["array", "0d", "scalar", "all"]  # one tier, or all tiers that a system distinguishes
+PYTHON_SCALARS = ("int", "float", "complex")  # Python scalars of unknown value: only their kind counts
+MAX_OPERANDS = 300  # operands, as many as an order may have nodes; a larger table takes minutes
 
 
 class BeyondReachError(TypelatticeError, ValueError):
-    """A question too large to be answered in reasonable time; raised before anything starts."""
+    """A question that is too large for a reasonable time; raised before anything starts."""
 
 
 def has_arrays(system: System) -> bool:
@@ -56,12 +56,12 @@ def custom_dtypes(systems: Sequence[System]) -> Mapping[str, DType]:
 
 
 def read(x: object, systems: Sequence[System]) -> Operand:
-    """Read an object as an operand; a string may name a dtype that the file of one of the systems defines."""
+    """Read an object as an operand; a string may name a dtype of one of the systems' files."""
     return parse_operand(x, custom_dtypes(systems)) if isinstance(x, str) else operand(x)
 
 
 def check_size(operands: int, of_what: str) -> None:
-    """Raise BeyondReachError for more operands than can be asked in seconds."""
+    """Raise BeyondReachError for more operands than a study can handle in seconds."""
     if operands > MAX_OPERANDS:
         too_many = (
             f"{of_what} is asked of {operands:,} operands, and at most {MAX_OPERANDS} are taken together"
@@ -72,7 +72,7 @@ def check_size(operands: int, of_what: str) -> None:
 def list_operands(
     system: System, tier: TierChoice = "array", dtypes: Iterable[object] | None = None
 ) -> tuple[Operand, ...]:
-    """Return the operands to ask of a system, of one tier or of all, kind by kind from narrow to wide.
+    """Return the operands to study in a system, of one tier or of all, kind by kind from narrow to wide.
 
     `dtypes` chooses among the dtypes of the system and may name Python scalars too; dtypes that the system
     lacks are left out. Python scalars are included if the system takes any. Tier `all` includes arrays
@@ -101,6 +101,6 @@ def list_operands(
         return (*arrays, *beside)
     if tier == "0d":
         return (*zero_d, *beside)
-    # Tier `all` leaves out Python's bool: it is no weak operand, and the sum of two is an int.
+    # Tier `all` leaves out Python's bool: it is not a weak operand, and the sum of two is an int.
     weak = tuple(o for o in taken if o.weak)
     return (*arrays, *(zero_d if "0d" in system.tiers else ()), *weak)

@@ -45,8 +45,7 @@ def table_cell(p: Promotion, o: RecordedAnswer | None, codes: str) -> Cell:
 
 
 def dtype_code(p: Promotion, codes: str = "bits") -> str:
-    """Return an answer in a word: `i16`, `f*` if it is weak, `f32*` if weak dtypes have a width; `-` for a
-    refusal."""
+    """Return an answer in a word: `i16`, `f*` or `f32*` if it is weak, `-` for a refusal."""
     if p.dtype is None:
         return REFUSED
     if not p.weak:
@@ -60,7 +59,7 @@ def dtype_code(p: Promotion, codes: str = "bits") -> str:
 
 
 def short_label(d: DType, codes: str) -> str:
-    """Return a dtype's code: the one that counts bits, NumPy's, or its name. Raises ValueError if unknown."""
+    """Return a dtype's code in bits or in bytes as NumPy does, or its name. Raises ValueError if unknown."""
     if codes == "bits":
         return d.code
     if codes == "names":
@@ -97,6 +96,6 @@ def describe_cell(p: Promotion) -> str:
 
 
 def describe_left_out(dtypes: tuple[DType, ...], advice: str = "") -> list[str]:
-    """Return a note on dtypes that are not shown, if there are any, with advice; pictures give none."""
+    """Return a note on hidden dtypes, with advice, or none for pictures."""
     codes = ", ".join(d.code for d in dtypes)
     return [f"left out: {len(dtypes)} small dtypes ({codes}){advice}"] if dtypes else []

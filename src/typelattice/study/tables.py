@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Cells = tuple[tuple[Promotion, ...], ...]
-# The least bits of a kind's dtypes that are shown even without `small`.
+# The fewest bits of a kind's dtypes that tables show without `small`.
 MIN_BITS_SHOWN = {Kind.UNSIGNED: 8, Kind.SIGNED: 8, Kind.FLOAT: 9}
 
 
@@ -43,7 +43,7 @@ def is_small(x: Node) -> bool:
 
 
 def small_nodes(system: Rules) -> frozenset[Node]:
-    """The nodes of a system that are shown on demand only; a system of one's own shows all that it has.
+    """The nodes of a system that are shown only on demand; a user's own system shows all.
 
     >>> import typelattice as tl
     >>> len(small_nodes(tl.system("jax"))), len(small_nodes(tl.system("numpy")))
@@ -84,7 +84,7 @@ class Table(Viewed):
 
     @property
     def operation_text(self) -> str:
-        """The operation, or `promotion` if there is none."""
+        """The operation, or `promotion` without one."""
         return self.op or "promotion"
 
     def labels(self, codes: str = "bits") -> tuple[tuple[Cell, ...], tuple[Cell, ...], str]:
@@ -145,12 +145,12 @@ def table(
     dtypes: Iterable[object] | None = None,
     small: bool = False,
 ) -> Table:
-    """Make a system's table, of promotion alone or of an operation; columns have arrays and Python scalars.
+    """Make a system's table of an operation, or of plain promotion; columns have arrays and Python scalars.
 
     `tier`: the tier of the rows; `all` has arrays, and below them arrays without dimensions if the system
     distinguishes those. `dtypes`: the operands in their order, which may include Python scalars. Without it,
     the table has all dtypes of the system. Those of less than 8 bits and small floats of a system that comes
-    along are left out unless `small`. The table has Python scalars only if the system takes any.
+    along are left out unless `small`. The table has Python scalars only if the system accepts them.
 
     Raises UnknownSystemError, FormatError, OpError; DTypeError or OperandError for objects that are not
     operands, BeyondReachError for too many.

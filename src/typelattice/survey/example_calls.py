@@ -1,4 +1,4 @@
-"""Calls of a function in examples and tests: the code is run, and each call's arguments are copied."""
+"""Calls of a function in examples and tests: the code runs, and the arguments of each call are copied."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ WORD = re.compile(r"\b([A-Za-z_]\w*)\(")
 IMPORTED = re.compile(r"(?m)^ *>>> (?:import|from) ([\w.]+)")
 MOST_CALLS = 4
 MOST_EXAMPLES = 4
-MOST_BYTES = 400_000  # of a file of tests
+MOST_BYTES = 400_000  # limit of a file of tests
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """The arguments of a call, and where it stood."""
+    """The arguments of a call, and the place of the call."""
 
     source: str
     args: tuple[Any, ...]
@@ -39,12 +39,12 @@ class RecordedCall:
 
 
 class EnoughError(BaseException):
-    """Ends code that has made all calls that are wanted."""
+    """Ends code that has made enough calls."""
 
 
 @contextmanager
 def passed_over() -> Iterator[None]:
-    """Pass over whatever code raises, except what ends it on purpose: pytest's skips are no Exception."""
+    """Ignore what code raises, except what ends it on purpose: pytest's skips are not an Exception."""
     try:
         yield
     except (EnoughError, SlowError):
@@ -54,7 +54,7 @@ def passed_over() -> Iterator[None]:
 
 
 class _Calls(ast.NodeTransformer):
-    """Hands each call to the hook: `f(x)` becomes `hook(f, x)`."""
+    """Rewrites each call into a call of the hook: `f(x)` becomes `hook(f, x)`."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -78,7 +78,7 @@ class CallRecorder:
         return compile(ast.fix_missing_locations(_Calls().visit(tree)), file, mode, dont_inherit=True)
 
     def call(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
-        """Record a call if it is one of the function, and make it. Raises EnoughError after the last."""
+        """Record a call of the function, and make every call. Raises EnoughError after the last."""
         if function is self.function:
             self.calls.append(RecordedCall(self.source, tuple(map(_copy, args)), _copy_each(named)))
             if len(self.calls) >= MOST_CALLS:
@@ -89,7 +89,7 @@ class CallRecorder:
 def _copy(x: Any) -> Any:
     try:
         return copy.deepcopy(x)
-    except Exception:  # it cannot be copied; then it is as the example leaves it
+    except Exception:  # it cannot be copied; then the example may change it
         return x
 
 
@@ -113,7 +113,7 @@ def example_calls(name: str, function: Callable[..., Any], docs: Mapping[str, st
 
 
 def _run_examples(text: str, module: str, word: str, recorder: CallRecorder) -> None:
-    """Run the examples of a docstring up to the last that calls a function; what raises is passed over."""
+    """Run the examples of a docstring up to the last that calls a function; ignore what they raise."""
     names = dict(vars(sys.modules[module])) if module in sys.modules else {}
     usual = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", module.rpartition(".")[2]: module}
     for short, full in usual.items():
@@ -130,7 +130,7 @@ def _run_examples(text: str, module: str, word: str, recorder: CallRecorder) -> 
 
 
 def package_docs(functions: Mapping[str, Callable[..., Any]]) -> Mapping[str, str]:
-    """Return the docstrings with examples of functions, and of classes and modules beside them."""
+    """Return the docstrings with examples of functions, classes and modules."""
     docs = {name: str(getattr(function, "__doc__", "") or "") for name, function in functions.items()}
     for module_name in {name.rpartition(".")[0] for name in functions}:
         module = sys.modules.get(module_name)
@@ -142,7 +142,7 @@ def package_docs(functions: Mapping[str, Callable[..., Any]]) -> Mapping[str, st
 
 
 def import_modules_of(docs: Mapping[str, str]) -> None:
-    """Import the modules that examples import, so that forks need not; those that fail are passed over."""
+    """Import the modules that examples import, so that forks need not; ignore those that fail."""
     for name in sorted({name for text in docs.values() for name in IMPORTED.findall(text)}):
         with suppress(BaseException):
             importlib.import_module(name)
@@ -161,7 +161,7 @@ def find_test_files(package: str) -> Mapping[str, frozenset[str]]:
 
 
 def calls_in_tests(name: str, function: Callable[..., Any], package: str) -> Iterator[RecordedCall]:
-    """Yield the calls of a function in the package's own tests; tests with fixtures are passed over."""
+    """Yield the calls of a function in the package's own tests; skip tests with fixtures."""
     word, home = name.rpartition(".")[2], name.split(".")[1:-1]
     root = package.partition(".")[0]
     having = [file for file, words in find_test_files(root).items() if word in words]

@@ -22,7 +22,7 @@ from typelattice.tracing.run_data.run import Run
 
 Trace = Callable[[FrameType, str, Any], Any]
 
-MAX_LINE_CHARS = 100  # characters of a line's text
+MAX_LINE_CHARS = 100  # longest text of a line
 NARROW_BITS = 32
 MOST_CALLERS = 6
 COPIED = re.compile(r"/_?(extern|vendor|third_party)")
@@ -31,7 +31,7 @@ NAMED_DTYPE = re.compile(r"float|double|complex|['\"][dDfFcg]\d*['\"]")
 
 @dataclass(frozen=True, slots=True)
 class WideLine:
-    """A line that made floats wide: its file from the package on, its number, its text."""
+    """A line that made floats wide: its file within the package, its number, its text."""
 
     file: str
     line: int
@@ -39,7 +39,9 @@ class WideLine:
 
 
 def first_wide_line(repeat: Callable[[], Any], wide: Sequence[str], package: str) -> WideLine | str:
-    """Repeat a call and find the first line that made a result wide; else return why there is none."""
+    """Repeat a call and find the first line that made a result wide, or return the reason why none was
+    found.
+    """
     root = package.partition(".")[0]
     if library_of(root) is not None:
         return f"operations of {root} are the smallest steps that a trace knows"
@@ -59,7 +61,7 @@ def first_wide_line(repeat: Callable[[], Any], wide: Sequence[str], package: str
 
 
 def _decisive_line(run: Run, wide: Sequence[str], root: str) -> WideLine | None:
-    """Find the line that decided the dtype of a wide result; else the first that widened a float at all."""
+    """Find the line that decided the dtype of a wide result, or else the first that widened any float."""
     checked = predict_run(run)
     earliest = sorted(find_causes(checked), key=lambda cause: cause.step)
     names = [name for name in run.results if name.startswith("result")]
@@ -118,9 +120,10 @@ def _shorten(text: str) -> str:
 
 
 def _naming_caller(repeat: Callable[[], Any], found: WideLine, root: str) -> WideLine | None:
-    """Repeat a call and find the caller of a line that names the dtype which the line only passes on.
+    """Repeat a call and find the caller of a line that passes a dtype on: the line that names the dtype.
 
-    If none does, the caller of a copy of another package is the one in the package's own code.
+    If no line names it, and the line belongs to a copy of another package, the caller is in the package's own
+    code.
     """
     callers: list[WideLine] = []
 
@@ -151,7 +154,7 @@ def _naming_caller(repeat: Callable[[], Any], found: WideLine, root: str) -> Wid
 
 
 def _modules_run(repeat: Callable[[], Any], root: str) -> tuple[str, ...]:
-    """Repeat a call and list the modules of a package whose functions it runs."""
+    """Repeat a call and list the modules of a package in which it runs functions."""
     found: set[str] = set()
 
     def note(frame: FrameType, event: str, arg: Any) -> None:

@@ -1,7 +1,7 @@
-"""A process without network, windows and input, which writes into its scratch folder alone.
+"""A process without network, windows and input, which can write only into its scratch folder.
 
-Python tells audit hooks of what a function is about to do. What leaves the scratch folder is refused, and
-named in the row of the function.
+Python tells audit hooks what a function is about to do. A hook refuses what leaves the scratch folder, and
+notes it in the row of the function.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ENVIRONMENT = {
 
 
 def environment(home: str) -> dict[str, str]:
-    """Return the environment of a process whose home is a scratch folder and that has no display."""
+    """Return the environment of a process with a scratch folder as its home, and without a display."""
     kept = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     folders = dict.fromkeys(
         ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR", "TMPDIR"), home
@@ -45,15 +45,15 @@ def environment(home: str) -> dict[str, str]:
 
 
 def leave_network() -> None:
-    """Put this process where there is no network, if the system allows it; audit hooks refuse it anyway."""
-    unshare = getattr(os, "unshare", None)  # from Python 3.12 on, on Linux
+    """Remove this process from the network, if the system allows it; audit hooks refuse it anyway."""
+    unshare = getattr(os, "unshare", None)  # exists from Python 3.12 on, on Linux
     if unshare is not None:
         with suppress(OSError):
             unshare(NEW_NETWORK)
 
 
 def end_with_parent() -> None:
-    """Let this process end when its parent does, where the system offers that, as Linux does."""
+    """Let this process end when its parent ends, if the system offers that, as Linux does."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(END_WITH_PARENT, signal.SIGKILL)
 
@@ -107,13 +107,13 @@ def isolate(home: str, scratch: str, note: Callable[[str], None]) -> None:
 
 
 class _NoInput(io.TextIOBase):
-    """A standard input that is at its end, and notes who reads it."""
+    """A standard input at its end, which notes its readers."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
         self._note = note
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]

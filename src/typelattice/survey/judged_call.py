@@ -1,4 +1,4 @@
-"""One call with float32 beside the same call with float64: which floats of its result stayed narrow."""
+"""One call with float32, compared with the same call with float64: which floats stayed narrow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WAYS = (
 )  # fmt: skip
 """Treatments of integers, of lists, and of Python's floats, in the order in which they are tried."""
 
-FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")  # of this machine, which concern no reader
+FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)+")  # folders of this machine, which mean nothing to a reader
 SLOW, REFUSED = "a call takes", "float32 is refused"
 
 
@@ -51,10 +51,10 @@ class JudgedCall:
 def judge_call(
     name: str, function: Callable[..., Any], call: RecordedCall, seconds: float
 ) -> JudgedCall | str:
-    """Make a call with both widths, by the first treatment with which both succeed; else return the reason.
+    """Make a call with both widths, by the first treatment with which both succeed, or return the reason.
 
-    If floats widen beside integers or Python's floats, those may be why. Then the treatments that make them
-    float32 are tried, too, and the one that widens the fewest results counts.
+    Integers or Python's floats in a call may be why floats widen. Then the treatments that turn them into
+    float32 are also tried, and the one that widens the fewest results counts.
     """
     why = "no call holds floats that can be converted"
     judged: list[JudgedCall] = []
@@ -75,9 +75,9 @@ def judge_call(
 def _judge_one_way(
     name: str, function: Callable[..., Any], call: RecordedCall, way: tuple[str, bool, bool], seconds: float
 ) -> tuple[JudgedCall, bool] | str:
-    """Judge a call with one treatment, and True if numbers beside the floats may widen them.
+    """Return the judged call with one treatment, and True if other numbers may widen its floats.
 
-    Return the reason if it cannot be judged so, and an empty one if there is nothing to say of it.
+    If it cannot be judged, return the reason, which may be empty.
     """
     wide, narrow = Conversion(WIDE, *way), Conversion(NARROW, *way)
     try:

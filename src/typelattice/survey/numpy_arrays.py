@@ -26,7 +26,7 @@ MOST_ITEMS = 50
 
 
 class UnconvertibleError(Exception):
-    """An argument that holds wide floats, or asks for them, and cannot be converted."""
+    """An argument that holds wide floats, or requests them, and cannot be converted."""
 
 
 @dataclass(slots=True)
@@ -49,8 +49,8 @@ class Conversion:
     callbacks: dict[int, Callable[..., Any]] = field(default_factory=dict)
 
     def convert(self, x: Any, depth: int = 0) -> Any:
-        """Convert an argument, which is left as it is. Raises UnconvertibleError."""
-        if isinstance(x, np.generic) and not isinstance(x, np.void):  # before Python's: some are both
+        """Convert an argument without changing the original. Raises UnconvertibleError."""
+        if isinstance(x, np.generic) and not isinstance(x, np.void):  # first: some are both
             return self._scalar(x)
         if isinstance(x, PLAIN):
             return self._plain(x)
@@ -86,7 +86,7 @@ class Conversion:
         return x
 
     def target(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """Return the dtype to which a dtype is converted."""
+        """Return the dtype that replaces a dtype."""
         if dtype.kind == "f" or (dtype.kind in "iu" and self.integers == "float"):
             return np.dtype(self.width)
         if dtype.kind == "c":
@@ -96,7 +96,7 @@ class Conversion:
     def _scalar(self, x: Any) -> Any:
         self.arrays += self.scalars and x.dtype.kind in "fc"
         if isinstance(x, np.integer) and self.integers == "narrow":
-            return int(x)  # of the type of Python, which adds no width
+            return int(x)  # Python's int adds no width
         return self.target(x.dtype).type(x) if x.dtype.kind in "fciu" else x
 
     def _array(self, x: Any) -> Any:
@@ -161,7 +161,7 @@ class Conversion:
         return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
 
     def _callback(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a callback so that its floats are of the width too."""
+        """Wrap a callback so that its floats also have the width."""
 
         @functools.wraps(function)
         def converted(*args: Any, **named: Any) -> Any:
@@ -171,7 +171,7 @@ class Conversion:
         return converted
 
     def _object(self, x: Any) -> Any:
-        """Leave an object that holds no arrays. Raises UnconvertibleError for another."""
+        """Return an object that holds no arrays. Raises UnconvertibleError for any other."""
         if type(x).__module__.startswith("numpy.random") or type(x).__module__ == "builtins":
             return x
         inner = Conversion(self.width, "keep", False)
@@ -187,7 +187,7 @@ class Conversion:
 
 
 def _holds_numbers(x: Any) -> bool:
-    """Return True if nested lists hold Python numbers alone, and some."""
+    """Return True if nested lists hold Python numbers, and nothing else."""
     if isinstance(x, (list, tuple)):
         return len(x) > 0 and all(map(_holds_numbers, itertools.islice(x, MOST_ITEMS)))
     return isinstance(x, (int, float, complex)) and not isinstance(x, bool)
@@ -196,7 +196,7 @@ def _holds_numbers(x: Any) -> bool:
 def read_floats(x: Any, name: str = "result", depth: int = 0) -> Iterator[tuple[str, str, Any]]:
     """Yield the name, the dtype and the value of each float array or scalar in a result.
 
-    Python's own floats have no dtype. Of an object the public attributes are read.
+    Python's own floats have no dtype. The public attributes of an object are read.
     """
     is_scalar = isinstance(x, np.generic)
     if (isinstance(x, PLAIN) and not is_scalar) or inspect.isroutine(x) or isinstance(x, type):
@@ -243,17 +243,17 @@ def _floats_of_array(x: Any, name: str, depth: int) -> Iterator[tuple[str, str, 
 
 
 def is_wide(dtype: str) -> bool:
-    """Return True if a float dtype is wider than float32, or complex of such parts."""
+    """Return True if a float dtype, or a part of a complex one, is wider than float32."""
     found = np.dtype(dtype)
     return found.itemsize // (1 + (found.kind == "c")) > np.dtype(NARROW).itemsize
 
 
 def has_numbers(value: Any) -> bool:
-    """Return True if an array has any finite number; True for a value that cannot be read."""
+    """Return True if an array has any finite number, or cannot be read."""
     try:
         values = np.asarray(value)
         return values.dtype.kind not in "fc" or bool(np.isfinite(values).any())
-    except Exception:  # of a library of which nothing is known
+    except Exception:  # an unknown library may raise anything
         return True
 
 
@@ -285,7 +285,7 @@ def make_array(kind: str) -> Any:
 
 
 def describe(x: Any) -> str:
-    """Write an argument in few words: an array by its dtype and shape."""
+    """Describe an argument in few words: an array by its dtype and shape."""
     if hasattr(x, "dtype") and hasattr(x, "shape"):
         shape = ", ".join(map(str, x.shape))
         name = "" if isinstance(x, (np.ndarray, np.generic)) else f"{type(x).__name__} "

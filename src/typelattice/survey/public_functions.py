@@ -27,11 +27,11 @@ NOT_PUBLIC = re.compile(
 
 
 class SurveyError(TypelatticeError, ValueError):
-    """A survey that cannot be made: a package that is not there, or a file of another survey."""
+    """A survey that cannot be made: a missing package, or a file of another survey."""
 
 
 def check_system() -> None:
-    """Raise SurveyError if no survey can be made: without NumPy, and where processes cannot fork."""
+    """Raise SurveyError if no survey can be made: without NumPy, or if processes cannot fork."""
     if not hasattr(os, "fork"):
         raise SurveyError("a survey forks processes, which this system cannot do; use Linux or macOS")
     if find_spec("numpy") is None:
@@ -39,7 +39,9 @@ def check_system() -> None:
 
 
 def check_package_exists(package: str) -> None:
-    """Raise SurveyError for what is no package, installed or in the current folder. Nothing is imported."""
+    """Raise SurveyError if a name is not a package, installed or in the current folder. Nothing is
+    imported.
+    """
     if not all(part.isidentifier() for part in package.split(".")):
         raise SurveyError(f"{quote_short(package)} is no name of a package; write it as an import does")
     if PathFinder.find_spec(package.partition(".")[0], [*sys.path, os.getcwd()]) is None:
@@ -90,7 +92,8 @@ def _public_modules(root: ModuleType) -> Iterator[ModuleType]:
 def _functions_of(module: ModuleType, root: str) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield the public functions of a module.
 
-    Without `__all__` those count that the module defines, or that a package offers from its own modules.
+    Without `__all__`, these are the functions that the module defines, and those that a package offers from
+    its own modules.
     """
     listed = getattr(module, "__all__", None)
     for name in [*(dir(module) if listed is None else listed)]:

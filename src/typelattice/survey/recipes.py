@@ -1,4 +1,4 @@
-"""Calls by recipe: arguments that the names and the types of a function's parameters suggest."""
+"""Calls by recipe: the names and types of a function's parameters suggest the arguments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Choices = Sequence[Any]
 
 
 def recipe_calls(function: Callable[..., Any]) -> Iterator[RecordedCall]:
-    """Yield calls of a function, the likeliest first: all arrays of one kind, then one array beside scalars.
+    """Yield calls of a function, the likeliest first: all arrays of one kind, then one array with scalars.
 
     >>> import statistics
     >>> [len(call.args) for call in recipe_calls(statistics.mean)][:2]
@@ -47,7 +47,7 @@ def recipe_calls(function: Callable[..., Any]) -> Iterator[RecordedCall]:
 def _parameters(function: Callable[..., Any]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
     """Yield the parameters to fill: those passed by their place, and those passed by name.
 
-    These are the ones that the function needs; if it needs none, the first that it may have.
+    These are the required ones, or if none is required, the first optional ones.
     """
     count = getattr(function, "nin", None)
     if isinstance(count, int):
@@ -83,7 +83,7 @@ def _parameters(function: Callable[..., Any]) -> Iterator[tuple[Sequence[str], S
 
 
 def _documented_types(function: Callable[..., Any]) -> dict[str, str]:
-    """Map parameters to the types that the docstring has for them, or their annotations."""
+    """Map parameters to their types in the docstring, or to their annotations."""
     types = {
         name: str(each) for name, each in getattr(function, "__annotations__", {}).items() if name != "return"
     }
@@ -99,7 +99,7 @@ def _patterns(table: str) -> Sequence[tuple[re.Pattern[str], Choices]]:
 
 
 def _choices(name: str, type_: str) -> Choices:
-    """Return what is tried for a parameter, the likeliest first. A documented scalar beats its name."""
+    """Return the values to try for a parameter, the likeliest first. A documented scalar beats its name."""
     by_type: Choices = next((each for pattern, each in _patterns("types") if pattern.search(type_)), ())
     by_name: Choices = next((each for pattern, each in _patterns("names") if pattern.fullmatch(name)), ())
     found = [*by_type, *by_name] if type_ else [*by_name, *RECIPES["any"]]
@@ -111,7 +111,7 @@ def _choices(name: str, type_: str) -> Choices:
 
 
 def _combinations(listed: Sequence[Choices]) -> Iterator[tuple[Any, ...]]:
-    """Yield a choice for each parameter: all alike first, then at random."""
+    """Yield a choice for each parameter: the same for all first, then random ones."""
     yield tuple(choices[0] for choices in listed)
     for kind in RECIPES["any"]:
         yield tuple(kind if _is_array(choices[0]) else choices[0] for choices in listed)

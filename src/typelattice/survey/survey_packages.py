@@ -1,4 +1,4 @@
-"""A survey of packages: tasks for several surveyors, and a file of rows from which it goes on."""
+"""A survey of packages: tasks for several surveyors, and a file of rows to continue from."""
 
 from __future__ import annotations
 

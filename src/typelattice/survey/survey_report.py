@@ -16,7 +16,7 @@ from typelattice.survey.wide_by_design import reason_of_design
 
 VERSION = 1
 VERDICTS = ("kept", "wide", "mixed", "wide by design", "refused", "no floats", "not reached")
-MAX_CALL_CHARS = 60  # characters of a call, or a reason
+MAX_CALL_CHARS = 60  # longest text of a call or a reason
 KEYS = ("name", "verdict", "call", "source", "wide", "cause", "no_cause", "design", "why", "did")
 
 
@@ -84,7 +84,7 @@ def survey_lines(package: dict[str, Any]) -> Iterator[str]:
 
 
 def summary_line(packages: Sequence[dict[str, Any]]) -> str:
-    """Return how many functions were reached, and the share of those that were not."""
+    """Return the number of reached functions, and the share of those that were not reached."""
     counts = count_verdicts([each for package in packages for each in package["functions"]])
     total, missed = sum(counts.values()), counts["not reached"]
     share = missed / total if total else 0.0

@@ -1,7 +1,7 @@
 """The process that surveys functions of one package, each in a fork of its own.
 
 It reads a task as JSON from its standard input and writes a row as JSON for each function. A function that
-hangs, crashes or exits costs its fork. The next fork goes on with the next source of arguments.
+hangs, crashes or exits ends only its fork. The next fork continues with the next source of arguments.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from typelattice.survey.time_limit import SlowError, time_limit
 
 SOURCES = ("examples", "recipes", "tests")
 ENOUGH_CALLS = 3  # judged calls with floats in their results
-SHARE = 0.3  # of the limit: what one source of arguments may take, so that the next have time
-ONE_CALL = 0.25  # of the limit: what one call may take
+SHARE = 0.3  # share of the limit for one source of arguments, so that the next have time
+ONE_CALL = 0.25  # share of the limit for one call
 NOT_REACHED = "not reached"
 UNASKED = "neither examples, recipes nor tests call it with floats"
 
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def package_version(package: str) -> str:
-    """Return the version of the distribution that installed a package; else that of its module."""
+    """Return the version of the distribution that installed a package, or else of its module."""
     root = package.partition(".")[0]
     for distribution in packages_distributions().get(root, ()):
         with suppress(Exception):
@@ -87,7 +87,7 @@ def package_version(package: str) -> str:
 def _survey_in_forks(
     package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str], limit: float
 ) -> Row:
-    """Survey a function in a fork; where that ends early, in another one with the remaining sources."""
+    """Survey a function in a fork; if that ends early, in another one with the remaining sources."""
     row: Row = {}
     left: Sequence[str] = SOURCES
     ended, did = "", set[str]()
@@ -111,7 +111,7 @@ def _fork(
     package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str],
     sources: Sequence[str], limit: float,
 ) -> tuple[Row, str, str, set[str]]:
-    """Survey a function in one fork; return the row, how the fork ended early, its source, what it did."""
+    """Survey a function in one fork; return the row, the reason of an early end, its source, its deeds."""
     reading, writing = os.pipe()
     with TemporaryDirectory(prefix="survey-") as scratch:
         pid = os.fork()
@@ -169,7 +169,7 @@ def _in_fork(
     pipe: int, scratch: str, package: str, name: str, function: Callable[..., Any], docs: Mapping[str, str],
     sources: Sequence[str], limit: float,
 ) -> None:
-    """Survey a function in this process, which ends with it."""
+    """Survey a function in this process, and end the process."""
     try:
         os.setsid()
         end_with_parent()
@@ -227,7 +227,7 @@ def _survey(
         try:
             with suppress(SlowError), time_limit(2 * SHARE * limit):
                 cause = first_wide_line(wide.repeat, wide.wide, package)
-        except Exception as e:  # of the function's own, or of ours: the verdict stands all the same
+        except Exception as e:  # an error of the function, or of ours: the verdict stays the same
             cause = f"the trace fails: {type(e).__name__}"
         tell(row=row | ({"no cause": cause} if isinstance(cause, str) else {"cause": asdict(cause)}))
 
@@ -243,7 +243,7 @@ def _calls(
 
 
 def _better_reason(before: str, now: str) -> str:
-    """Choose the more telling of two reasons: a refusal of float32 is a finding, a bad argument is none."""
+    """Choose the better of two reasons: a refusal of float32 is a finding, a bad argument is not."""
     order = (REFUSED, "a call", "integers", "an argument", "no valid call", "no call", "")
     return min((before, now), key=lambda why: next(i for i, head in enumerate(order) if why.startswith(head)))
 

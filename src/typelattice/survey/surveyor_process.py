@@ -1,4 +1,4 @@
-"""A surveyor as a process of its own: started with a task, read row by row, ended if it falls silent."""
+"""A surveyor as a separate process: started with a task, read row by row, ended if it is silent."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def survey_functions(
 ) -> Iterator[Row]:
     """Yield a row for each function of a package; a surveyor that ends early is started again.
 
-    It is ended, and nothing more comes, once `is_stopped` returns True.
+    It ends, and yields nothing more, when `is_stopped` returns True.
     """
     left = [*functions]
     while left and not is_stopped():
@@ -58,13 +58,13 @@ def survey_functions(
                 break
             left.remove(row["function"])
             yield row
-        if left and not is_stopped():  # the next function is the one at which it ended
+        if left and not is_stopped():  # it ended at the next function
             why = "it ends the process that surveys it"
             yield {"package": package, "function": left.pop(0), "verdict": "not reached", "why": why}
 
 
 def _answers(task: Mapping[str, Any], is_stopped: Callable[[], bool] = lambda: False) -> Iterator[Row]:
-    """Start a surveyor and yield its answers until it ends, or says nothing for too long."""
+    """Start a surveyor and yield its answers until it ends, or is silent for too long."""
     with TemporaryDirectory(prefix="typelattice-survey-") as home:
         own = str(Path(__file__).parents[2])
         path = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH", "")]))

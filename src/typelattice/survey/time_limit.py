@@ -1,4 +1,4 @@
-"""Limits of time for code that is run in this process. They end Python code, not what runs compiled."""
+"""Time limits for code in this process. They end Python code, but not compiled code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SlowError(BaseException):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise SlowError in code that runs longer, once it is back in Python. Limits may lie in each other."""
+    """Raise SlowError in code that runs longer, when it is back in Python. Limits can be nested."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SlowError

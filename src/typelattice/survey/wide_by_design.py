@@ -17,5 +17,5 @@ def _reasons() -> Mapping[str, str]:
 
 
 def reason_of_design(function: str) -> str | None:
-    """Return why a function widens on purpose; None if the list does not have it."""
+    """Return the reason why a function widens on purpose, or None if the list does not have it."""
     return next((reason for pattern, reason in _reasons().items() if fnmatchcase(function, pattern)), None)

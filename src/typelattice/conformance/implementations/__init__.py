@@ -1,1 +1,3 @@
-"""Second implementations of a library's promotion: compilers, tracers and imitations; a file a library."""
+"""Second implementations of a library's promotion: compilers, tracers and imitations; one file for each
+library.
+"""

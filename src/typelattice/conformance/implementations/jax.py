@@ -30,7 +30,9 @@ class Eager(JAX):
         return {op: self.as_whole(found[op]) for op in found if op != "result_type"}  # it computes nothing
 
     def as_whole(self, function: Callable[..., Any]) -> Callable[..., object]:
-        """Return a function of arrays and Python scalars that waits for its result, so that it fails here."""
+        """Return a function of arrays and Python scalars that waits for its result, so that it fails at
+        once.
+        """
 
         @functools.wraps(function)
         def call(*operands: object) -> object:

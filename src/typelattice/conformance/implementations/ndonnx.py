@@ -13,7 +13,7 @@ from typelattice.conformance.library import Scalar
 
 
 class Eager(Ndonnx):
-    """Arrays whose values are known."""
+    """Arrays with known values."""
 
     name = "ndonnx-eager"
     how = "functions of ndonnx on arrays of NumPy, computed"

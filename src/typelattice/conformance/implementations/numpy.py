@@ -1,4 +1,4 @@
-"""NumPy itself, asked also what no recording has: methods of ufuncs, further ufuncs, lists, long doubles."""
+"""NumPy itself, with calls that no recording has: methods of ufuncs, more ufuncs, lists, long doubles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ METHODS: Mapping[str, tuple[str, str, tuple[object, ...]]] = {
 
 
 def _own() -> Iterator[tuple[Operation, SpelledFunction]]:
-    """Yield the methods of each ufunc, such as `reduce_add`, and each ufunc that is no operation."""
+    """Yield the methods of each ufunc, such as `reduce_add`, and each ufunc that is not an operation."""
     for name, ufunc in vars(np).items():
         if not isinstance(ufunc, np.ufunc) or name != ufunc.__name__ or ufunc.signature:
             continue

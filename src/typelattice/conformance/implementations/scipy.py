@@ -30,7 +30,7 @@ class SciPy(Library):
         return self._arrays.make(operand)
 
     def read(self, result: object) -> str:
-        """Read the dtype of an array; where SciPy lacks a function for a library, it gives NumPy's array.
+        """Read the dtype of an array; if SciPy lacks a function for a library, it gives NumPy's array.
 
         NumPy has no weak arrays to compare with.
         """
@@ -43,7 +43,7 @@ class SciPy(Library):
 
         spaces = (scipy, scipy.special, scipy.linalg, scipy.fft, scipy.signal)
         found = functions(spaces, self._arrays.make("bool"), matrix=self._diagonal)
-        # signal.square is a wave.
+        # signal.square makes a wave.
         return {op: function for op, function in found.items() if op not in ("square", *operators())}
 
 

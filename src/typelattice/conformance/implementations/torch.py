@@ -1,4 +1,4 @@
-"""PyTorch's meta and fake tensors, and `torch._numpy`, on which torch.compile runs NumPy code."""
+"""PyTorch's meta and fake tensors, and `torch._numpy`, with which torch.compile runs NumPy code."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Fake(Torch):
 
     def operations(self) -> Operations:
         found = super().operations()
-        # A deep copy of a fake tensor is of another mode.
+        # A deep copy of a fake tensor has another mode.
         return found | {op: f for op, f in operators(torch.clone).items() if op in found}
 
 
 class TorchNumPy(NumPy):
-    """NumPy's functions as torch.compile has them."""
+    """NumPy's functions in torch.compile."""
 
     name = "torch-numpy"
     how = "functions of torch._numpy on its arrays"

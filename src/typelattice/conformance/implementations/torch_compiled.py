@@ -82,7 +82,7 @@ class Eager(Torch):
 
 
 class Compiled(Eager):
-    """Each call compiled anew; what cannot be compiled runs as it is, as it does for a user."""
+    """Each call compiled again; what cannot be compiled runs unchanged, as for a user."""
 
     name = "torch-compile"
     how = "functions of torch under torch.compile(backend='eager')"
@@ -122,7 +122,7 @@ class ONNX(Eager):
     def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         try:
             program: Any = torch.onnx.export(module_of(function), tuple(tensors), dynamo=True, verbose=False)
-        except torch.onnx.OnnxExporterError as error:  # its own words are the same whatever went wrong
+        except torch.onnx.OnnxExporterError as error:  # its own message is always the same
             raise type(error)(_innermost(error)) from None
         given = program.exported_program.graph.output_node().args[0][0]
         if given.meta["val"].is_complex():
@@ -136,7 +136,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 def module_of(function: Callable[..., object]) -> Any:
-    """Return a module that calls a function, as exporters take it."""
+    """Return a module that calls a function, for exporters."""
     module: Any = torch.nn.Module()
     module.forward = function
     return module

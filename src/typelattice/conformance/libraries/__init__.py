@@ -1,1 +1,1 @@
-"""The libraries that can be recorded: one module a framework, one small class a recording."""
+"""The libraries that can be recorded: one module for each framework, one small class for each recording."""

@@ -1,4 +1,4 @@
-"""array-api-strict, which has what the Python array API standard has and nothing else."""
+"""array-api-strict, which has only what the Python array API standard has."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class CSharp(Language):
         return str(value).lower() if isinstance(value, bool) else f"({value!r})"
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
-        """No value here can be assigned to the class, and mcs complains by name."""
+        """Return the types: no value here can be assigned to the class, and mcs complains by name."""
         variables = " ".join(f"static {own} a_{name};" for name, own in self.native.items())
         head = ["class Nothing {", variables, "static void ask() {", "Nothing n;"]
         lines = [f"n = unchecked({each});" for each in expressions]

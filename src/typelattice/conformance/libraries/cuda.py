@@ -42,7 +42,7 @@ class Cuda(Language):
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **C_FORMS,
-        "result_type": ("{}", "true ? {} : {}"),  # as std::common_type has it
+        "result_type": ("{}", "true ? {} : {}"),  # the definition of std::common_type
         "abs": ("abs({})",),
         "erf": ("erf({})",),
         "isfinite": ("isfinite({})",),
@@ -62,7 +62,7 @@ class Cuda(Language):
         return str(value).lower() if isinstance(value, bool) else f"({value!r})"
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
-        """No class here has a body, and NVCC complains by name of the type that it is made for."""
+        """Return the types: no class here has a body, and NVCC names the type of its argument."""
         variables = ", ".join(f"{own} a_{name}" for name, own in self.native.items())
         head = [
             *(f"#include <cuda_{each}.h>" for each in ("fp16", "bf16", "fp8")),

@@ -69,7 +69,7 @@ class CuPy(Library):
 
 
 def _beside_an_array(operator: Callable[..., object]) -> Callable[..., object]:
-    """Return an operator that is not asked where NumPy or Python would answer."""
+    """Return an operator that skips calls that NumPy or Python would answer."""
 
     @functools.wraps(operator)
     def call(*operands: object) -> object:

@@ -1,4 +1,4 @@
-"""Dask arrays, whose dtypes are those of NumPy's meta arrays."""
+"""Dask arrays, which have the dtypes of NumPy's meta arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DataFusion: columns of a table and literals, and what SQL's operators and functions make of them."""
+"""DataFusion: the types of SQL's operators and functions for columns of a table and literals."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DataFusion(SQL):
 
     name = "datafusion"
     how = "coalesce as result_type; operators and functions of SQL, of columns and literals"
-    # Of three, a decimal and a float come to a decimal with digits for both, one of hundreds.
+    # With three operands, a decimal and a float give one of hundreds of decimal types.
     two_at_most = ("result_type", "concat")
     operators = OPERATORS
     functions = FUNCTIONS

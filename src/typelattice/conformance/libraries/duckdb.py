@@ -1,4 +1,4 @@
-"""DuckDB: columns of a table, and what SQL's operators and functions make of them."""
+"""DuckDB: the types of SQL's operators and functions for columns of a table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FUNCTIONS = {
 
 
 class DuckDB(SQL):
-    """Columns alone: a decimal literal has a type of its own, an integer literal that of a column."""
+    """Only columns: a decimal literal has its own type, an integer literal the type of a column."""
 
     name = "duckdb"
     how = "coalesce as result_type; operators and functions of SQL, of columns"

@@ -98,7 +98,9 @@ class Fortran(Language):
         return f"({value!r})"
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
-        """No value here can be assigned to the derived type, and gfortran complains by name."""
+        """Return the types: no value here can be assigned to the derived type, and gfortran complains by
+        name.
+        """
         head = ["program p", "implicit none", "type nothing", "end type", "type(nothing) :: n"]
         head += [f"{own} :: a_{name}" for name, own in self.native.items()]
         lines = [each if ASSIGNED.match(each) else f"n = {each}" for each in expressions]
@@ -108,7 +110,7 @@ class Fortran(Language):
             type_named = TYPE.match(message)
             answer = self.names[type_named["type"]] if type_named else TypeError(message)
             yield int(error["line"]) - len(head) - 1, answer
-        for i, each in enumerate(expressions):  # what may be assigned gives no diagnostic
+        for i, each in enumerate(expressions):  # a value that may be assigned gives no diagnostic
             if target := ASSIGNED.match(each):
                 yield i, target[1]
 

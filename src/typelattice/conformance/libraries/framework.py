@@ -1,4 +1,4 @@
-"""Common code of most frameworks: dtypes of their own, arrays by tier, a dtype read back by name."""
+"""Common code of most frameworks: native dtypes, arrays by tier, a dtype read back by name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Framework:
         return python_answer(result) or self.dtype_name(getattr(result, "dtype", result))
 
     def dtype_name(self, dtype: Any) -> str:
-        """Return the standard name of a native dtype, or the framework's own if there is none."""
+        """Return the standard name of a native dtype, or the framework's own name."""
         known = (name for name, own in self.native.items() if own == dtype)
         return next(known, None) or str(getattr(dtype, "name", dtype))
 

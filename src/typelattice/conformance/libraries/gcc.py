@@ -73,7 +73,7 @@ class C(Language):
         return f"({value!r})".replace("inf", "__builtin_inf()")
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
-        """No _Generic here has the type that it selects, and GCC complains by name."""
+        """Return the types: no _Generic here has the type that it selects, and GCC complains by name."""
         variables = [f"extern {own} a_{name};" for name, own in self.native.items()]
         program = ["#define complex _Complex", " ".join(variables)]
         first = len(program) + 1

@@ -38,7 +38,7 @@ BINARY = ("atan2", "copysign", "hypot", "nextafter", "pow")
 
 
 class Go(Language):
-    """Variables and untyped constants. The result of constants alone is weak, as a constant is."""
+    """Variables and untyped constants. A result of only constants is weak, like a constant."""
 
     name = "go"
     how = "types that go build names for expressions, none is run"
@@ -92,7 +92,9 @@ class Go(Language):
         return "true" if value is True else f"({value!r})"
 
     def types(self, expressions: Sequence[str]) -> list[tuple[int, str | TypeError]]:
-        """No value here is of the interface to which it is assigned, and Go complains by name."""
+        """Return the types: each value is assigned to an interface that it lacks, and Go complains by
+        name.
+        """
         head = [*HEAD.splitlines(), *(f"var a_{name} {own}" for name, own in self.native.items())]
         program = [*head, *(f"var _ nothing = {each}" for each in expressions)]
         found = compile_lines(program, "p.go", "go", "build", "-gcflags=-e", "-o", os.devnull)
@@ -100,10 +102,10 @@ class Go(Language):
             (int(error["line"]) - len(head) - 1, self.read_error(error["message"]))
             for error in ERROR.finditer(found)
         ]
-        return sorted(errors, key=lambda error: isinstance(error[1], str))  # what is wrong inside comes first
+        return sorted(errors, key=lambda error: isinstance(error[1], str))  # an error inside comes first
 
     def read_error(self, message: str) -> str | TypeError:
-        """The type that a message names, weak if that of a constant; an error if it says something else."""
+        """Return the type that a message names, weak for a constant, or an error for any other message."""
         if BEYOND.match(message):
             return "native_int*"
         if value := VALUE.match(message):

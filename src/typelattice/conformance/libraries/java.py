@@ -64,7 +64,7 @@ class Java(Language):
         return str(value).lower() if isinstance(value, bool) else f"({value!r})"
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
-        """No value here can be assigned to the class, and javac complains by name."""
+        """Return the types: no value here can be assigned to the class, and javac complains by name."""
         variables = " ".join(f"static {own} a_{name};" for name, own in self.native.items())
         lines = [f"Nothing x{i} = {each};" for i, each in enumerate(expressions)]
         program = [f"class Nothing {{ {variables}", *lines, "}"]

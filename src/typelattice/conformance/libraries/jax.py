@@ -51,7 +51,7 @@ class JAX(Library):
         if self.explicit_x64 == "allow":  # JAX 0.4 has no such setting
             jax.config.update("jax_explicit_x64_dtypes", self.explicit_x64)
         jax.config.update("jax_numpy_dtype_promotion", self.promotion)
-        jax.config.update("jax_traceback_filtering", "off")  # thrice as fast where calls raise
+        jax.config.update("jax_traceback_filtering", "off")  # three times as fast if calls raise
         self.versions = versions_of("jax", "jaxlib", "numpy", "ml_dtypes")
         found = [getattr(scalar, "dtype", None) for scalar in vars(jnp).values()]
         known = {dtype.name: dtype for dtype in found if isinstance(dtype, np.dtype)}
@@ -92,13 +92,13 @@ class JAX(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         return {name: trace_or_compute(name, function) for name, function in self.eager().items()} | {
-            "arange": jnp.arange,  # of concrete numbers alone: they say how long it is
+            "arange": jnp.arange,  # only of concrete numbers, which give its length
             "result_type": _result_type,
             "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
         }
 
     def eager(self) -> Mapping[str, Callable[..., object]]:
-        """The functions as they are, before any is traced."""
+        """Return the functions before tracing."""
         condition = jnp.ones(2, bool)
         spaces = (jnp, jnp.linalg, jnp.fft, jax.nn, jax.scipy.special)
         found = functions(spaces, condition, matrix=lambda x: jnp.broadcast_to(x, (2, 2)), copied=as_is)
@@ -116,14 +116,14 @@ class JAX(Library):
 
 
 class JAX32(JAX):
-    """jax.numpy as it comes, without 64-bit types."""
+    """jax.numpy by default, without 64-bit types."""
 
     name = "jax-x32"
     x64 = False
 
 
 class JAXExplicit(JAX):
-    """jax.numpy with default dtypes of 32 bits, and 64 bits where a program asks for them."""
+    """jax.numpy with default dtypes of 32 bits, and 64 bits on request."""
 
     name = "jax-explicit-x64"
     x64 = False
@@ -141,7 +141,7 @@ class JAXStrict(JAX):
 
 
 class JAXLax(JAX):
-    """jax.lax, whose operands must have one dtype, with 64-bit types."""
+    """jax.lax, which needs operands of one dtype, with 64-bit types."""
 
     name = "jax-lax"
     spaces = None  # its names are its own
@@ -160,14 +160,14 @@ def _narrow(dtype: np.dtype[Any]) -> bool:
 
 
 def _trace_call(function: Callable[..., object]) -> Callable[..., object]:
-    # An eager call compiles each new pair, some 50 ms; tracing decides the same types. Arrays are
-    # closed over so as to stay concrete, as power's rule for integer exponents wants them.
+    # An eager call compiles each new pair, some 50 ms; tracing decides the same types. Arrays are closed over
+    # to stay concrete, which power's rule for integer exponents needs.
     def call(*operands: object) -> object:
         def of(*tracers: object) -> object:
             rest = iter(tracers)
             return function(*(next(rest) if _abstract(x) else x for x in operands))
 
-        # without the inner jit tracing is quicker, but jit is what checks a Python int's size
+        # tracing is quicker without the inner jit, but jit checks a Python int's size
         with jax.disable_jit(not any(python_answer(x) for x in operands)):
             return jax.eval_shape(of, *filter(_abstract, operands))
 
@@ -194,7 +194,7 @@ def _abstract(operand: object) -> bool:
 
 
 def _result_type(*operands: object) -> object:
-    # ShapeDtypeStruct has a weak_type that result_type does not read; the tracer of one has, and it does
+    # result_type ignores the weak_type of a ShapeDtypeStruct, but reads that of its tracer
     told: list[object] = []
 
     def of(*operands: object) -> None:

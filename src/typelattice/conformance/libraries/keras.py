@@ -1,4 +1,4 @@
-"""Keras: its lattice alone, its ops on symbolic tensors, and what they compute on each backend."""
+"""Keras: its lattice, its ops on symbolic tensors, and their results on each backend."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VALUES = {"arange"}
 
 
 class Keras(Framework):
-    """Symbolic tensors, which may be of any dtype, also of one that the backend cannot hold."""
+    """Symbolic tensors, which may have any dtype, even one that the backend cannot hold."""
 
     backend: str
     packages: tuple[str, ...]
@@ -77,7 +77,7 @@ class Keras(Framework):
         return {"result_type": self.result_type} | asked
 
     def of_tensors(self, function: Callable[..., object]) -> Callable[..., object]:
-        """A function that is not asked of Python scalars alone: without a tensor, the backend computes."""
+        """Return a function that skips calls with only Python scalars: these the backend computes."""
 
         @functools.wraps(function)
         def call(*operands: object) -> object:
@@ -124,7 +124,7 @@ class Lattice(NumPy):
 
 
 class Computed(Keras):
-    """Arrays of the backend, whose operators are the backend's own and are not asked here."""
+    """Arrays of the backend. Their operators are the backend's own, and are left out here."""
 
     way = "computed"
 
@@ -140,7 +140,7 @@ class Computed(Keras):
         return self.tensor(dtype, (), value)
 
     def tensor(self, dtype: str, shape: tuple[int, ...], value: Scalar) -> Any:
-        """Return an array of a dtype. Raise NoSuchOperandError if the backend makes it of another."""
+        """Return an array of a dtype. Raises NoSuchOperandError if the backend gives it another dtype."""
         try:
             made = self.keras.ops.cast(self.keras.ops.full(shape, value), dtype)
         except ValueError as error:  # PyTorch has no uint64
@@ -166,7 +166,7 @@ class Computed(Keras):
         return {op: self.wrap_function(op, function) for op, function in asked.items()}
 
     def clip(self, *operands: object) -> object:
-        """Clip between both bounds, which Keras always wants."""
+        """Clip with both bounds, which Keras always needs."""
         if len(operands) < 3:
             raise NotAskedError("a bound is missing")
         return self.keras.ops.clip(*operands)
@@ -269,7 +269,7 @@ class MixedFloat16(ComputedJax):
         return lambda *arrays: layer()(list(arrays))
 
     def dot(self, *arrays: Any) -> object:
-        """Multiply matrices by the layer Dot, which wants batches of them."""
+        """Multiply matrices by the layer Dot, which needs batches of them."""
         shape = (1, 2, 2)
         batches = [self.keras.ops.broadcast_to(x, shape) if hasattr(x, "dtype") else x for x in arrays]
         return self.keras.layers.Dot(axes=(2, 1))(batches)

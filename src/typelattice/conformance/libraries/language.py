@@ -1,4 +1,4 @@
-"""Common code of languages: a compiler or an interpreter is asked many expressions at once."""
+"""Common code of languages: one run of a compiler or an interpreter types many expressions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from typelattice.facts.operations import operation
 
 
 class Language:
-    """Variables and constants of a language. A subclass writes them, and asks for types."""
+    """Variables and constants of a language. A subclass writes them, and finds the types."""
 
     name: str
     how: str
@@ -55,11 +55,11 @@ class Language:
         return source
 
     def constant(self, value: Scalar) -> str:
-        """Write a constant; raise NoSuchOperandError if the language has none of this value."""
+        """Write a constant; raise NoSuchOperandError if the language has no constant of this value."""
         raise NotImplementedError
 
     def types(self, expressions: Sequence[str]) -> Iterable[tuple[int, str | TypeError]]:
-        """Yield the index of each expression with its type or its error; of several, the first counts."""
+        """Yield the index of each expression with its type or its error; the first of several counts."""
         raise NotImplementedError
 
     def read(self, result: object) -> str:
@@ -69,7 +69,7 @@ class Language:
         return {op: self._operation(op, forms) for op, forms in self.forms.items()}
 
     def write(self, forms: Sequence[str], operands: Sequence[str]) -> str:
-        """Write an operation of operands; several stand side by side."""
+        """Write an operation of operands, in the form for their number."""
         first, *others = operands
         if not others:
             return forms[0].format(first)
@@ -82,7 +82,7 @@ class Language:
             if writes and not operands[0].startswith("a_"):
                 raise NotAskedError("a constant cannot be written into")
             expression = self.write(forms, operands)
-            if expression not in self._known:  # ask with it all that is likely to come
+            if expression not in self._known:  # one run also types all expressions that probably follow
                 likely = itertools.product(self._made, repeat=min(len(operands), 2))
                 asked = {expression, *(self.write(forms, each) for each in likely)}
                 self._learn([*asked.difference(self._known)])
@@ -94,7 +94,7 @@ class Language:
         return answer
 
     def _learn(self, expressions: Sequence[str]) -> None:
-        """Ask the types of expressions. Raise CannotAskError if one cannot be read."""
+        """Find the types of expressions. Raises CannotAskError if one cannot be read."""
         try:
             for i, found in self.types(expressions):
                 self._known.setdefault(expressions[i], found)
@@ -104,7 +104,7 @@ class Language:
 
 
 def signed(*ops: str) -> dict[str, tuple[str, ...]]:
-    """Return the forms of operations that a language writes with the signs of Python.
+    """Return the forms of operations that a language writes with Python's signs.
 
     >>> signed("add", "negative")
     {'add': ('{} + {}',), 'negative': ('-{}',)}
@@ -171,7 +171,7 @@ def run_program(*command: str, program: str = "") -> subprocess.CompletedProcess
 
 
 def compile_lines(lines: Sequence[str], file_name: str, *command: str) -> str:
-    """Run a compiler on a file of these lines; return all that it says."""
+    """Run a compiler on a file of these lines; return all its messages."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, file_name)
         file.write_text("\n".join(lines) + "\n")

@@ -28,7 +28,9 @@ DTYPES = (
 
 
 class Max(Framework):
-    """Inputs of a graph; what it calls weak are NumPy's arrays, as they are Python's scalars."""
+    """Inputs of a MAX graph. NumPy arrays count as weak operands, because MAX treats them like Python
+    scalars.
+    """
 
     name = "max"
     spaces = (ops,)
@@ -40,7 +42,7 @@ class Max(Framework):
         inputs = [(dtype, shape) for dtype in self.native.values() for shape in ((2,), ())]
         types = [TensorType(dtype, shape, device=DeviceRef.CPU()) for dtype, shape in inputs]
         self.graph = Graph("promotion", input_types=types)
-        self.graph.__enter__()  # ops build into the graph that is open
+        self.graph.__enter__()  # ops are built into the open graph
         self.inputs = dict(zip(inputs, self.graph.inputs, strict=True))
 
     def array(self, dtype: Any, value: Scalar) -> Any:
@@ -63,12 +65,13 @@ class Max(Framework):
             "pad": lambda x: ops.pad(x, [1, 1]),
             "split": lambda x: ops.split(x, [1, 1])[0],
         }
-        del found["irfft"]  # of a GPU only
-        # Of an operator's operands one may be a NumPy array, which it would be NumPy's to answer for.
+        del found["irfft"]  # exists only on a GPU
+        # If one operand of an operator is a NumPy array, NumPy would answer instead of MAX. So operators are
+        # left out.
         return {op: found[op] for op in found if op in OPERATIONS}
 
     def less(self, x: Any, y: Any) -> object:
-        """`x < y` of the graph; without an input of the graph it is NumPy's or Python's."""
+        """Compute `x < y` in the graph; without an input of the graph, NumPy or Python would answer."""
         if not any(isinstance(operand, TensorValue) for operand in (x, y)):
             raise NotAskedError("no operand is a tensor of the graph")
         return operator.lt(x, y)

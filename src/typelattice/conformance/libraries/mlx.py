@@ -30,7 +30,7 @@ class MLX(Framework):
         self.native = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
-        return mx.array([value, value]).astype(dtype)  # mx.full takes bool_ for no dtype at all
+        return mx.array([value, value]).astype(dtype)  # mx.full reads bool_ as no dtype
 
     def zero_d(self, dtype: Any, value: Scalar) -> Any:
         return mx.array(value).astype(dtype)

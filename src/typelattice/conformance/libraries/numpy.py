@@ -33,7 +33,7 @@ RENAMED = {
 
 
 class NumPy(Library):
-    """NumPy 2: the fourteen numeric dtypes that promotion is defined for on every platform."""
+    """NumPy 2: the fourteen numeric dtypes that every platform has."""
 
     name = "numpy"
     how = "numpy's functions, called on arrays, scalars and Python scalars"
@@ -108,7 +108,7 @@ class NumPyWithMlDtypes(NumPy):
 
 
 class NumPy1(NumPy):
-    """NumPy 1, where the value of a scalar or 0-d array decides: both are asked at many values."""
+    """NumPy 1, in which the value of a scalar or 0-d array decides: both have many values."""
 
     name = "numpy1"
     how = "numpy's functions under value-based casting, 0-d arrays at the limits of every dtype"
@@ -122,11 +122,11 @@ class NumPy1(NumPy):
 
 
 def _boundary_values(dtype: np.dtype[Any]) -> list[str]:
-    """Return the values about which a 0-d array of this dtype counts as a narrower one."""
+    """Return the values at which a 0-d array of this dtype begins to count as a narrower one."""
     if dtype.kind == "b":
         return ["False"]
     if dtype.kind in "fc":
-        # NumPy 1 cuts at 65000 and 3.4e38, not at the largest float16 and float32:
+        # NumPy 1 has the limits 65000 and 3.4e38, not the largest float16 and float32:
         # https://github.com/numpy/numpy/blob/v1.26.4/numpy/core/src/multiarray/convert_datatype.c
         cuts = (0.0, 64999.0, 65001.0, 3.3e38, 3.5e38, float("inf"))
         largest = float(np.finfo(dtype).max)

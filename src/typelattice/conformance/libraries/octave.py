@@ -29,7 +29,7 @@ OF_REALS = ("hypot", "gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor", "
 
 
 class Octave(Language):
-    """Matrices of one row, and literals, which are double. No complex value here becomes real in a result."""
+    """Matrices of one row, and literals, which are double. Complex values here stay complex in results."""
 
     name = "octave"
     two_at_most = ("result_type",)
@@ -98,13 +98,13 @@ class Octave(Language):
         return {op: _beside_no_complex(call) if op in OF_REALS else call for op, call in found.items()}
 
     def write(self, forms: Sequence[str], operands: Sequence[str]) -> str:
-        """Give operands of one operation different values: a quotient of complex ones stays complex."""
+        """Give the operands of an operation different values: so a quotient of complex ones stays complex."""
         letters = "a" if len(operands) == 1 else "b" + "c" * len(operands)
         renamed = [re.sub("^a_", f"{letter}_", each) for letter, each in zip(letters, operands, strict=False)]
         return super().write(forms, renamed)
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
-        """Evaluate each expression; what it raises is an answer, too."""
+        """Evaluate each expression; an error is also an answer."""
         program = ["1;", "warning off all"]
         for name, own in self.native.items():
             kind, _, is_complex = own.partition("_")
@@ -119,7 +119,7 @@ class Octave(Language):
 
 
 def _beside_no_complex(call: Callable[..., object]) -> Callable[..., object]:
-    """Wrap an operation of real numbers, which reads the real parts of complex ones in ways of its own."""
+    """Wrap an operation of real numbers, which reads the real parts of complex ones in its own ways."""
 
     def real(*operands: str) -> object:
         if any("complex" in each or each.endswith("i)") for each in operands):

@@ -61,7 +61,7 @@ class OpenCL(Language):
         return f"({value!r})"
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
-        """No value here can initialise the struct, and Clang complains by name."""
+        """Return the types: no value here can initialise the struct, and Clang complains by name."""
         variables = ", ".join(f"{own} a_{name}" for name, own in self.native.items())
         head = [
             "#pragma OPENCL EXTENSION cl_khr_fp16 : enable",

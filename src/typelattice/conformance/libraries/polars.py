@@ -1,4 +1,4 @@
-"""Polars: columns of a frame, which expressions compute with, and Series by themselves."""
+"""Polars: columns of a frame, with which expressions compute, and Series by themselves."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Polars(Framework):
 
 
 class Series(Framework):
-    """Series, which promote for themselves where they do not ask an expression.
+    """Series, which promote by their own rules where they do not use an expression.
 
     A reduction of a Series gives a Python number, which has no dtype.
     """

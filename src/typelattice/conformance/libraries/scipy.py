@@ -1,4 +1,4 @@
-"""SciPy: functions of NumPy's arrays. An operation has the name of its module, too: `special_gammaln`."""
+"""SciPy: functions of NumPy's arrays. An operation has its module in its name: `special_gammaln`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typelattice.facts.operations import Operation, make_custom_operation
 
 Function = Callable[..., object]
 Shape = Callable[[Any], Any]
-LIKE = {1: "fftshift", 2: "kron", 3: "addmm"}  # an operation of so many whole arrays
+LIKE = {1: "fftshift", 2: "kron", 3: "addmm"}  # an operation with this number of whole arrays
 NOT_STATED = (
     "nbdtr", "nbdtrc", "nbdtri", "eval_gegenbauer", "eval_genlaguerre", "eval_jacobi", "eval_sh_jacobi",
 )  # fmt: skip
 """Functions of special with loops that mix integers and floats in three arguments or more."""
-ENDLESS = ("obl_", "pro_")  # the beginnings of the names of functions of special, some of which never return
+ENDLESS = ("obl_", "pro_")  # beginnings of names in special; some of these functions never return
 
 
 def one(x: Any) -> Any:
@@ -45,7 +45,7 @@ def matrix(x: Any) -> Any:
 
 
 def sample(x: Any) -> Any:
-    """Make a sample whose values are 1 and 2."""
+    """Make a sample of the values 1 and 2."""
     return (np.arange(24) % 2 + 1).astype(np.asarray(x).dtype)
 
 
@@ -81,7 +81,7 @@ def ufunc(name: str) -> Function:
     return SpelledFunction(lambda *operands: first(found(*operands)), f"scipy.special.{name}")
 
 
-SHARED: Mapping[str, Function] = {  # functions that other libraries have, too, by the operation
+SHARED: Mapping[str, Function] = {  # functions that other libraries also have, by operation
     **{op: ufunc(name) for op, name in SHARED_UFUNCS.items()},
     **{name: call_of(special, name, vector) for name in ("softmax", "log_softmax", "logsumexp")},
     **{name: call_of(fft, name, vector) for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
@@ -148,11 +148,11 @@ OF_WHOLE_ARRAYS: Mapping[str, Function] = {  # functions of whole arrays that no
 
 
 class SciPy(NumPy):
-    """SciPy's functions, asked of NumPy's arrays and of Python scalars beside them."""
+    """SciPy's functions of NumPy's arrays, also with Python scalars."""
 
     name = "scipy"
     how = "scipy's functions, called on NumPy's arrays and on Python scalars"
-    spaces = None  # every other library has functions that it lacks
+    spaces = None  # every other library has functions that SciPy lacks
     extra_operands: Sequence[str] = ()
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Common code of databases: columns of a table, and what SQL's operators and functions make of them."""
+"""Common code of databases: the types of SQL's operators and functions for columns of a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typelattice.conformance.library import Scalar
 
 
 class SQL(Framework):
-    """The columns of a table `t`, one of each dtype under its own name, and a column `condition`."""
+    """The columns of a table `t`, one for each dtype with its name, and a column `condition`."""
 
     operators: Mapping[str, str]
     """Operations of two operands, and the operator between them."""
@@ -21,7 +21,7 @@ class SQL(Framework):
     spaces: tuple[object, ...]
 
     def __init__(self) -> None:
-        self.spaces = (SimpleNamespace(),)  # SQL has no module of functions: what is asked here is there
+        self.spaces = (SimpleNamespace(),)  # SQL has no module of functions: all calls here exist
 
     def type_of(self, query: str) -> str:
         """Return the type of the one column that a query gives."""

@@ -70,7 +70,7 @@ class TensorFlow(Framework):
         condition = tf.constant([True, True])
         spaces: tuple[object, ...] = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn)
         found = functions(spaces, condition, RENAMED, _matrix)
-        del found["clip"]  # it takes both bounds, always
+        del found["clip"]  # it always needs both bounds
         return found | {
             "divide": tf.math.truediv,
             "floor_divide": tf.math.floordiv,
@@ -98,12 +98,12 @@ class Function(TensorFlow):
     """True if XLA compiles each call."""
 
     def __init__(self) -> None:
-        tf.get_logger().setLevel("ERROR")  # it warns of each function that is traced
+        tf.get_logger().setLevel("ERROR")  # it warns of each traced function
         super().__init__()
         self.native = {name: dtype for name, dtype in self.native.items() if COMMON_DTYPES.fullmatch(name)}
 
     def operations(self) -> Operations:
-        # A symbolic tensor cannot be copied, nor written into.
+        # A symbolic tensor can be neither copied nor written into.
         found = self.eager() | {op: f for op, f in operators(as_is).items() if OPERATORS[op].in_place}
         return {op: self.as_whole(function) for op, function in found.items()}
 
@@ -122,7 +122,7 @@ class Function(TensorFlow):
 
 
 class Legacy(TensorFlow):
-    """tf.experimental.numpy, whose functions promote as NumPy does."""
+    """tf.experimental.numpy, which promotes as NumPy does."""
 
     name = "tensorflow-legacy"
     spaces = (*TensorFlow.spaces, tf.experimental.numpy)
@@ -142,7 +142,7 @@ class Legacy(TensorFlow):
 
 
 class Safe(Legacy):
-    """Functions of tf, which promote where nothing is lost."""
+    """Functions of tf, which promote if nothing is lost."""
 
     name = "tensorflow-safe"
     how = "functions of tf, dtype_conversion_mode='safe'; result_type of tf.experimental.numpy"
@@ -179,7 +179,7 @@ def _numpy(dtype: Any) -> Any:
 
 
 def afresh(function: Callable[..., object]) -> Callable[..., object]:
-    """Return a function that does not find a scalar that an earlier call failed to convert.
+    """Wrap a function so that it finds no scalar that an earlier call failed to convert.
 
     Such a scalar stays in TensorFlow's cache, and the next call with it succeeds.
     """

@@ -23,7 +23,7 @@ OWN = {
     "float8_e5m2fnuz": "fp8e5m2fnuz",
 }
 
-DEVICE = "PYTHON"  # the one that needs neither driver nor compiler
+DEVICE = "PYTHON"  # the device that needs neither driver nor compiler
 HAS_WEAK = hasattr(dtypes, "weakfloat")  # until tinygrad 0.13 no tensor was weak
 
 BY_OPERATOR = (
@@ -74,8 +74,8 @@ class Tinygrad(Framework):
     def operations(self) -> Operations:
         condition = Tensor([True, True])
         further = functions((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
-        further.pop("nonzero", None)  # computes, which this device does in one of its ways only
-        further.pop("gradient", None)  # of what was computed, by its inputs
+        further.pop("nonzero", None)  # it computes, which this device can do in only one way
+        further.pop("gradient", None)  # it needs computed values and their inputs
         return further | by_operator(*BY_OPERATOR) | {
             "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
             "maximum": Tensor.maximum,

@@ -29,7 +29,7 @@ SPACES = (torch, torch.linalg, torch.fft, torch.special, torch.nn.functional)
 
 
 class Torch(Framework):
-    """torch's own functions, on tensors of one dimension and of none."""
+    """torch's own functions, on tensors of one dimension and of no dimensions."""
 
     name = "torch"
     how = "functions of torch and Python's operators on CPU tensors"
@@ -50,14 +50,14 @@ class Torch(Framework):
     def operations(self) -> Operations:
         condition = torch.tensor([True, True])
         found = functions(SPACES, condition, RENAMED, _matrix)
-        del found["select"]  # of an axis and an index, in torch
+        del found["select"]  # torch's select takes an axis and an index
         return found | {
             "flip": lambda x: torch.flip(x, (0,)),
             "expand_dims": lambda x: torch.unsqueeze(x, 0),
             "matrix_transpose": lambda x: torch.broadcast_to(x, (2, 2)).mT,
             "take": lambda x: torch.take(x, torch.tensor([0])),
             "solve": lambda x, y: torch.linalg.solve(torch.diag(x), y),
-            # torch.eig is there to say that it is gone; torch.cholesky and torch.qr, too, since 2.14.
+            # torch.eig exists only to say that it was removed; so do torch.cholesky and torch.qr since 2.14.
             "eig": lambda x: torch.linalg.eig(torch.diag(x))[0],
             "cholesky": lambda x: torch.linalg.cholesky(_matrix(x)),
             "qr": lambda x: torch.linalg.qr(_matrix(x))[0],
@@ -70,7 +70,7 @@ class Torch(Framework):
 
 
 def _matrix(array: torch.Tensor) -> torch.Tensor:
-    """Return a diagonal matrix, which has an inverse; one of ones if the dtype has no kernel to copy it."""
+    """Return a diagonal matrix, which has an inverse, or one of ones if the dtype has no kernel to copy."""
     try:
         return torch.diag(array) if array.ndim else torch.broadcast_to(array, (2, 2))
     except NotImplementedError:
@@ -78,7 +78,7 @@ def _matrix(array: torch.Tensor) -> torch.Tensor:
 
 
 def _full(shape: tuple[int, ...], dtype: torch.dtype, value: Scalar) -> torch.Tensor:
-    """Return a tensor of a value; the bytes of one where the dtype has no kernel to fill it."""
+    """Return a tensor of a value, made from bytes if the dtype has no kernel to fill it."""
     try:
         return torch.full(shape, value, dtype=dtype)
     except NotImplementedError:

@@ -54,7 +54,7 @@ class Triton(Framework):
         return self.semantic.scalar_constant(value, dtype)
 
     def result_type(self, x: Any, y: Any) -> Any:
-        """As the binary operators ask for it."""
+        """Call it as the binary operators do."""
         (x, x_is_scalar), (y, y_is_scalar) = map(self._type, (x, y))
         return self.semantic.computation_type_impl(x, x_is_scalar, y, y_is_scalar, False)
 

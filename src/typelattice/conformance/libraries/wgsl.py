@@ -62,7 +62,7 @@ class WGSL(Language):
         super().__init__()
         self.versions = versions_of("dawn-python")
         self.names |= {"abstract-int": "int32*", "abstract-float": "float32*"}
-        utils.supported_backends["Null"] = webgpu.WGPUBackendType_Null  # which every machine has
+        utils.supported_backends["Null"] = webgpu.WGPUBackendType_Null  # every machine has this backend
         os.environ["BACKEND_TYPE"] = "Null"
         adapter = utils.request_adapter_sync(webgpu.WGPUPowerPreference_LowPower)
         self.device = utils.request_device_sync(adapter, [webgpu.WGPUFeatureName_ShaderF16])
@@ -75,7 +75,9 @@ class WGSL(Language):
         return str(value).lower() if isinstance(value, bool) else f"({value!r})"
 
     def types(self, expressions: Sequence[str]) -> Iterator[tuple[int, str | TypeError]]:
-        """No value here can be assigned to the struct; a weak one has to fit its default type."""
+        """Return the types: no value here can be assigned to the struct; a weak one must fit its default
+        type.
+        """
         for i, each in enumerate(expressions):
             if target := STATEMENT.match(each):
                 error = self.find_error(each)
@@ -89,7 +91,7 @@ class WGSL(Language):
             yield i, TypeError(error) if error and not (named and error == named.string) else found
 
     def find_error(self, statement: str) -> str:
-        """Return the first error that Tint reports of a statement; nothing if it compiles."""
+        """Return the first error that Tint reports for a statement, or nothing if it compiles."""
         try:
             utils.create_shader_module(self.device, f"{self.head}fn f() {{ {statement}; }}\n")
         except RuntimeError as error:

@@ -90,7 +90,7 @@ def _call_any_or_all(builder: ProgramBuilder, excerpt: Excerpt, name: str, known
 
 def _call_loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args: Sequence[Any]) -> Any:
     if any(isinstance(x, Ref) for x in known_args):
-        raise excerpt.error(f"a loop over an array {ASKS}; use functions of whole arrays")
+        raise excerpt.error(f"a loop over an array {ASKS}; use whole-array functions")
     return USE_PYTHON
 
 

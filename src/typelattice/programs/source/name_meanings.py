@@ -20,7 +20,7 @@ from typelattice.facts.libraries import library_of
 from typelattice.programs.source.dtype_questions import Limits
 
 MAX_RANGE_LENGTH = 100_000  # of a range that a loop runs over
-ASKS = "asks for the value of an array, and its steps depend on that"
+ASKS = "needs the values of an array, which a program does not have"
 WHERE = "write where(condition, x, y), or each branch as a program of its own"
 
 

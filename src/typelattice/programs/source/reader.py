@@ -331,7 +331,7 @@ class Reader:
         if isinstance(over, (bool, int, float, complex)) or over is None:
             raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
-            raise self.excerpt(node).error(f"a loop over an array {ASKS}; use functions of whole arrays")
+            raise self.excerpt(node).error(f"a loop over an array {ASKS}; use whole-array functions")
         self.pass_count += len(over)
         if self.pass_count > MAX_PASSES:
             raise self.excerpt(node).error(f"more than {MAX_PASSES:,} passes of loops; take it apart")
@@ -792,9 +792,9 @@ class Reader:
     def unbound(self, node: ast.AST, name: str) -> ProgramError:
         names = [clip_text(each, 40) for each in self.bound]
         name = clip_text(name, 40)
-        some = f"; bound are {', '.join(names)}" if names else ""
+        given = f" (given: {', '.join(names)})" if names else ""
         return ProgramError(
-            f"{name} has no operand{spelling_hint(name, names)}{some}; give it one, such as {name}=int8"
+            f"{name} has no dtype{spelling_hint(name, names)}; add one, such as {name}=int8{given}"
         )
 
     # -- lines

@@ -65,7 +65,7 @@ class Symbol:
 
     def __bool__(self) -> NoReturn:
         raise find_caller_location().error(
-            f"it asks for the value of {self!r}, and its steps depend on that; {WHERE}"
+            f"it needs the value of {self!r}, which a program does not have; {WHERE}"
         )
 
     def __len__(self) -> int:

@@ -26,7 +26,8 @@ from typelattice.files.reader import parse
 from typelattice.files.reader import system as find_system
 from typelattice.files.writer import code, reduce_order, write_system_file
 
-KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")  # without `single`, the rule that a repair restores
+# All rules but the one that a repair restores.
+KEPT_RULES = tuple(word for word in DEFAULT_RULES if word != "lattice")
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,9 @@ PATIENCE = 6  # times the limit that a call may take when it is asked again
 DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls
 
 
+_Choose = Callable[[list[Question]], list[Question]]
+
+
 class ComparisonError(TypelatticeError, ValueError):
     """A comparison that cannot be made: nothing to compare with, no common calls, a file of other things."""
 
@@ -186,8 +189,9 @@ def compare_implementation(
     lenient = bool(entry.get("lenient"))
     classes, differ, vague = _sort_answers(answered, lenient)
     return Comparison(
-        name, has.versions, side.title, classes, causes(differ), vague, has.spellings, forms, [*left_out], resumed
-    )
+        name, has.versions, side.title, classes, causes(differ), vague, has.spellings, forms,
+        [*left_out], resumed,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +206,9 @@ class _OtherSide:
 
 
 def _implementation_side(
-    other: str, reference: Asked, has: Catalogue, choose: Callable[[list[Question]], list[Question]], by_value: bool
+    other: str, reference: Asked, has: Catalogue, choose: _Choose, by_value: bool
 ) -> _OtherSide:
-    """Return another implementation as the side to compare with. Raises ComparisonError if it has no values."""
+    """Return another implementation to compare with. Raises ComparisonError if it has no values."""
     theirs = reference.catalogue
     expected = _asked_now(reference, has, choose, by_value)
     if by_value:
@@ -218,10 +222,8 @@ def _implementation_side(
     )
 
 
-def _system_side(
-    system: System, has: Catalogue, choose: Callable[[list[Question]], list[Question]]
-) -> _OtherSide:
-    """Return a system as the side to compare with."""
+def _system_side(system: System, has: Catalogue, choose: _Choose) -> _OtherSide:
+    """Return a system to compare with."""
     by_question = {(call.op, call.operands): call for call in askable(calls_of_system(system, has), has)}
     return _OtherSide(
         f"{system.name} ({system.library})",
@@ -235,7 +237,7 @@ def _system_side(
 def _sort_answers(
     answered: Sequence[tuple[RecordedCall, Difference | None]], lenient: bool
 ) -> tuple[dict[str, Counter[str]], list[Difference], Counter[str]]:
-    """Return the sorts of answers by class of operations, the differences to report, and the vague answers."""
+    """Return the sorts of answers by class of operations, the differences to report, and vague answers."""
     ignored = {LEFT_OPEN, ACCEPTS} if lenient else {LEFT_OPEN}
     # A program may differ for the call that was asked itself.
     differ = [*dict.fromkeys(each for _, each in answered if each and each.sort not in ignored)]
@@ -269,7 +271,7 @@ def _choose(questions: list[Question], calls: int | None, seed: int, by_class: b
 
 
 def _asked_now(
-    reference: Asked, has: Catalogue, choose: Callable[[list[Question]], list[Question]], by_value: bool
+    reference: Asked, has: Catalogue, choose: _Choose, by_value: bool
 ) -> list[RecordedCall]:
     """Ask another implementation what both have, with numbers in the arrays if values are compared."""
     questions = list(questions_of_both(reference.catalogue, has))

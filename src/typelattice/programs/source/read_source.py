@@ -136,16 +136,15 @@ def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Read
 
 
 def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
-    """Raises ProgramError for a name that is bound and does not occur, not even where nothing is read."""
+    """Raise ProgramError for a name with an operand that no line of the source has."""
     unread = [name for name in source.bound if name not in source.used_names]
     if not unread:
         return
     written = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
     for name in unread:
         if name not in written:
-            raise ProgramError(
-                f"{clip_text(name, 40)} is bound and does not occur in {quote_short(source.text)}"
-            )
+            what = f"{quote_short(source.text)} does not use {clip_text(name, 40)}"
+            raise ProgramError(f"{what}; remove its operand")
 
 
 def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:

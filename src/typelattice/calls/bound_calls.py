@@ -92,7 +92,7 @@ def is_function(name: str, library: str | None) -> bool:
 
 
 def operand_count(op: Operation | None) -> int | None:
-    """Return the number of leading arguments that are operands; None if any by position may be one."""
+    """Return the number of leading arguments that are operands, or None if any by position may be one."""
     if op is None or op.form in FORMS_WHERE_ALL_PROMOTE:
         return None
     return 1 if op.form == "list" else op.most
@@ -116,7 +116,7 @@ def call_function(
 
 
 def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
-    """Add the steps of a composition; None for any other function. Raises ProgramError."""
+    """Add the steps of a composition, or None for any other function. Raises ProgramError."""
     builder = call.builder
     library = builder.owner(call.excerpt, [x.step for x in call.args if isinstance(x, Ref)])
     composed = None if builder.observed else find_composition(call.name, library, call.args, call.keywords)
@@ -280,7 +280,7 @@ def _check_same_kind(
     requested: AnyDType,
     casts_all: bool,
 ) -> None:
-    """Check that operands may be cast to the dtype that NumPy is asked to compute in. Raise ProgramError.
+    """Check that operands may be cast to the dtype that NumPy is asked to compute in. Raises ProgramError.
 
     A ufunc lowers no kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and takes a wider float.
     Nor does `np.concatenate`.
@@ -342,7 +342,7 @@ def _add_operands(
 def _bind_values(
     call: FunctionCall, row: Signature, op: Operation | None = None
 ) -> dict[str, Argument] | None:
-    """Bind the arguments after the operands to parameters; None for more arguments than parameters."""
+    """Bind the arguments after the operands to parameters, or None for more arguments than parameters."""
     builder, excerpt, name, is_maker = call.builder, call.excerpt, call.name, op is None
     placed = _place_arguments(builder, row, call.args, is_maker, op is not None and operand_count(op) is None)
     if placed is None:
@@ -379,7 +379,7 @@ def _place_arguments(
     is_creator: bool,
     all_take_part: bool,
 ) -> list[tuple[ParameterRow | None, Argument]] | None:
-    """Find the parameter of each argument after the operands; None for more arguments than parameters."""
+    """Find the parameter of each argument after the operands, or None for more arguments than parameters."""
     unplaced = [p for p in row.by_position if p.role not in ("operands", "list", "text")]
     dtype_parameter = row.find("dtype")
     placed: list[tuple[ParameterRow | None, Argument]] = []
@@ -452,7 +452,7 @@ def _is_ignored(row: Signature, key: str) -> bool:
 
 
 def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argument) -> ParameterRow | None:
-    """Find the parameter of a named argument; None if the argument does not affect dtypes.
+    """Find the parameter of a named argument, or None if the argument does not affect dtypes.
 
     Raises ProgramError for an argument that is not known.
     """

@@ -141,7 +141,7 @@ class Signature:
         return self.find("") is not None
 
     def find(self, name: str) -> ParameterRow | None:
-        """Return the parameter of a name; None if there is none."""
+        """Return the parameter of a name, or None if there is none."""
         return next((p for p in self.parameters if name in p.names), None)
 
     @property
@@ -151,7 +151,7 @@ class Signature:
     def match(
         self, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> dict[str, Argument] | None:
-        """Return the arguments of a call by parameter name; None if an argument has no parameter."""
+        """Return the arguments of a call by parameter name, or None if an argument has no parameter."""
         placed = self.by_position
         if len(args) > len(placed) and not self.others_ignored:
             return None
@@ -190,7 +190,7 @@ def signature(op: Operation, library: str | None) -> Signature:
 
 
 def parameter_of_all(name: str) -> ParameterRow | None:
-    """Find the parameter of a name that means the same in every function; None if there is none."""
+    """Find the parameter of a name that means the same in every function, or None if there is none."""
     return _read_signatures()["(any)", "*"].find(name)
 
 
@@ -236,7 +236,7 @@ def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
 
 
 def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
-    """Return the meaning of a name in a library's code; None if the name is nothing of that sort.
+    """Return the meaning of a name in a library's code, or None if the name is nothing of that sort.
 
     >>> name_meaning(NameSort.CREATION_FUNCTION, "as_tensor", "torch")
     'asarray'
@@ -297,7 +297,7 @@ def mode_with_rules(array_class: str, library: str | None) -> str:
 
 
 def system_of_mode(array_class: str, library: str | None, system: str) -> str | None:
-    """Find the system of a library's arrays of one class under a system; None if there is no other.
+    """Find the system of a library's arrays of one class under a system, or None if there is no other.
 
     >>> system_of_mode("KerasTensor", "keras", "keras-torch-computed")
     'keras-jax'
@@ -307,7 +307,7 @@ def system_of_mode(array_class: str, library: str | None, system: str) -> str | 
 
 
 def dtype_named(name: str, library: str | None) -> NamedDType | None:
-    """Return the dtype of a library's attribute, such as `torch.half`; None if it is no dtype."""
+    """Return the dtype of a library's attribute, such as `torch.half`, or None if it is no dtype."""
     found = name_meaning(NameSort.CAST, name, library)
     if found is None and name in DTYPES:
         found = name
@@ -315,7 +315,7 @@ def dtype_named(name: str, library: str | None) -> NamedDType | None:
 
 
 def constant(name: str) -> float | None:
-    """Return the number of a library's attribute, such as `np.pi`; None if it is no number."""
+    """Return the number of a library's attribute, such as `np.pi`, or None if it is no number."""
     found = name_meaning(NameSort.CONSTANT, name, None)
     return None if found is None else float(found)
 
@@ -389,7 +389,7 @@ class _StatedKeys:
         self.file, self.rows = file, dict[tuple[str, ...], int]()
 
     def add(self, *key: str, row: int) -> None:
-        """Raises TableError for a key that another row has."""
+        """Raise TableError for a key that another row has."""
         if key in self.rows:
             what = f"{' '.join(key)} has row {self.rows[key]} already; leave one out"
             raise TableError(f"{self.file}, row {row}, column 1: {what}")
@@ -409,7 +409,7 @@ def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[
 
 
 def _check_word(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
-    """Raises TableError for a word that is not among those known."""
+    """Raise TableError for a word that is not among those known."""
     if word not in known:
         near = spelling_hint(word, [*known])
         raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")

@@ -44,7 +44,7 @@ class Composition:
     def bind_arguments(
         self, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> Mapping[str, Argument] | None:
-        """Return the arguments of a call by parameter; None if they are not those of this row."""
+        """Return the arguments of a call by parameter, or None if they are not those of this row."""
         found = self.signature.match(args, keywords)
         if found is None:
             return None

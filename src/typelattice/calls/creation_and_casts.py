@@ -219,7 +219,7 @@ MAKERS: Mapping[str, CallHandler] = {
 
 
 def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[int, ...] | None:
-    """Whole numbers, which may be given one by one, as a tuple, or by name; None for anything else."""
+    """Whole numbers, which may be given one by one, as a tuple, or by name, or None for anything else."""
     plain = [call.builder.known_number(x) for x in (*args, *call.keywords.values())]
     return plain_axes(plain[0] if len(plain) == 1 else tuple(plain))
 

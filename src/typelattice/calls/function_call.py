@@ -27,12 +27,12 @@ class FunctionCall:
 
     @property
     def library(self) -> str | None:
-        """The library that the source names; None if it names none."""
+        """The library that the source names, or None if it names none."""
         return self.excerpt.owner
 
     @property
     def dtype(self) -> AnyDType | None:
-        """The dtype that is asked for; None if none is. Raises ProgramError."""
+        """The dtype that is asked for, or None if none is. Raises ProgramError."""
         return requested_dtype(self.excerpt, self.keywords.get("dtype"))
 
     def operand(self, x: Argument) -> Ref:
@@ -48,7 +48,7 @@ class FunctionCall:
 
 
 def requested_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
-    """Return the dtype that is asked for; None if there is none. Raises ProgramError for anything else."""
+    """Return the dtype that is asked for, or None if there is none. Raises ProgramError for anything else."""
     if x is None or isinstance(x, (NamedDType, DTypeOf)):
         return x
     if isinstance(x, str):

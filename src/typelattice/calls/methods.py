@@ -43,7 +43,7 @@ class MethodCall:
 
     @property
     def first_argument(self) -> Argument:
-        """The first argument, which may be named; None if there is none."""
+        """The first argument, which may be named, or None if there is none."""
         return next(iter((*self.args, *self.keywords.values())), None)
 
     @property
@@ -86,7 +86,7 @@ def call_method(
 
 
 def _call_in_place(call: MethodCall, name: str) -> Argument:
-    """Add the steps of a method whose name ends with `_`; None if it is no method that writes into its array.
+    """Add the steps of a method whose name ends with `_`, or None if it is no method that writes into its array.
 
     Raises ProgramError for one that cannot be written as an operation.
     """

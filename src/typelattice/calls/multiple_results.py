@@ -46,7 +46,7 @@ class MultipleResults:
 
 
 def count_results(op: Operation, operands: int, shape: Shape | None, rest: Sequence[Argument]) -> int | None:
-    """Return the number of arrays that an operation gives; None if it is unknown.
+    """Return the number of arrays that an operation gives, or None if it is unknown.
 
     The call has so many `operands`. `shape` is the shape of the first one, and `rest` are the arguments after
     the operands.

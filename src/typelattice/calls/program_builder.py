@@ -121,7 +121,7 @@ class ProgramBuilder:
             self.steps[ref.step] = replace(step, keywords=keywords, shape=shape)
 
     def keyword(self, ref: Ref, name: str) -> Argument:
-        """Return a named argument of a step; None if it has no such argument."""
+        """Return a named argument of a step, or None if it has no such argument."""
         step = self.steps[ref.step]
         return dict(step.keywords).get(name) if isinstance(step, Call) else None
 
@@ -149,7 +149,7 @@ class ProgramBuilder:
         return self.steps[x.step].shape if isinstance(x, Ref) else ()
 
     def length(self, excerpt: Excerpt, x: Ref) -> Ref | None:
-        """Add the step of a length that depends on values; None if an input has no stated shape."""
+        """Add the step of a length that depends on values, or None if an input has no stated shape."""
         before, seen = [x.step], set[int]()
         while before:
             i = before.pop()
@@ -169,7 +169,7 @@ class ProgramBuilder:
         return isinstance(step, Opaque) and step.name == LENGTH_STEP
 
     def dtype(self, x: AnyDType | Ref) -> DType | None:
-        """Return the dtype that is named, or that an earlier step states; None if the system decides.
+        """Return the dtype that is named, or that an earlier step states, or None if the system decides.
 
         An input is of the dtype that it is given as, a cast of the one that it names.
         """
@@ -400,7 +400,7 @@ class ProgramBuilder:
         return self.add(Index(x.step, key, lists, **self.common_fields(excerpt, (x.step,), shape)))
 
     def _index_kind(self, x: Ref) -> Kind | None:
-        """Return the kind of an array among indices, bool or signed; None if a system decides that."""
+        """Return the kind of an array among indices, bool or signed, or None if a system decides that."""
         own, step = self.dtype(x), self.steps[x.step]
         if own is not None:
             return Kind.BOOL if own.kind is Kind.BOOL else Kind.SIGNED
@@ -490,7 +490,7 @@ def _argument_text(x: Argument) -> str:
 
 
 def _dtype_of(result: Operand | str) -> DType | None:
-    """Return the dtype of an input; None for a Python number, and for a dtype that a system defines."""
+    """Return the dtype of an input, or None for a Python number, and for a dtype that a system defines."""
     if isinstance(result, Operand):
         return result.dtype
     try:

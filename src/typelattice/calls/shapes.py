@@ -37,7 +37,7 @@ def result_shape(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
-    """Return the shape of an operation's result; None if unknown. `args` follow the operands."""
+    """Return the shape of an operation's result, or None if unknown. `args` follow the operands."""
     first = operands[0] if operands else None
     match op.form:
         case "elementwise" | "choice":
@@ -87,7 +87,7 @@ def indexed_shape(
     listed: bool,
     masks: Sequence[Argument],
 ) -> Shape | None:
-    """Return the shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
+    """Return the shape of `x[key]`, or None where arrays, lists or unknown numbers are among several indices.
 
     `listed`: a tuple among the indices is a list. One list of numbers leaves its axis as long as it is.
     `masks` are the indices that are arrays of bools, which choose as many elements as are true.
@@ -128,19 +128,19 @@ def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | Non
 
 
 def _length_of_indices(items: tuple[Argument, ...]) -> int | None:
-    """Return the length of a list of indices; None if it has bools or other things."""
+    """Return the length of a list of indices, or None if it has bools or other things."""
     return len(items) if all(type(x) is int for x in items) else None
 
 
 def size(shape: Shape | None) -> int | None:
-    """Return the number of elements; None where it is unknown."""
+    """Return the number of elements, or None where it is unknown."""
     if shape is None or None in shape:
         return None
     return math.prod(length for length in shape if length is not None)
 
 
 def plain_axes(x: Argument) -> tuple[int, ...] | None:
-    """Return axes or lengths, given as one int or several; None for anything else."""
+    """Return axes or lengths, given as one int or several, or None for anything else."""
     if isinstance(x, int) and not isinstance(x, bool):
         return (x,)
     if not isinstance(x, tuple):
@@ -150,7 +150,7 @@ def plain_axes(x: Argument) -> tuple[int, ...] | None:
 
 
 def _find_argument(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
-    """Return an argument that is passed first or by one of its names; None if it is not passed."""
+    """Return an argument that is passed first or by one of its names, or None if it is not passed."""
     return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
 
 
@@ -362,7 +362,7 @@ STACKING_AXES = {
 
 
 def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
-    """Return the shape of arrays that are joined by an operation; None where it is not known.
+    """Return the shape of arrays that are joined by an operation, or None where it is not known.
 
     Raises ShapeError if their numbers of axes differ.
 

@@ -123,12 +123,12 @@ class Step:
 
     @property
     def op(self) -> str | None:
-        """The name of the operation; None for an input or a number."""
+        """The name of the operation, or None for an input or a number."""
         return getattr(self, "name", self.FIXED_OPERATION)
 
     @property
     def requested_dtype(self) -> AnyDType | None:
-        """The dtype that the source asks for; None if it asks for none."""
+        """The dtype that the source asks for, or None if it asks for none."""
         return getattr(self, self.DTYPE_FIELD) if self.DTYPE_FIELD else None
 
     @property

@@ -44,7 +44,7 @@ class Journal:
         self.close()
 
     def _read(self, head: Mapping[str, object]) -> list[bytes]:
-        """Return the lines that were written whole; none if there is no file."""
+        """Return the lines that were written whole, or none if there is no file."""
         with explain_failure("read", self.path):
             try:
                 check_regular_file(self.path)

@@ -91,7 +91,7 @@ class Promotion(Viewed):
 
     @property
     def result(self) -> DType:
-        """The dtype of the answer. Raise PromotionError if it is a refusal."""
+        """The dtype of the answer. Raises PromotionError if it is a refusal."""
         if self.dtype is None:
             raise PromotionError(self)
         return self.dtype
@@ -129,7 +129,7 @@ class Promotion(Viewed):
         return tuple(_make_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
 
     def cast_target(self, o: Operand) -> DType | None:
-        """Return the dtype that an operand is cast to before the operation computes; None if it is not cast.
+        """Return the dtype that an operand is cast to before the operation computes, or None if it is not cast.
 
         If the operation does not make the parameters of a dtype alike, each operand has its own: int32
         beside a decimal is decimal(10,0).

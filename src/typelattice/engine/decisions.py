@@ -44,7 +44,7 @@ class SizedByValue(Decision):
 
 
 class Joined(Decision):
-    """The least upper bound of the nodes; None if there is none."""
+    """The least upper bound of the nodes, or None if there is none."""
 
     key = "order"
 
@@ -89,7 +89,7 @@ class ReplacedInAnswer(Decision):
 
 
 class Defaulted(Decision):
-    """A node without a width that becomes the default dtype of its kind; None if there is no default."""
+    """A node without a width that becomes the default dtype of its kind, or None if there is no default."""
 
     key = "defaults"
 
@@ -110,13 +110,13 @@ class JoinedByValue(Decision):
 
 
 class Parameterized(Decision):
-    """The parameters of a dtype, computed from those of the operands; None if there is no such dtype."""
+    """The parameters of a dtype, computed from those of the operands, or None if there is no such dtype."""
 
     key = "dtypes"
 
 
 class DtypeByOperation(Decision):
-    """The dtype that an operation makes of its operands' dtypes; None if it does not take them."""
+    """The dtype that an operation makes of its operands' dtypes, or None if it does not take them."""
 
     key = "ops"
 

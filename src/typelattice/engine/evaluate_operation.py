@@ -65,14 +65,14 @@ class Evaluation:
 
 @lru_cache(maxsize=1024)  # tables ask the same few operations thousands of times
 def operation_rules(rules: Rules, name: str) -> OperationRules:
-    """Return the rules of a system for an operation. Raise OpError for an unknown operation."""
+    """Return the rules of a system for an operation. Raises OpError for an unknown operation."""
     return merge_entries(rules.operation(name), rules.ops)
 
 
 def evaluate_operation(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation:
-    """Evaluate an operation on operands. Raise RefusalError if the system refuses them."""
+    """Evaluate an operation on operands. Raises RefusalError if the system refuses them."""
     check_each_operand(rules, op, operands)
     check_pairs(rules, op, operands)
     if op.writes:
@@ -232,7 +232,7 @@ def _evaluate_unjoined_product(
 
 
 def _accumulator_dtype(rules: Rules, op: OperationRules, compute: DType) -> DType | None:
-    """Return the dtype in which an operation adds up; None if the file states none for the compute dtype."""
+    """Return the dtype in which an operation adds up, or None if the file states none for the compute dtype."""
     target = look_up(op.accumulates, compute)
     return resolve_target(rules, target) if target else None
 
@@ -285,7 +285,7 @@ def _apply_rule(
 
 
 def _find_compute_dtype(rules: Rules, op: OperationRules, dtypes: tuple[DType, ...]) -> DType | None:
-    """Return the dtype to compute in: by `computes`, or by the first fitting loop; None if no loop fits."""
+    """Return the dtype to compute in: by `computes`, or by the first fitting loop, or None if no loop fits."""
     mapped = {look_up(op.computes, d) for d in dtypes}
     target = mapped.pop() if len(mapped) == 1 else None
     if target:
@@ -323,7 +323,7 @@ def may_give_python_number(rules: Rules, name: str) -> bool:
 
 
 def _python_number_kind(op: OperationRules, compute: DType, result: DType) -> Kind | None:
-    """Return the kind of a result that is a Python number; None for an array."""
+    """Return the kind of a result that is a Python number, or None for an array."""
     if find_result_rule(op, compute) not in PYTHON_NUMBERS:
         return None
     return Kind.SIGNED if result.kind is Kind.UNSIGNED else result.kind

@@ -31,7 +31,7 @@ def add_arguments(
 ) -> Evaluation:
     """Replace the families of an outcome by members; those with unknown parameters stay families.
 
-    Raise RefusalError if parameters differ that must agree, or if the result is no valid member.
+    Raises RefusalError if parameters differ that must agree, or if the result is no valid member.
     """
     if not any(d and d.parameters for d in (evaluation.compute, evaluation.dtype, evaluation.accumulator)):
         return evaluation
@@ -65,7 +65,7 @@ def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> S
 
 
 def _find_members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
-    """Return the members of a family that dtypes are or count as; none if one is unknown."""
+    """Return the members of a family that dtypes are or count as, or none if one is unknown."""
     members = tuple(map(rules.families[family].member, dtypes))
     return tuple(member for member in members if member) if all(members) else ()
 
@@ -73,7 +73,7 @@ def _find_members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -
 def _join_operands(
     rules: Rules, family: DType, dtypes: Sequence[DType | None], decisions: list[Decision]
 ) -> DType | None:
-    """Return the member of a family at which dtypes join; None if their parameters are unknown.
+    """Return the member of a family at which dtypes join, or None if their parameters are unknown.
 
     If a system joins in pairs, two operands of other dtypes become the dtype of their join first.
     """
@@ -86,7 +86,7 @@ def _join_operands(
 
 
 def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) -> DType | None:
-    """Return the dtype of two operands, which may be a member of a family; None if it is unknown."""
+    """Return the dtype of two operands, which may be a member of a family, or None if it is unknown."""
     if a is None or b is None:
         return None
     _, d, _ = join_tiers(rules, without_arguments([operand_of_dtype(a), operand_of_dtype(b)]), [])
@@ -96,7 +96,7 @@ def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) ->
 def _join_members(
     rules: Rules, family: DType, dtypes: Sequence[DType | None], decisions: list[Decision]
 ) -> DType | None:
-    """Join dtypes all at once to a member of a family; None if their parameters are unknown."""
+    """Join dtypes all at once to a member of a family, or None if their parameters are unknown."""
     members = _find_members(rules, family, dtypes)
     distinct = tuple(dict.fromkeys(members))
     if len(distinct) < 2:
@@ -153,7 +153,7 @@ def _compute_member(
 def _make_member(
     family: DType, values: Sequence[Number], nodes: Sequence[DType], decisions: list[Decision]
 ) -> DType:
-    """Return a member that was computed from others. Raise RefusalError if there is none such."""
+    """Return a member that was computed from others. Raises RefusalError if there is none such."""
     try:
         member = member_of(family, values)
     except DTypeError as e:

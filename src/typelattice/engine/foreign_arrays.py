@@ -32,14 +32,14 @@ def conversion_form(source: DType) -> str:
 
 
 def converted_dtype(rules: Rules, library: str, source: DType) -> str | None:
-    """Return the dtype of the array that is made of another library's array; None if it is the same."""
+    """Return the dtype of the array that is made of another library's array, or None if it is the same."""
     return rules.foreign.get(library, {}).get(conversion_form(source))
 
 
 def replace_foreign_arrays(
     rules: Rules, op: OperationRules | None, operands: Sequence[Operand], decisions: list[Decision]
 ) -> tuple[Operand, ...]:
-    """Replace each foreign array by the operand that it counts as. Raise RefusalError."""
+    """Replace each foreign array by the operand that it counts as. Raises RefusalError."""
     system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
     return tuple(
         _count_operand_as(rules, o, system_dtype, op, i, decisions) if o.foreign else o
@@ -72,7 +72,7 @@ def _count_operand_as(
     place: int,
     decisions: list[Decision],
 ) -> Operand:
-    """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
+    """Return the operand that a foreign array counts as at a place of an operation. Raises RefusalError."""
     assert o.dtype
     operation = rules.operation(op.name) if op else None
     form = ""
@@ -103,7 +103,7 @@ def _count_operand_as(
 
 
 def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
-    """Return the file's most specific word or reason for a foreign array; an empty string if it has none.
+    """Return the file's most specific word or reason for a foreign array, or an empty string if it has none.
 
     An array of the system's own library counts as an array. So does a list in a system of no library.
     """
@@ -119,7 +119,7 @@ def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
 
 
 def why_index_refused(rules: Rules, form: str) -> str | None:
-    """Return the reason why a library refuses a list in an index; None if it takes the list, as an array.
+    """Return the reason why a library refuses a list in an index, or None if it takes the list, as an array.
 
     An index promotes nothing, so a file only states refusals for it.
     """

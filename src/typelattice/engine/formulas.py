@@ -97,5 +97,5 @@ class Family:
     members: Mapping[DType, DType]
 
     def member(self, d: DType | None) -> DType | None:
-        """Return the member that a dtype is or counts as; None if it is unknown."""
+        """Return the member that a dtype is or counts as, or None if it is unknown."""
         return d if d is None or d.family is self.dtype else self.members.get(d)

@@ -27,7 +27,7 @@ from typelattice.operands.operand import Operand
 def join_tiers(
     rules: Rules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> tuple[Node, DType, bool]:
-    """Join the operands. Return (node, dtype, is_weak). Raise RefusalError if no rule joins them."""
+    """Join the operands. Return (node, dtype, is_weak). Raises RefusalError if no rule joins them."""
     widths = _own_widths(rules, operands)
     if widths:
         node = join_tier(rules, widths, decisions)
@@ -44,7 +44,7 @@ def join_tiers(
 
 
 def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
-    """Return the dtypes of weak operands that join by their widths; nothing if they do not.
+    """Return the dtypes of weak operands that join by their widths, or nothing if they do not.
 
     Weak operands join so in a system with `weak-join = "width"`. One weak array alone does in every system.
     """
@@ -128,7 +128,7 @@ def _find_tier(rules: Rules, o: Operand, is_first: bool) -> str:
 
 
 def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: list[Decision]) -> Node:
-    """Return the node of a higher tier once a lower tier joins it. Raise RefusalError if no rule applies.
+    """Return the node of a higher tier once a lower tier joins it. Raises RefusalError if no rule applies.
 
     The lower tier adds nothing, unless its kind is higher or the file states the pair. `tier` is its name.
     """
@@ -149,7 +149,7 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: 
 
 
 def _node_of_higher_kind(rules: Rules, low: Node, high: Node) -> Node | None:
-    """Return the node to which a lower tier of a higher kind raises another; None if no rule says.
+    """Return the node to which a lower tier of a higher kind raises another, or None if no rule says.
 
     A float beside a complex scalar goes to the narrowest complex dtype above it, whatever the default is.
     """

@@ -49,7 +49,7 @@ class CountedDtype:
 def join_by_value(
     rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], decisions: list[Decision]
 ) -> Node:
-    """Return the node of operands that enter at these nodes. Raise RefusalError."""
+    """Return the node of operands that enter at these nodes. Raises RefusalError."""
     own = [n for n in nodes if isinstance(n, DType)]
     if len(own) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
@@ -126,7 +126,7 @@ def _make_fixed_count(o: Operand, own_dtype: DType) -> CountedDtype:
 
 
 def count_by_value(own_dtype: DType, value: Value | None) -> CountedDtype:
-    """Count a value as the smallest dtype that holds it; raise RefusalError for an integer beyond all."""
+    """Count a value as the smallest dtype that holds it. Raises RefusalError for an integer beyond all."""
     v = ASSUMED_VALUE if value is None else value
     if own_dtype.kind.category != 1:
         size = max(abs(v.real), abs(v.imag))

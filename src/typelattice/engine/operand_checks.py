@@ -187,7 +187,7 @@ def check_pairs(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -
 
 
 def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DType | None:
-    """Return the dtype that an operation's table of pairs has for its operands; None if it has none."""
+    """Return the dtype that an operation's table of pairs has for its operands, or None if it has none."""
     return next((pair.dtype for pair in pairs if _matches_pair(pair, operands)), None)
 
 
@@ -234,7 +234,7 @@ def _has_key(rules: Rules, name: str, key: str | None) -> bool:
 
 
 def resolve_target(rules: Rules, target: DtypeOrKind) -> DType:
-    """Return a dtype, or the default dtype of a kind. Raise RefusalError if the system has none."""
+    """Return a dtype, or the default dtype of a kind. Raises RefusalError if the system has none."""
     if isinstance(target, DType):
         return target
     found = BOOL if target is Kind.BOOL else rules.defaults.get(target)

@@ -33,7 +33,7 @@ from typelattice.operands.operand import Operand
 
 
 def counted_dtype(rules: Rules, op: OperationRules, o: Operand) -> DType | None:
-    """Return the dtype that an operand counts as before it joins the others; None if that is its own dtype.
+    """Return the dtype that an operand counts as before it joins the others, or None if that is its own dtype.
 
     A Python scalar has such a dtype only in a system without the tier `scalar`.
     """
@@ -80,7 +80,7 @@ def make_arrays(
 
 
 def _make_array(rules: Rules, op: OperationRules, o: Operand, decisions: list[Decision]) -> Operand:
-    """Count an operand without dimensions as an array of its own dtype. Raise RefusalError for overflow."""
+    """Count an operand without dimensions as an array of its own dtype. Raises RefusalError for overflow."""
     own = dtype_or_default(rules, o)
     if own is None:
         return o  # a bool, which counts as an array of bool everywhere, or a scalar that has no dtype alone

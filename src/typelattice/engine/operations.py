@@ -186,7 +186,7 @@ class OperationRules:
 
 
 def kinds(text: str) -> tuple[Kind, ...]:
-    """Return the kinds that words such as `bool, int` mean. Raise KeyError."""
+    """Return the kinds that words such as `bool, int` mean. Raises KeyError."""
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 
@@ -243,7 +243,7 @@ def merge_entries(operation: Operation, departures: Mapping[str, Mapping[str, ob
 def class_of(operation: Operation) -> str:
     """Return the class that states the dtypes of an operation; for an operator, the class of its function.
 
-    Raise OpError for a class that the standard's table does not have.
+    Raises OpError for a class that the standard's table does not have.
     """
     of_class = OPERATIONS[operation.like or operation.function].of_class
     if of_class not in GROUPS:

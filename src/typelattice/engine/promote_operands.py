@@ -23,7 +23,7 @@ def promote_operands(
 ) -> Promotion:
     """Answer a question: the dtype that operands promote to, alone or in the operation of a name.
 
-    Raise OpError for an operation that is unknown or takes no such operands.
+    Raises OpError for an operation that is unknown or takes no such operands.
     """
     trail: list[Decision] = []
     promoting, op = operands, None

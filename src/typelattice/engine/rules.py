@@ -79,7 +79,7 @@ class Rules:
         return self.casts.get((source, target), PLAIN)
 
     def operation(self, name: str) -> Operation:
-        """Return the operation of a name, which may be the system's own. Raise OpError."""
+        """Return the operation of a name, which may be the system's own. Raises OpError."""
         return operation(name, self.custom_operations)
 
     @property

@@ -38,7 +38,7 @@ class ValueFit:
     """The fit of a Python scalar's value in the dtype it is cast to, and the policy if it does not fit.
 
     `outcome` is `fits`, one of OUTCOMES, or `unsaid` if the system says nothing. `becomes` is the value after
-    wrapping, overflow or saturation; None if it does not change.
+    wrapping, overflow or saturation, or None if it does not change.
     """
 
     kind: Kind

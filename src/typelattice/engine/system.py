@@ -72,7 +72,7 @@ class System(Rules, Viewed):
         """Return a variant with other values for some keys of the file.
 
         In a table only the entries given change. An empty entry removes that of the file, an empty table all.
-        Raise FormatError for values that no file could have.
+        Raises FormatError for values that no file could have.
 
         >>> from typelattice import system
         >>> system("torch").replace(defaults={"float": "float64"}).result_type("int8", 1.5)
@@ -83,7 +83,7 @@ class System(Rules, Viewed):
     def operand(self, x: object) -> Operand:
         """Read an object as an operand, as `typelattice.operand` does; the file's own dtypes are known too.
 
-        Raise OperandError or DTypeError.
+        Raises OperandError or DTypeError.
 
         >>> from typelattice import system
         >>> print(system("jax").operand("int8:weak"))
@@ -96,7 +96,7 @@ class System(Rules, Viewed):
     def result_type(self, a: Any = _NOTHING, b: Any = _NOTHING, /, *more: object) -> DType:
         """Return the dtype at which operands join; looked up where such operands were seen before.
 
-        Raise PromotionError for a refusal, OperandError or DTypeError for an object that is no operand.
+        Raises PromotionError for a refusal, OperandError or DTypeError for an object that is no operand.
 
         >>> from typelattice import system
         >>> system("jax").result_type("int8", "uint8")
@@ -132,7 +132,7 @@ class System(Rules, Viewed):
         return found
 
     def _look_up_pair(self, a: Any, b: Any) -> DType:
-        """Look up the dtype of two operands of a known sort. Raise KeyError or such for others."""
+        """Look up the dtype of two operands of a known sort. Raises KeyError or such for others."""
         marks = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
         found = self._remembered.get(marks)
         return self._remembered[(*marks, *_scalar_values((a, b)))] if found is None else found
@@ -160,7 +160,7 @@ class System(Rules, Viewed):
                     return
 
     def _arrays_remembered_for(self, a: Any, b: Any) -> Arrays | None:
-        """Return the cache for two plain arrays of one class; None for others, which have a cache key."""
+        """Return the cache for two plain arrays of one class, or None for others, which have a cache key."""
         if type(a) is not type(b) or type(a) not in PLAIN_ARRAY_CLASSES:
             return None
         if not self._tells_0d or (a.ndim and b.ndim):
@@ -174,7 +174,7 @@ class System(Rules, Viewed):
         return frozenset((*self.wider_defaults, *(k for k in self.limits if isinstance(k, Kind)), *joins))
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
-        """Return what `explain` returns; raise PromotionError if the system refuses.
+        """Return what `explain` returns. Raises PromotionError if the system refuses.
 
         >>> from typelattice import system
         >>> system("jax").promote("uint8", 300, op="add").dtype
@@ -188,8 +188,8 @@ class System(Rules, Viewed):
     def explain(self, *operands: object, op: str | None = None) -> Promotion:
         """Explain the promotion or the refusal of these operands, alone or in an operation.
 
-        Raise DTypeError or OperandError for an object that is no operand. Raise OpError for an operation that
-        is unknown or takes no such operands.
+        Raises DTypeError or OperandError for an object that is no operand. Raises OpError for an operation
+        that is unknown or takes no such operands.
 
         >>> from typelattice import system
         >>> p = system("numpy").explain("uint8", 300, op="add")

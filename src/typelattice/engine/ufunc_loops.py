@@ -39,7 +39,7 @@ def find_casting_dtypes(rules: Rules, op: OperationRules, operands: Sequence[Ope
 
 
 def find_loop(rules: Rules, op: OperationRules, dtypes: Sequence[DType]) -> DType | None:
-    """Return the first dtype whose loop takes these dtypes; None if no loop does."""
+    """Return the first dtype whose loop takes these dtypes, or None if no loop does."""
     choices = (*(d for d in dtypes if d in op.loops_own), *op.loops)
     return next((loop for loop in choices if all(_casts_to_loop(rules, d, loop) for d in dtypes)), None)
 

@@ -18,7 +18,7 @@ Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are 
 def value_of_term(
     system: System, term: Term, op: str | None = None, is_python: bool = False
 ) -> Operand | None:
-    """Return the result of a term; None if any part of it is refused.
+    """Return the result of a term, or None if any part of it is refused.
 
     Two Python scalars are the library's to add or, if `python`, Python's, and stay one.
 
@@ -38,7 +38,7 @@ def value_of_term(
 def result_operand(
     system: System, operands: Sequence[Operand], op: str | None = None, is_python: bool = False
 ) -> Operand | None:
-    """Return the result as an operand: an array if an operand is one; None if the system refuses them."""
+    """Return the result as an operand: an array if an operand is one, or None if the system refuses them."""
     if is_python and all(o.tier == "scalar" for o in operands):
         return scalar(max((o.kind for o in operands), key=lambda kind: kind.category))
     p = system.explain(*operands, op=op)

@@ -40,7 +40,7 @@ def describe_answer(o: RecordedAnswer) -> str:
 
 
 def list_evidence(p: Promotion) -> list[str]:
-    """Describe the library's answer, or say that it was never asked; nothing if the system has no library.
+    """Describe the library's answer, or say that it was never asked, or nothing if the system has no library.
 
     If the library departs from the rule, or may do so in a call that it was never asked, add the reason and
     its source.

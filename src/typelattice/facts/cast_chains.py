@@ -31,12 +31,12 @@ Rules = tuple[CastRule, CastRule, CastRule]  # of the first cast, of the second 
 class CastChain:
     """The casts `source -> through -> target` against the one cast `source -> target`.
 
-    `exact`: both give the same for every value, so a compiler may fold the two casts; None if the values of a
-    dtype are not known. If not exact, `first` is the first value that differs: the smallest finite one, a
-    positive before a negative; then -0, inf, -inf, nan. A complex source that loses its imaginary part shows
-    1j. `chained` and `direct` are the two results, as text.
-    A result that the formats do not define, such as 1e9 as int8, is equal only to that of the same value.
-    `obstacle` says why one of the casts may not be made, or why nothing is proved.
+    `exact`: both give the same for every value, so a compiler may fold the two casts, or None if the values
+    of a dtype are not known. If not exact, `first` is the first value that differs: the smallest finite one,
+    a positive before a negative; then -0, inf, -inf, nan. A complex source that loses its imaginary part
+    shows 1j. `chained` and `direct` are the two results, as text. A result that the formats do not define,
+    such as 1e9 as int8, is equal only to that of the same value. `obstacle` says why one of the casts may not
+    be made, or why nothing is proved.
 
     >>> from typelattice import dtype
     >>> print(cast_chain(dtype("float32"), dtype("int32"), dtype("bool")))
@@ -159,7 +159,7 @@ def _ends(known: Sequence[FiniteValues]) -> Iterator[int]:
 
 @lru_cache(maxsize=100_000)  # of real dtypes, as the parts of complex ones are cast one by one
 def _first_difference(source: DType, through: DType, target: DType, rules: Rules) -> Difference | None:
-    """Return the first value that differs and its two results as text; None if none differs."""
+    """Return the first value that differs and its two results as text, or None if none differs."""
     tried = chain[Value](_list_tried_values(source, through, target), specials(source))
     return _find_difference(source, through, target, rules, tried)
 
@@ -167,7 +167,7 @@ def _first_difference(source: DType, through: DType, target: DType, rules: Rules
 def _find_difference(
     source: DType, through: DType, target: DType, rules: Rules, tried: Iterable[Value]
 ) -> Difference | None:
-    """Return the first of these values that differs and its two results as text; None if none differs."""
+    """Return the first of these values that differs and its two results as text, or None if none differs."""
     between, take = find_finite_values(through), find_finite_values(target)
     assert between is not None
     assert take is not None

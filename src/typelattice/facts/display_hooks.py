@@ -15,7 +15,7 @@ HOOKS: dict[str, Callable[[], Callable[[Any], str | None]]] = {}
 
 
 def show(x: object, how: str) -> str | None:
-    """Show a value as "text", "html" or "svg"; None where no function for that is registered."""
+    """Show a value as "text", "html" or "svg", or None where no function for that is registered."""
     return HOOKS[how]()(x) if how in HOOKS else None
 
 

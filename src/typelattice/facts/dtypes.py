@@ -54,7 +54,7 @@ class DTypeError(TypelatticeError, ValueError):
 
 @frozen()
 class Parameter:
-    """A parameter of a dtype, such as the digits of a decimal, and its limits; None where it has none.
+    """A parameter of a dtype, such as the digits of a decimal, and its limits, or None where it has none.
 
     `most` may be the name of a parameter before it: a decimal has no more digits after the point than in all.
     `counts` is "digits" for the decimal digits of a value, "decimals" for those after the point, else "".
@@ -71,8 +71,8 @@ class Parameter:
 class DType:
     """An element type and its facts; equal facts are the same object.
 
-    `bits` are those used, `storage_bits` those occupied; None where the platform decides. `min` and `max` are
-    the most negative and the largest finite value. Which values lie between them is said in one of three
+    `bits` are those used, `storage_bits` those occupied, or None where the platform decides. `min` and `max`
+    are the most negative and the largest finite value. Which values lie between them is said in one of three
     ways, and if in none of them it is unknown:
 
     - `precision` counts the bits of a binary float's significand (integers up to 2**precision are exact), and
@@ -108,7 +108,7 @@ class DType:
 
     @property
     def smallest(self) -> int | float | None:
-        """The smallest value above zero, a subnormal one where the format has them; None if it is unknown."""
+        """The smallest value above zero, a subnormal one where the format has them, or None if it is unknown."""
         if self.precision is not None and self.min_exponent is not None:
             return 2.0 ** (self.min_exponent - self.precision + 1)
         return next((v for v in self.values if v > 0), self.step)

@@ -92,7 +92,7 @@ class FiniteValues:
 
 @lru_cache(maxsize=4096)
 def find_finite_values(d: DType, widest: bool = True) -> FiniteValues | None:
-    """Return the values of a dtype; None if they are unknown.
+    """Return the values of a dtype, or None if they are unknown.
 
     If the platform decides the width of an integer, these are the values of its widest or narrowest form.
     """

@@ -83,7 +83,7 @@ def loss(source: DType, target: DType) -> Loss:
 
 
 def _digits_of(d: DType) -> tuple[int, int] | None:
-    """Return the digits of a decimal and those after its point; None for any other dtype."""
+    """Return the digits of a decimal and those after its point, or None for any other dtype."""
     if d.family is None:
         return None
     counted = {p.counts: n for p, n in zip(d.family.parameters, d.arguments, strict=True)}
@@ -168,7 +168,7 @@ def _beyond(finite_values: FiniteValues, top: int) -> int:
 
 
 def _known_beyond(source: DType, target: DType) -> bool:
-    """Return True if an end of the source's range lies beyond the target's; False if that is unknown."""
+    """Return True if an end of the source's range lies beyond the target's, or False if that is unknown."""
     above = source.max is not None and target.max is not None and scale(source.max) > scale(target.max)
     below = source.min is not None and target.min is not None and scale(source.min) < scale(target.min)
     return above or (below and "s" in target.specials)

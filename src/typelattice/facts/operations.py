@@ -110,7 +110,7 @@ class Operation:
         return OPERATIONS[function].of_class in ADDING_CLASSES and function not in FEW_TERMS
 
     def check(self, count: int) -> None:
-        """Raises OpError if it does not take so many operands.
+        """Raise OpError if it does not take so many operands.
 
         >>> operation("sqrt").check(2)
         Traceback (most recent call last):
@@ -149,7 +149,7 @@ def make_custom_operation(
     *,
     custom_operations: Mapping[str, Operation] = {},
 ) -> Operation:
-    """Make the operation of a system's own that is called as a known one. Raise OpError.
+    """Make the operation of a system's own that is called as a known one. Raises OpError.
 
     `custom_operations` has the earlier operations of the system, which it may be like, too. Without names for
     its operands it has as many as the one that it is like, called x, y and so on.
@@ -189,7 +189,7 @@ Row = tuple[int, list[str]]  # the number of a row, and its columns
 
 
 def _rows() -> Mapping[str, Row]:
-    """Read the rows of the table by the operation's one name. Raise OpError for a name that stands twice."""
+    """Read the rows of the table by the operation's one name. Raises OpError for a name that stands twice."""
     found: dict[str, Row] = {}
     named: dict[str, int] = {}  # the row of each other name
     with open(TABLE, encoding="utf-8") as file:
@@ -218,7 +218,7 @@ def _at(n: int) -> str:
 
 
 def _operation(name: str, row: Row) -> Operation:
-    """Read one row of the table. Raise OpError for a bad column."""
+    """Read one row of the table. Raises OpError for a bad column."""
     n, (_, of_class, form, operands, *names) = row
     if form not in FORMS:
         near = spelling_hint(form, FORMS) or f"; these are {', '.join(FORMS)}"
@@ -244,7 +244,7 @@ def _method(names: Iterable[str]) -> str | None:
 
 @cache  # a handful of texts, which most rows share
 def _numbers(operands: str) -> tuple[int, int | None, tuple[int, ...]] | None:
-    """Read the fewest and the most operands, and their least dimensions; None for any other text."""
+    """Read the fewest and the most operands, and their least dimensions, or None for any other text."""
     if not re.fullmatch(r"\d+(-\d*)?(:\d+(,\d+)*)?", operands):
         return None
     number, _, dimensions = operands.partition(":")

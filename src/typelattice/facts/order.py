@@ -133,7 +133,7 @@ class Order(Viewed, Generic[N]):
         return bool(self._up[a] & self._bit[b])
 
     def join(self, *nodes: N) -> N | None:
-        """Return the least upper bound; None where there is no single one."""
+        """Return the least upper bound, or None where there is no single one."""
         up = self._up
         try:
             rest = iter(nodes)
@@ -146,7 +146,7 @@ class Order(Viewed, Generic[N]):
         return least if up.get(least) == common else None
 
     def meet(self, *nodes: N) -> N | None:
-        """Return the greatest lower bound; None where there is no single one."""
+        """Return the greatest lower bound, or None where there is no single one."""
         common = self._common(self._down, *nodes)
         greatest = self._downward[(common & -common).bit_length() - 1]
         return greatest if self._down.get(greatest) == common else None

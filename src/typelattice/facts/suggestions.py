@@ -21,7 +21,7 @@ def quote_short(text: str) -> str:
 
 
 def spelling_hint(name: str, known_names: Iterable[str]) -> str:
-    """Return ` (did you mean …?)`, to follow an unknown name; an empty string if no known name is near.
+    """Return ` (did you mean …?)`, to follow an unknown name, or an empty string if no known name is near.
 
     Swapped letters are the likeliest slip, then a name of which only the beginning was written:
 

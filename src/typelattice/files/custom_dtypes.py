@@ -53,7 +53,7 @@ UNKNOWN = "unknown"
 
 
 def read_custom_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
-    """Read a dtype of the file's own, and add it to the words. Raise ValueError for impossible facts.
+    """Read a dtype of the file's own, and add it to the words. Raises ValueError for impossible facts.
 
     `noting` keeps a mistake in one fact, so that those in others are found as well.
     """
@@ -115,7 +115,10 @@ def _read_values(
 
 
 def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
-    """Read the given facts, each of the right type and size. Raise ConsequentError after mistakes in some."""
+    """Read the given facts, each of the right type and size.
+
+    Raises ConsequentError after mistakes in some.
+    """
     given, right = dict(items(facts)), set[str]()
     for fact, value in given.items():
         with noting(fact):

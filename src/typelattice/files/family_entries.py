@@ -23,7 +23,7 @@ PARAMETER_WORDS = {"number": (False, None, None), "whole number": (True, None, N
 
 
 def read_parameters(table: object) -> tuple[Parameter, ...]:
-    """Read `{ p = "1 to 38", s = "0 to p", scale = "number" }`. Raise ValueError."""
+    """Read `{ p = "1 to 38", s = "0 to p", scale = "number" }`. Raises ValueError."""
     found: dict[str, Parameter] = {}
     for name, limits in items(table):
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FORMULA_FUNCTIONS, SAME):
@@ -107,7 +107,7 @@ def _read_members(family: DType, table: object, words: Words, order: Order[Any])
 
 
 def read_computed_member(code: str, words: Words) -> ComputedMember:
-    """Read `decimal(p + 1, s)`: a member of a family, by formulas. Raise ValueError."""
+    """Read `decimal(p + 1, s)`: a member of a family, by formulas. Raises ValueError."""
     name, formulas = split_call(code)
     family = words.known.get(name)
     if family is None or not family.parameters:

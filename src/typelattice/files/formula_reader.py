@@ -17,7 +17,7 @@ FORMULA_FUNCTIONS = (*OF_OPERANDS, "round_up")
 
 
 def read_formula(text: str, names: Collection[str], known: Collection[str]) -> Formula:
-    """Read a formula. Raise ValueError.
+    """Read a formula. Raises ValueError.
 
     `names` are those of the operands' parameters, `known` those of the join that are computed already.
 
@@ -31,7 +31,7 @@ def read_formula(text: str, names: Collection[str], known: Collection[str]) -> F
 
 
 def split_call(text: str) -> tuple[str, list[str]]:
-    """Split `decimal(p + 1, s)` into its name and its arguments. Raise ValueError."""
+    """Split `decimal(p + 1, s)` into its name and its arguments. Raises ValueError."""
     match _parse(text):
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return name, [ast.unparse(arg) for arg in args]
@@ -39,7 +39,7 @@ def split_call(text: str) -> tuple[str, list[str]]:
 
 
 def _parse(text: str) -> ast.expr:
-    """Parse an expression. Raise ValueError for a text that is none, or that is too long."""
+    """Parse an expression. Raises ValueError for a text that is none, or that is too long."""
     try:
         if len(text) <= MAX_FORMULA_CHARS:
             return ast.parse(text.strip(), mode="eval").body
@@ -57,7 +57,7 @@ class _Reading:
     known: Collection[str]
 
     def read(self, tree: ast.expr, of_operands: bool = False) -> Any:
-        """Build the tree of a formula. Raise ValueError for any term that formulas do not have."""
+        """Build the tree of a formula. Raises ValueError for any term that formulas do not have."""
         match tree:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 return value

@@ -41,7 +41,7 @@ class KeyReader:
         self.key, self.entry, self.part = key, entry, part
 
     def value(self, key: str, default: T) -> T:
-        """Return the value of a key. Raise ConsequentError for a wrong type, which is reported already."""
+        """Return the value of a key. Raises ConsequentError for a wrong type, which is reported already."""
         self.go_to(key)
         if key in self.definition.broken:
             raise ConsequentError(key)

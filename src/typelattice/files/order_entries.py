@@ -20,7 +20,7 @@ CoversOfRows = dict[OrderRow, Stated]
 
 
 def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRows]:
-    """Return the order of a definition's statements, and what each row of them states. Raise ValueError."""
+    """Return the order of a definition's statements, and what each row of them states. Raises ValueError."""
     covers: CoversOfRows = {}
     chains: list[Chain] = []
     stated_at: list[OrderRow] = []  # the row of each chain
@@ -79,7 +79,7 @@ def covers_of_lines(rows: CoversOfRows) -> Covers:
 
 
 def _find_fault(chains: Sequence[Chain]) -> str:
-    """Return the reason why statements are no order; an empty string if they are one."""
+    """Return the reason why statements are no order, or an empty string if they are one."""
     try:
         Order(collect(chains))
     except OrderError as e:

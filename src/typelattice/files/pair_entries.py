@@ -87,7 +87,7 @@ class PairEntries:
                     yield pair, phrase(reason)
 
     def _pairs(self, entry: str, node: Node | None) -> Iterator[Pair]:
-        """Yield the pairs that an entry sends to a node or rejects. Raise ValueError for a needless pair."""
+        """Yield the pairs that an entry sends to a node or rejects. Raises ValueError for a needless pair."""
         for a, b in self.words.pairs(entry):
             pair = frozenset((a, b))
             told = self.names.get(("overrides", pair)) or self.names.get(("refusals", pair))

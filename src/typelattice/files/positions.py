@@ -60,7 +60,7 @@ class Positions:
     )
 
     def find_position(self, *path: str | int) -> Position | None:
-        """Return the place of a key, an entry or an element; None if the text has none of that path."""
+        """Return the place of a key, an entry or an element, or None if the text has none of that path."""
         offset = self.keys.get(path)
         return None if offset is None else position_at(self.starts, offset)
 

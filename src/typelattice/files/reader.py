@@ -96,12 +96,12 @@ def _older(name: str) -> System:
 
 
 def parse(text: str, file: str = "text") -> System:
-    """Return the system that a text describes; it may extend a shipped one. Raise FormatError."""
+    """Return the system that a text describes; it may extend a shipped one. Raises FormatError."""
     return build(definition(Text(file, text)))
 
 
 def build(definition: SystemDefinition, shipped: bool = False) -> System:
-    """Build the system of a definition, with everything in it checked. Raise FormatError.
+    """Build the system of a definition, with everything in it checked. Raises FormatError.
 
     The operations of files that come with typelattice are read on demand, since they take half of the time
     for all systems. The tests read these files whole.
@@ -116,7 +116,7 @@ def build(definition: SystemDefinition, shipped: bool = False) -> System:
 
 
 def _system(reader: KeyReader, shipped: bool) -> System:
-    """Build the system: read each key after those that it depends on. Raise ValueError."""
+    """Build the system: read each key after those that it depends on. Raises ValueError."""
     title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
     name = _name(reader)
     words = Words()
@@ -232,7 +232,7 @@ def _entries(
 
 
 def _read_later(reader: KeyReader, key: str, entry: str, said: object, read: Callable[[str, object], T]) -> T:
-    """Read one entry. Raise FormatError."""
+    """Read one entry. Raises FormatError."""
     found: list[T] = []
     reader.go_to(key, entry)
     with reader.noting():

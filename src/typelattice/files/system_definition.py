@@ -130,7 +130,7 @@ class SystemDefinition:
         """Return the definition with other values for some keys; a table is changed entry by entry.
 
         They mean the same as in a file that extends this one: an empty table empties the inherited one, an
-        empty entry removes the inherited one. Raise FormatError for values that no file could have, and for
+        empty entry removes the inherited one. Raises FormatError for values that no file could have, and for
         `extends`, which is read from files only.
         """
         text = Text(
@@ -153,7 +153,7 @@ class SystemDefinition:
         return self.base.text_of(file) if self.base else None
 
     def without(self, file: str, lines: Sequence[int]) -> SystemDefinition:
-        """Return the definition without some lines of one file. Raise FormatError if the rest is no TOML."""
+        """Return the definition without some lines of one file. Raises FormatError if the rest is no TOML."""
         if self.base is None:
             return self
         base, text, own = self.base.without(file, lines), self.main, self.main_values
@@ -181,7 +181,7 @@ def read(
 ) -> SystemDefinition:
     """Read the keys of a file, which the files at `extending_paths` extend, as in an older `release`.
 
-    Raise UnknownSystemError if it cannot be read, FormatError where it is no system file.
+    Raises UnknownSystemError if it cannot be read, FormatError where it is no system file.
     """
     return definition(read_text(where), extending_paths, release)
 
@@ -189,7 +189,7 @@ def read(
 def definition(
     text: Text, extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
-    """Return the keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
+    """Return the keys that a text gives, on top of those of the file that it extends. Raises FormatError."""
     given, base = _read_values(text), SystemDefinition({}, {}, (), text)
     keys = {key: value for key, value in given.values.items() if key != "extends"}
     if "extends" in given.values:
@@ -265,7 +265,7 @@ def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[Forma
 
 
 def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
-    """Copy a value with all lists and tables in it. Raise FormatError for one that TOML cannot express."""
+    """Copy a value with all lists and tables in it. Raises FormatError for one that TOML cannot express."""
     from typelattice.files.positions import MAX_NESTING
 
     if depth > MAX_NESTING:

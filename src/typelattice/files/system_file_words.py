@@ -248,7 +248,7 @@ def items(table: object) -> Iterable[tuple[str, object]]:
 
 
 def one_of(value: object, allowed: Iterable[W]) -> W:
-    """Return the allowed word that a value equals. Raise UnknownWordError if it is none of them."""
+    """Return the allowed word that a value equals. Raises UnknownWordError if it is none of them."""
     words = tuple(allowed)
     if value not in words:
         listed = ", ".join(f'"{word}"' if " " in word else word for word in words)

@@ -52,7 +52,7 @@ class SystemOrigin:
         return self._search.rule_of_key(key, entry)
 
     def replace(self, keys: dict[str, object]) -> System:
-        """Build the system with other values for keys of its file. Raise FormatError."""
+        """Build the system with other values for keys of its file. Raises FormatError."""
         return self.build(self.definition.replace_keys(keys))
 
     def rebuild(self) -> tuple[Callable[[SystemDefinition], System], tuple[SystemDefinition]]:

@@ -105,7 +105,7 @@ class UnknownSystemError(TypelatticeError, ValueError):
 
 @frozen()
 class Text:
-    """A text, its file, and the positions of its parts. Raise FormatError if it is too large.
+    """A text, its file, and the positions of its parts. Raises FormatError if it is too large.
 
     A text that is no TOML is the value of `order` alone, given by a program.
     """
@@ -188,7 +188,7 @@ class Text:
         return Mark(line, found.start() - before + 1, found.end() - found.start(), text)
 
     def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
-        """Return the lines of all statements about an entry, or about a part of it; none for a key alone.
+        """Return the lines of all statements about an entry, or about a part of it, or none for a key alone.
 
         An entry may stand in several places, and on several lines: `add.kernels = …`, `add.computes = …`.
         """
@@ -220,7 +220,7 @@ class Text:
         return FormatError(self.file, mark.line if mark else None, key, cause, mark)
 
     def values(self) -> dict[str, object]:
-        """Parse the TOML. Raise FormatError.
+        """Parse the TOML. Raises FormatError.
 
         The parser takes long for a text that is nested deep, or raises RecursionError. The files that come
         with typelattice are not; the tests look.
@@ -251,7 +251,7 @@ class Text:
         )
 
     def statements(self, order: str) -> Iterator[tuple[OrderRow, Chain]]:
-        """Yield the statements of its order, each with its row. Raise FormatError."""
+        """Yield the statements of its order, each with its row. Raises FormatError."""
         for row, line in enumerate(order.split("\n")):
             try:
                 for _, chain in statements(line.partition("#")[0]):
@@ -292,7 +292,7 @@ def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
 
 
 def read_text(where: str | os.PathLike[str]) -> Text:
-    """Read a file. Raise UnknownSystemError if it cannot be read, FormatError if it is no text."""
+    """Read a file. Raises UnknownSystemError if it cannot be read, FormatError if it is no text."""
     name = os.path.basename(where)
     try:
         data = read_bytes(where, MAX_SYSTEM_FILE_BYTES + 1)

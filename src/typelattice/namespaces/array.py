@@ -92,7 +92,7 @@ class Array(Operators):
 
     @property
     def size(self) -> int | None:
-        """The number of elements; None where it is not known yet."""
+        """The number of elements, or None where it is not known yet."""
         return self._recipes.library.size(self._data)
 
     @property

@@ -66,7 +66,7 @@ def asarray_maker(context: NamespaceContext) -> Function:
 
 
 def highest_kind(x: Any) -> Kind | None:
-    """Return the highest kind of Python numbers in nested sequences; None if any item is not a number."""
+    """Return the highest kind of Python numbers in nested sequences, or None if any item is not a number."""
     if isinstance(x, (list, tuple)):
         found = [highest_kind(item) for item in x]
         kinds = [kind for kind in found if kind is not None]
@@ -179,7 +179,7 @@ def arange_maker(context: NamespaceContext) -> Function:
 
 
 def kind_of(x: Any) -> Kind | None:
-    """Return the kind of a Python number or of a number of the library; None for anything else."""
+    """Return the kind of a Python number or of a number of the library, or None for anything else."""
     found = highest_kind(x)
     return operand(x).kind if found is None and hasattr(x, "dtype") else found
 

@@ -288,7 +288,7 @@ MAKER_BY_NAME: dict[str, FunctionMaker] = {
 
 
 def find_maker(op: Operation) -> FunctionMaker | None:
-    """Return the builder of an operation's function; None if the operation only asks about dtypes."""
+    """Return the builder of an operation's function, or None if the operation only asks about dtypes."""
     if op.form in ("elementwise", "whole") and op.name not in MAKER_BY_NAME:
         if op.most == 1:
             return unary_maker

@@ -51,7 +51,7 @@ def range_error(value: Value, d: DType) -> NamespaceError:
 
 
 def find_out_of_range(x: Any, d: DType) -> Value | None:
-    """Find a Python number in nested sequences that an integer dtype does not hold; None if there is none."""
+    """Find a Python number in nested sequences that an integer dtype does not hold, or None if there is none."""
     if isinstance(x, (list, tuple)):
         return next((found for item in x if (found := find_out_of_range(item, d)) is not None), None)
     value = python_number(x)

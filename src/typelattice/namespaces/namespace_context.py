@@ -244,7 +244,7 @@ class NamespaceContext:
         return self.compute(op, p, self.library_arrays(p, taken), **self.unwrap(options))
 
     def try_uncast(self, p: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
-        """Return the library's own result for uncast operands; None if its dtype is not that of `p`.
+        """Return the library's own result for uncast operands, or None if its dtype is not that of `p`.
 
         Raises NamespaceError for a number that the library refuses.
         """

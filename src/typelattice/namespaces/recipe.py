@@ -305,7 +305,7 @@ def one_line(error: Exception) -> str:
 
 
 def python_number(x: object) -> Value | None:
-    """Return a Python number as a plain int, float or complex; None for anything else.
+    """Return a Python number as a plain int, float or complex, or None for anything else.
 
     An IntEnum or an instance of a subclass becomes its plain value. A scalar of a library has a dtype and is
     no Python number, even if its class derives from float.

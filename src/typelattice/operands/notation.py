@@ -62,7 +62,7 @@ def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand
 
 
 def read_dtype(name: str, custom_dtypes: Mapping[str, DType] = {}) -> DType:
-    """Return the dtype that a name means. Raise DTypeError.
+    """Return the dtype that a name means. Raises DTypeError.
 
     `custom_dtypes` are those that a system file defines.
 

@@ -71,7 +71,7 @@ def operand(x: object) -> Operand:
 
 
 def _read(x: object) -> Operand | None:
-    """Return the operand that the first reader of an object's class finds; None if none does."""
+    """Return the operand that the first reader of an object's class finds, or None if none does."""
     for reader in _readers(type(x)):
         found = reader.read(x)
         if found is not None:

@@ -49,7 +49,7 @@ class DepartureEntries:
     words: Words
 
     def departure(self, number: int, entry: object, recording: str) -> Departure | None:
-        """Return the departure that an entry states; None if it is one of other recordings."""
+        """Return the departure that an entry states, or None if it is one of other recordings."""
         at = f"{self.where}, departure {number}"
         if not isinstance(entry, dict):
             raise DepartureError(f"{at}: no table; write [[departure]] above it")

@@ -49,14 +49,14 @@ def encode_recording(
 
 
 def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
-    """Write the file, so that a changed answer is a changed line. Raise FileError."""
+    """Write the file, so that a changed answer is a changed line. Raises FileError."""
     messages = (json_line({"error": name, "message": text}) for name, text in recording.main_messages.items())
     head = json_line({"format": FORMAT, **recording.head})
     write_text(path, "".join((head, *messages, recording.lines[1:])))
 
 
 def rest_on_base(recording: Recording, name: str) -> Recording:
-    """Return a recording as its differences from one that comes along. Raise RecordingError."""
+    """Return a recording as its differences from one that comes along. Raises RecordingError."""
     base = load_recording(name)
     operations, operands = _collect_absent(recording)
     reworded = _find_reworded(recording, base)

@@ -55,7 +55,7 @@ class RecordedAnswer:
 
     @property
     def dtype(self) -> DType | None:
-        """The dtype of the library's result; None if it refused, or if the result has none (a Python int)."""
+        """The dtype of the library's result, or None if it refused, or if the result has none (a Python int)."""
         name = self.call.answer.removesuffix("*")
         if name.partition("(")[0] in self.custom_dtypes:
             return read_dtype(name, self.custom_dtypes)
@@ -79,7 +79,7 @@ class RecordedAnswer:
 
     @property
     def reason(self) -> str | None:
-        """Why the library departs from the rule; None if it does not, or if nobody found out."""
+        """Why the library departs from the rule, or None if it does not, or if nobody found out."""
         return self._departure.reason if self._departure else None
 
     @property
@@ -89,7 +89,7 @@ class RecordedAnswer:
 
     @property
     def caution(self) -> str | None:
-        """Why the library answers such a call in another way, too; None if nobody found that it does.
+        """Why the library answers such a call in another way, too, or None if nobody found that it does.
 
         >>> from typelattice import system
         >>> p = system("dask").explain("int8", "int8", op="matmul")
@@ -121,7 +121,7 @@ class RecordedAnswer:
 
 
 def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
-    """Return the library's own answer to exactly the call of a promotion; None if it was never asked.
+    """Return the library's own answer to exactly the call of a promotion, or None if it was never asked.
 
     Raises RecordingError if the recording was damaged.
 
@@ -162,7 +162,7 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
 
 
 def listed_departure(p: Promotion) -> Departure | None:
-    """Return the first listed departure that covers the call of a promotion, asked or not; None if none does.
+    """Return the first listed departure that covers the call of a promotion, asked or not, or None if none does.
 
     Some of the calls that an entry covers may follow the rule.
 
@@ -182,7 +182,7 @@ def listed_departure(p: Promotion) -> Departure | None:
 
 @lru_cache(128)  # every answer of a system asks
 def recording_of(system: Rules) -> str | None:
-    """Return the name of the recording of a system's library; None if nothing was recorded for it."""
+    """Return the name of the recording of a system's library, or None if nothing was recorded for it."""
     entry = recordings().get(system.name)
     of_library = entry is not None and _list_packages(system)[:1] == [entry.library]
     return system.name if of_library and open_recording(system.name) else None
@@ -215,7 +215,7 @@ def _list_packages(system: Rules) -> list[str]:
 def _find_recorded_call(
     name: str, op: str, operands: Sequence[Operand], is_power: bool
 ) -> RecordedCall | None:
-    """Return the recorded call, of the very operands if these were asked; None where Python alone was."""
+    """Return the recorded call, of the very operands if these were asked, or None where Python alone was."""
     recording = open_recording(name)
     if recording is None:
         return None

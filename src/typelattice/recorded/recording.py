@@ -133,7 +133,7 @@ class Recording:
         return op in operations or not of_operands.isdisjoint(operands)
 
     def find_answer(self, op: str, operands: Operands) -> str | None:
-        """Find the answer to a call, with the name of its message; None if nobody asked."""
+        """Find the answer to a call, with the name of its message, or None if nobody asked."""
         if self.base and self.is_missing_in_release(op, operands):
             return None if self.base.find_answer(op, operands) is None else MISSING_NAME
         section = decode_section(self, op, min(len(operands), RANDOM_CALL_OPERANDS))
@@ -150,7 +150,7 @@ class Recording:
         return _decode_answers(self, op)
 
     def find_call(self, op: str, operands: Operands) -> RecordedCall | None:
-        """Find a call with its answer and message; None if nobody asked it."""
+        """Find a call with its answer and message, or None if nobody asked it."""
         named_answer = self.find_answer(op, operands)
         return (
             None
@@ -192,7 +192,7 @@ class Recording:
 
 @lru_cache(MAX_DECODED_OPERATIONS)
 def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CALL_OPERANDS) -> Section:
-    """Decode the lines for calls of up to `max_operands` operands of one operation. Raise RecordingError."""
+    """Decode the lines for calls of up to `max_operands` operands of one operation. Raises RecordingError."""
     lines, start = recording.lines, f"[{json.dumps(op)}, "
     first = end = lines.find("\n" + start)
     if first < 0:

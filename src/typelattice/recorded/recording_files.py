@@ -53,14 +53,14 @@ def recording_names() -> tuple[str, ...]:
 
 @lru_cache(MAX_OPEN_RECORDINGS)
 def open_recording(name: str) -> Recording | None:
-    """Open a recording that comes along; None if there is none of that name. Raises RecordingError."""
+    """Open a recording that comes along, or None if there is none of that name. Raises RecordingError."""
     path = os.path.join(RECORDINGS, f"{name}{ENDING}")
     advice = f"install typelattice again, or record {name} again"
     return _read_head(path, advice) if os.path.isfile(path) else None
 
 
 def load_recording(name: str | os.PathLike[str]) -> Recording:
-    """Read the recording of a name, or a file whose path ends in .jsonl. Raise RecordingError."""
+    """Read the recording of a name, or a file whose path ends in .jsonl. Raises RecordingError."""
     path = str(name)
     if not path.endswith(ENDING):
         known = recording_names()

@@ -126,7 +126,7 @@ class ComputingLibrary:
         return numpy.array(data, dtype=dtype, copy=copy)
 
     def size(self, data: Any) -> int | None:
-        """Return the number of elements; None if it is not known yet."""
+        """Return the number of elements, or None if it is not known yet."""
         import array_api_compat
 
         return array_api_compat.size(data)  # type: ignore[no-any-return]
@@ -230,7 +230,7 @@ class ComputingLibrary:
     ) -> Any:
         """Call an operation of a system's own in a graph; only libraries that write graphs have such calls.
 
-        Raises NamespaceError.
+        Raise NamespaceError.
         """
         how = f"run the program over an object that has {name} and the functions of {self.name}"
         raise NamespaceError(f"{self.name} has no {name}, which {domain} defines; {how}")

@@ -63,7 +63,7 @@ class NumPy(ComputingLibrary):
 
 
 def _loop_function(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
-    """Return a ufunc that casts its inputs to one dtype and uses its loop; None if it has no such loop."""
+    """Return a ufunc that casts its inputs to one dtype and uses its loop, or None if it has no such loop."""
     signature = (*(to,) * function.nin, None)
     try:
         # This computes nothing, so it warns of nothing.

@@ -37,7 +37,7 @@ def register() -> None:
 
 
 def reader_of(root: str) -> ObjectReader | None:
-    """Return the reader for objects from a root module; None if no adapter knows their library."""
+    """Return the reader for objects from a root module, or None if no adapter knows their library."""
     found = adapter(root)
     if found is None:
         return None
@@ -49,7 +49,7 @@ def reader_of(root: str) -> ObjectReader | None:
 
 @lru_cache(maxsize=256)
 def adapter(root: str) -> ModuleType | None:
-    """Return the adapter for a root module, the file named after its library; None if there is none."""
+    """Return the adapter for a root module, the file named after its library, or None if there is none."""
     from importlib.util import find_spec  # neither is needed as long as operands are strings
 
     from typelattice.facts.libraries import file_of, library_of
@@ -104,7 +104,7 @@ def attribute(d: DType, module: object) -> object:
 
 
 def read_by_dtype(x: Any, framework: str) -> Operand | None:
-    """Read an array by its dtype and dimensions, never by its values; None for an object without a dtype."""
+    """Read an array by its dtype and dimensions, never by its values, or None for an object without a dtype."""
     d = getattr(x, "dtype", None)
     if d is None:
         return None

@@ -38,7 +38,7 @@ def _literal(x: Any, pl: Any) -> Operand:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a marker: a data type by itself, a series by its data type; None for expressions."""
+    """Return a marker: a data type by itself, a series by its data type, or None for expressions."""
     pl = sys.modules["polars"]
     if issubclass(cls, pl.Expr):
         return None

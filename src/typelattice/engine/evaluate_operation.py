@@ -59,11 +59,11 @@ class Evaluation:
     dtype: DType
     weak: bool
     fits: tuple[ValueFit, ...]
-    number: Kind | None = None  # that of the Python number that the result is
-    accumulator: DType | None = None  # the dtype in which it adds up, if that is stated
+    number: Kind | None = None  # the kind of the result, if it is a Python number
+    accumulator: DType | None = None  # the dtype in which the operation adds up, if the system states it
 
 
-@lru_cache(maxsize=1024)  # tables ask the same few operations thousands of times
+@lru_cache(maxsize=1024)  # tables use the same few operations thousands of times
 def operation_rules(rules: Rules, name: str) -> OperationRules:
     """Return the rules of a system for an operation. Raises OpError for an unknown operation."""
     return merge_entries(rules.operation(name), rules.ops)
@@ -86,7 +86,7 @@ def evaluate_operation(
 def _evaluate_joined(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation:
-    """Evaluate an operation whose operands join, or are cast to dtypes of its own."""
+    """Evaluate an operation with operands that join, or that it casts to dtypes of its own."""
     node: Node | None = None
     weak = ignored = is_constant = False
     dtypes = find_casting_dtypes(rules, op, operands)
@@ -107,7 +107,7 @@ def _evaluate_joined(
     _check_values(values)
     _check_exponent_value(rules, op, operands[-1], values, compute)
     is_uncast = compute is dtypes[0]
-    if is_constant:  # a power whose exponent is a constant is a product, and as weak as that
+    if is_constant:  # a power with a constant exponent is a product, and equally weak
         return Evaluation(node, compute, result, weak and is_uncast, values)
     weak_rule = look_up(op.weak_result_of, compute) or op.weak_result
     if weak_rule is WeakResult.WEAK_EVEN_IF_CAST and not is_uncast:
@@ -137,7 +137,7 @@ def _check_exponent_value(
 def _evaluate_unjoined(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation | None:
-    """Evaluate an operation if its operands need not join; return None if they have to."""
+    """Evaluate an operation if its operands need not join, or return None if they must."""
     into = operands[0].dtype
     if op.gives_into.casts_any and op.gives == "left" and into is not None:
         return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), decisions)
@@ -264,7 +264,7 @@ def _check_values(values: Sequence[ValueFit]) -> None:
 def _apply_rule(
     rules: Rules, op: OperationRules, dtypes: tuple[DType, ...], decisions: list[Decision], is_constant: bool
 ) -> tuple[DType, DType]:
-    """Return the dtype computed in and that of the result. `dtypes` are the join, or those that need a loop.
+    """Return the dtype to compute in and the dtype of the result. `dtypes` are the join, or need a loop.
 
     With a constant exponent a power is a product, which has a kernel for every dtype of a kind that has one.
     """

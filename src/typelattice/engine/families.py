@@ -1,4 +1,4 @@
-"""Families of dtypes: operands of `decimal(10,2)` join as `decimal`; then its parameters are computed."""
+"""Families of dtypes: operands of `decimal(10,2)` join as `decimal`, and then get computed parameters."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def add_arguments(
     evaluation: Evaluation,
     decisions: list[Decision],
 ) -> Evaluation:
-    """Replace the families of an outcome by members; those with unknown parameters stay families.
+    """Replace families by members in an outcome. A family with unknown parameters stays a family.
 
-    Raises RefusalError if parameters differ that must agree, or if the result is no valid member.
+    Raises RefusalError if parameters differ that must agree, or if the family does not allow the result.
     """
     if not any(d and d.parameters for d in (evaluation.compute, evaluation.dtype, evaluation.accumulator)):
         return evaluation
@@ -57,7 +57,10 @@ def add_arguments(
 
 
 def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> Sequence[Operand]:
-    """Return the operands whose parameters count: those of the highest tier, if one is of the family."""
+    """Return the operands with parameters that count: those of the highest tier, or all.
+
+    The highest tier decides if one of its operands is of the family.
+    """
     tiers = [o.tier if o.tier in rules.tiers else rules.tiers[0] for o in operands]
     highest = min(tiers, key=list(rules.tiers).index)
     of_highest = [o for o, tier in zip(operands, tiers, strict=True) if tier == highest]
@@ -128,7 +131,7 @@ def _compute_member(
     member: ComputedMember,
     decisions: list[Decision],
 ) -> DType:
-    """Compute the result of an operation that states its parameters; the family if some are unknown.
+    """Compute the result of an operation that states its parameters, or the family if some are unknown.
 
     If no operand is a member of the family, all are cast to their join first.
     """
@@ -153,7 +156,7 @@ def _compute_member(
 def _make_member(
     family: DType, values: Sequence[Number], nodes: Sequence[DType], decisions: list[Decision]
 ) -> DType:
-    """Return a member that was computed from others. Raises RefusalError if there is none such."""
+    """Return a member that was computed from others. Raises RefusalError if no such member exists."""
     try:
         member = member_of(family, values)
     except DTypeError as e:

@@ -27,7 +27,7 @@ CONVERSION_WORD = "made"
 
 
 def conversion_form(source: DType) -> str:
-    """Return the form under which a library's entry has the dtype made of an array of `source`."""
+    """Return the `foreign` form that names the dtype of an array converted from `source`."""
     return f"{CONVERSION_WORD} {source}"
 
 
@@ -39,7 +39,10 @@ def converted_dtype(rules: Rules, library: str, source: DType) -> str | None:
 def replace_foreign_arrays(
     rules: Rules, op: OperationRules | None, operands: Sequence[Operand], decisions: list[Decision]
 ) -> tuple[Operand, ...]:
-    """Replace each foreign array by the operand that it counts as. Raises RefusalError."""
+    """Replace each foreign array by the operand that it counts as.
+
+    Raises RefusalError if the library refuses it.
+    """
     system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
     return tuple(
         _count_operand_as(rules, o, system_dtype, op, i, decisions) if o.foreign else o
@@ -72,7 +75,10 @@ def _count_operand_as(
     place: int,
     decisions: list[Decision],
 ) -> Operand:
-    """Return the operand that a foreign array counts as at a place of an operation. Raises RefusalError."""
+    """Return the operand that a foreign array counts as at a place of an operation.
+
+    Raises RefusalError if it is refused.
+    """
     assert o.dtype
     operation = rules.operation(op.name) if op else None
     form = ""

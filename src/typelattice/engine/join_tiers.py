@@ -27,7 +27,7 @@ from typelattice.operands.operand import Operand
 def join_tiers(
     rules: Rules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> tuple[Node, DType, bool]:
-    """Join the operands. Return (node, dtype, is_weak). Raises RefusalError if no rule joins them."""
+    """Join the operands and return (node, dtype, is_weak). Raises RefusalError if no rule joins them."""
     widths = _own_widths(rules, operands)
     if widths:
         node = join_tier(rules, widths, decisions)
@@ -46,7 +46,8 @@ def join_tiers(
 def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
     """Return the dtypes of weak operands that join by their widths, or nothing if they do not.
 
-    Weak operands join so in a system with `weak-join = "width"`. One weak array alone does in every system.
+    Weak operands join in this way if the system has `weak-join = "width"`. A single weak array does so in
+    every system.
     """
     alone = len(operands) == 1 and operands[0].dtype is not None
     if not (alone or rules.weak_join == "width") or not all(o.weak for o in operands):
@@ -101,8 +102,8 @@ def _join_large_ints(
 def _signed_counterpart(rules: Rules, d: DType, decisions: list[Decision]) -> DType:
     """Return the signed dtype that an unsigned one counts as beside a negative int, e.g. int16 for uint8.
 
-    This is the next wider signed dtype of `int_join_dtypes`. If there is none, it is the one of the same
-    width, e.g. int64 for uint64. If there is neither, it is the unsigned dtype itself.
+    This is the next wider signed dtype of `int_join_dtypes`. If there is no wider one, it is the dtype of the
+    same width, e.g. int64 for uint64. Without either, it is the unsigned dtype itself.
     """
     signed = [s for s in rules.int_join_dtypes if s.kind is Kind.SIGNED and s in rules.order]
     wider = [s for s in signed if _count_bits(s) > _count_bits(d)] or [
@@ -149,7 +150,7 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: 
 
 
 def _node_of_higher_kind(rules: Rules, low: Node, high: Node) -> Node | None:
-    """Return the node to which a lower tier of a higher kind raises another, or None if no rule says.
+    """Return the node that a higher tier gets from a lower tier of a higher kind, or None without a rule.
 
     A float beside a complex scalar goes to the narrowest complex dtype above it, whatever the default is.
     """

@@ -49,7 +49,7 @@ class CountedDtype:
 def join_by_value(
     rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], decisions: list[Decision]
 ) -> Node:
-    """Return the node of operands that enter at these nodes. Raises RefusalError."""
+    """Return the node of operands that enter at these nodes. Raises RefusalError if they do not join."""
     own = [n for n in nodes if isinstance(n, DType)]
     if len(own) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
@@ -78,7 +78,7 @@ def _join_pair(rules: Rules, a: CountedDtype, b: CountedDtype, decisions: list[D
 def find_loop_by_value(
     rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]
 ) -> tuple[DType, ...]:
-    """Return the first loop to which all operands cast, as either dtype that they count as; empty if none."""
+    """Return the first loop to which all operands cast, in either dtype that they count as, or an empty tuple."""
     own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
     if len(own) < len(operands):
         return ()
@@ -95,8 +95,8 @@ def find_loop_by_value(
 def is_by_value(operands: Sequence[Operand], own_dtypes: Sequence[DType]) -> bool:
     """Return True if NumPy 1 promotes these operands by value: `int8 array + 1` stays int8.
 
-    Values count where arrays meet scalars or 0-d arrays, and none of the latter is of a higher category. The
-    categories are bool, integers, and the inexact numbers together.
+    Values count where arrays meet scalars or 0-d arrays, unless one of these is of a higher category than all
+    arrays. The categories are bool, integers, and the inexact numbers together.
     """
     arrays: list[int] = []
     others: list[int] = []
@@ -108,7 +108,7 @@ def is_by_value(operands: Sequence[Operand], own_dtypes: Sequence[DType]) -> boo
 
 
 def dtype_holding_scalar(o: Operand, own_dtype: DType) -> DType:
-    """Return the dtype of an operand; the smallest that holds a Python scalar beyond its default dtype."""
+    """Return the dtype of an operand. A large Python scalar gets the smallest dtype that holds it."""
     beyond = not o.dtype and o.value and not is_in_range(o.value, own_dtype)
     return count_by_value(own_dtype, o.value).beside_unsigned if beyond else own_dtype
 
@@ -130,7 +130,8 @@ def count_by_value(own_dtype: DType, value: Value | None) -> CountedDtype:
     v = ASSUMED_VALUE if value is None else value
     if own_dtype.kind.category != 1:
         size = max(abs(v.real), abs(v.imag))
-        # NumPy counts an infinity or nan as float16 too; of a complex number it looks at the size as it is.
+        # NumPy counts a float infinity or nan as float16, too. For a complex number it compares the size as
+        # it is.
         size = size if own_dtype.kind is Kind.COMPLEX or size - size == 0 else 0
         smaller = (d for d, bound in FLOAT_BOUNDS.items() if d.kind is own_dtype.kind and size < bound)
         found = next((d for d in smaller if (d.bits or 0) < (own_dtype.bits or 0)), own_dtype)

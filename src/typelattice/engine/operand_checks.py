@@ -82,7 +82,7 @@ def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Oper
 def cast_remedy(
     rules: Rules, op: OperationRules, nodes: Sequence[Node], operand_words: str = "the operands"
 ) -> str:
-    """Say to which dtype to cast refused operands: the lowest taken one that holds all their values.
+    """Say to which dtype to cast refused operands: the lowest accepted dtype that holds all their values.
 
     Else the lowest above them that is taken, or a default dtype.
     """
@@ -131,7 +131,7 @@ def _check_has_dimensions(rules: Rules, op: OperationRules, operands: Sequence[O
 
 def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
     """Raise RefusalError for a Python scalar, or a weak array, in a place where the operation takes none."""
-    if op.scalars not in SCALAR_PLACE_TEXTS:  # as of most operations
+    if op.scalars not in SCALAR_PLACE_TEXTS:  # most operations accept scalars everywhere
         return
     standing = [o.tier == "scalar" for o in operands]
     taken = {
@@ -221,7 +221,10 @@ def _match_sides(a: Operand, b: Operand, pair: PairEntry) -> bool:
 
 
 def deciding_entry(rules: Rules, op: OperationRules, key: str | None = None) -> str:
-    """Return the entry of `ops` that gives a key of an operation, or any key; its class if none does."""
+    """Return the entry of `ops` that gives a key of an operation, or any key.
+
+    Without one, return its class.
+    """
     names = entry_names(rules.operation(op.name))
     of_class = IN_PLACE_CLASS if key == "gives_into" and IN_PLACE_CLASS in names else names[-2]
     return next((name for name in names if _has_key(rules, name, key)), of_class)

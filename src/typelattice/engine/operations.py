@@ -1,7 +1,7 @@
 """The dtype rules of operations: the kinds that each class takes, and the dtype it gives.
 
-standard.txt states the array API standard; a system's file states only where its library departs from it.
-The operations and the class of each are listed in facts/operations.txt.
+standard.txt states the array API standard. A system file states only the differences of its library. The
+operations and the class of each are listed in facts/operations.txt.
 """
 
 from __future__ import annotations
@@ -56,22 +56,23 @@ if TYPE_CHECKING:
 
 TABLE = __file__.rpartition("operations")[0] + "standard.txt"
 NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
-LAST_ARRAY = "last array"  # of several arrays that are handed on together
+LAST_ARRAY = "last array"  # the last of several arrays that one call returns
 # What `gives` may say beside a dtype or a kind.
 RESULT_WORDS = ("real", "complex", "left", "joined", LAST_ARRAY, NUMBER_OF_ALL)
-PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # what else `gives` may say: a Python number, and of which kind
+PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # values of `gives` for a Python number, with its kind
     "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
 }  # fmt: skip
-ANY_OPERAND = "any"  # in a side: every operand, a Python scalar too
-DIFFERENT_DTYPE = "different"  # in a side: an array of another dtype than the other operand
-Side = frozenset[Node | Kind | str]  # arrays: kinds, dtypes, DIFFERENT; Python scalars: weak nodes, values
-Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
+ANY_OPERAND = "any"  # every operand, including a Python scalar
+DIFFERENT_DTYPE = "different"  # an array with a dtype that the other operand does not have
+# For arrays: kinds, dtypes, DIFFERENT; for Python scalars: weak nodes, values.
+Side = frozenset[Node | Kind | str]
+Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
 ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # only of operations that add up
 
 
 @frozen()
 class Domain:
-    """The dtypes that an operation takes: those of some kinds and some others, except those of `excluded`.
+    """The dtypes that an operation takes: certain kinds and single dtypes, except those of `excluded`.
 
     >>> from typelattice.facts.dtypes import CODES
     >>> reals = Domain(kinds("real"), excluded=(CODES["u16"],))
@@ -91,7 +92,7 @@ class Domain:
         object.__setattr__(self, "_excluded", frozenset(self.excluded))
 
     def __contains__(self, x: DtypeOrKind) -> bool:
-        """Return True if the domain has a dtype; or a kind, such as that of a Python scalar."""
+        """Return True if the domain has a dtype, or a kind, such as the kind of a Python scalar."""
         kind = x.kind if isinstance(x, DType) else x
         return (kind in self._listed or x in self._listed) and not (
             kind in self._excluded or x in self._excluded
@@ -111,7 +112,7 @@ class Domain:
 class PairEntry:
     """Pairs of operands that become `dtype` whatever their join is, or are refused if it is None.
 
-    `ordered`: the left side must stand first. `reason` says why a pair is refused.
+    `ordered`: the left side must come first. `reason` says why a pair is refused.
     """
 
     left: Side
@@ -125,8 +126,8 @@ class PairEntry:
 class OperationRules:
     """The rules of a system for one operation: the dtypes it takes, the join of operands, the dtype it gives.
 
-    Each field has the name of the key that sets it, `weak_result` that of `weak-result`; docs/format.md says
-    what the keys mean. A key that may have several forms sets several fields, which begin with its name:
+    Each field has the name of the key that sets it: the key `weak-result` sets `weak_result`. docs/format.md
+    explains the keys. A key with several forms sets several fields, which begin with its name:
 
     - `..._of` is a table for single dtypes and kinds. It counts more than the field for all dtypes.
     - `..._of_pairs` is a table for pairs of operands.
@@ -181,7 +182,7 @@ class OperationRules:
 
     @property
     def treats_exponent_as_constant(self) -> bool:
-        """Return True if an ignored integer that is no array is a constant, e.g. the 2 of `x ** 2`."""
+        """Return True if an ignored integer that is not an array is a constant, e.g. the 2 of `x ** 2`."""
         return "array" not in self.exponent_ignored
 
 
@@ -204,7 +205,7 @@ def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
     return OperationRules(name, Domain(kinds(kernels)), given, fit=fit)  # type: ignore[arg-type]
 
 
-STANDARD: Mapping[str, OperationRules]  # by class
+STANDARD: Mapping[str, OperationRules]  # class -> its rules
 GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
 _ROWS = _read_standard()
 STANDARD = LazyTable(_ROWS, _make_rules_of_class)
@@ -241,7 +242,7 @@ def merge_entries(operation: Operation, departures: Mapping[str, Mapping[str, ob
 
 
 def class_of(operation: Operation) -> str:
-    """Return the class that states the dtypes of an operation; for an operator, the class of its function.
+    """Return the class that states the dtypes of an operation. An operator has the class of its function.
 
     Raises OpError for a class that the standard's table does not have.
     """
@@ -252,7 +253,7 @@ def class_of(operation: Operation) -> str:
     return of_class
 
 
-@cache  # one result for each operation: many answers ask for it at every step
+@cache  # many answers need the result of one operation at every step
 def entry_names(operation: Operation) -> tuple[str, ...]:
     """Return the entries of `ops` that may describe an operation, the one that counts most first.
 

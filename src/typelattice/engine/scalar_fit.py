@@ -14,7 +14,7 @@ from typelattice.operands.operand import Operand
 
 LEAST_DTYPE = "least dtype"
 OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", LEAST_DTYPE)
-WRAP_NEGATIVES = "wrap negatives"  # as a C compiler reads -1 as an unsigned number
+WRAP_NEGATIVES = "wrap negatives"  # like a C compiler, which reads -1 as an unsigned number
 OUTCOMES_OF_DTYPE = (
     "raise",
     "wrap",
@@ -24,13 +24,14 @@ OUTCOMES_OF_DTYPE = (
     WRAP_NEGATIVES,
 )  # what may be said of a single dtype
 BEYOND_FLOATS = 2**1024 - 2**970  # integers that Python's own float cannot hold: they round to 2**1024
-# Conditions after an outcome: raise first if even the default dtype of the kind cannot hold the value; if so,
-# and each other operand is of a lower kind; or if a float dtype does not count integers one by one up to the
-# value, so that it might round the value, or an integer dtype would truncate it.
+# Three conditions that may follow an outcome. RAISE_BEYOND_DEFAULT: raise first if even the default dtype
+# cannot hold the value. RAISE_IF_DEFAULT_TAKEN: the same, but only if all other operands are of a lower kind.
+# RAISE_IF_INEXACT: raise if the float dtype cannot hold every integer up to the value, or if an integer dtype
+# would cut off a fraction.
 RAISE_BEYOND_DEFAULT, RAISE_IF_DEFAULT_TAKEN, RAISE_IF_INEXACT = CONDITIONS = (
     "raise beyond default dtype", "raise beyond default dtype beside bools", "raise if inexact",
 )  # fmt: skip
-BITS_OF_FEW_INTEGERS = 8  # of a float, which counts no further than 32
+BITS_OF_FEW_INTEGERS = 8  # a float with so few bits holds the integers up to 32 or fewer
 
 
 @frozen()
@@ -53,9 +54,9 @@ def fit_values(
 ) -> Iterator[ValueFit]:
     """Yield the fit in the dtype `target` of each Python scalar of known value.
 
-    `op` is the operation, if there is one; it may have a policy of its own.
+    `op` is the operation, if the question names one. It may have its own policy.
     """
-    # Beside some dtypes another one stands in for a scalar (`stand-in`); its default dtype must hold it then.
+    # If another dtype stands in for the scalar (`stand-in`), the scalar's default dtype must hold the value.
     stands = op is not None and bool(op.loops) and any(o.dtype in rules.stand_in_beside for o in operands)
     own_policy = op.fit if op is not None and not (stands and not op.fit) else None
     policy = rules.fit if own_policy is None else own_policy
@@ -85,7 +86,7 @@ def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequenc
 def _fit_within_bounds(
     kind: Kind, value: Value, target: DType, policy: Mapping[str, str], bounds: Sequence[Sequence[DType]]
 ) -> ValueFit:
-    """Return the fit of a value; it is refused unless one dtype of each of `bounds` holds it."""
+    """Return the fit of a value. A value is refused unless each of `bounds` has a dtype that holds it."""
     for dtypes in bounds:
         if dtypes and not any(is_in_range(value, d) for d in dtypes):
             return ValueFit(kind, value, dtypes[-1], "raise", None)

@@ -22,7 +22,7 @@ from typelattice.files.system_file_words import (
 from typelattice.files.system_text import article
 
 Number = int | float
-Noting = Callable[[str], AbstractContextManager[None]]  # of what is wrong with one fact
+Noting = Callable[[str], AbstractContextManager[None]]  # notes what is wrong with one fact
 FACTS: dict[str, str] = {  # what each should be
     "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number",
     "min": "a number", "max": "a number", "precision": "a whole number", "min_exponent": "a whole number",
@@ -39,7 +39,7 @@ LIMITS_OF_FACTS = {  # the least and the greatest that a fact may be
     "step": (0, float_info.max),
 }  # fmt: skip
 COMMON_FACTS = ("kind", "code", "bits", "storage_bits")
-FORMS = {  # ways to say which values a dtype has: the facts that each takes, beside those of all
+FORMS = {  # ways to state the values of a dtype: the facts of each, besides COMMON_FACTS
     "a bool": (),
     "an integer": ("min", "max"),
     "a float": ("max", "precision", "min_exponent", "specials"),
@@ -61,7 +61,7 @@ def read_custom_dtype(words: Words, name: str, facts: object, noting: Noting) ->
     kind, code = Kind(text(given["kind"])), text(given.get("code", name))
     form = _find_form(kind, given)
     if isinstance(given.get("values"), list):
-        _sort_values(kind, given["values"])  # before what stands beside them
+        _sort_values(kind, given["values"])  # first of all, since the other facts are compared with them
     _check_facts(form, given)
     bits, storage = _read_bits(given), given.get("storage_bits")
     if kind is Kind.BOOL:
@@ -117,7 +117,7 @@ def _read_values(
 def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
     """Read the given facts, each of the right type and size.
 
-    Raises ConsequentError after mistakes in some.
+    Raises ConsequentError if some facts had mistakes.
     """
     given, right = dict(items(facts)), set[str]()
     for fact, value in given.items():
@@ -149,7 +149,7 @@ def _check_fact(fact: str, value: object) -> None:
 
 
 def _find_form(kind: Kind, stated_facts: Mapping[str, object]) -> str:
-    """Return the way in which the facts state the values of the dtype."""
+    """Return the form of the facts that state the values of the dtype."""
     if kind is Kind.BOOL:
         return "a bool"
     if "parameters" in stated_facts:
@@ -193,7 +193,7 @@ def _read_ends(kind: Kind, stated_facts: Mapping[str, object]) -> tuple[Number |
 def _whole_ends(
     kind: Kind, bits: int | None, stated_facts: Mapping[str, object]
 ) -> tuple[Number | None, Number | None]:
-    """Return the least and greatest value of an integer dtype: those given, or else those of its bits."""
+    """Return the least and greatest value of an integer dtype: the given ones, or those that its bits allow."""
     low, high = _read_ends(kind, stated_facts)
     if bits is None:
         if low is not None or high is not None:

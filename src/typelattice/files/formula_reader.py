@@ -19,7 +19,7 @@ FORMULA_FUNCTIONS = (*OF_OPERANDS, "round_up")
 def read_formula(text: str, names: Collection[str], known: Collection[str]) -> Formula:
     """Read a formula. Raises ValueError.
 
-    `names` are those of the operands' parameters, `known` those of the join that are computed already.
+    `names` are the parameters of the operands, `known` the parameters of the join that are computed already.
 
     >>> decimals = [{"p": 10, "s": 2}, {"p": 5, "s": 4}]
     >>> read_formula("max(p - s) + s", ["p", "s"], ["s"]).value(decimals, decimals, {"s": 4})
@@ -50,7 +50,7 @@ def _parse(text: str) -> ast.expr:
 
 @frozen()
 class _Reading:
-    """The reading of one formula, whose text every error quotes."""
+    """The reading of one formula. Every error quotes its text."""
 
     text: str
     names: Collection[str]
@@ -91,7 +91,7 @@ class _Reading:
         return name
 
     def _no_function(self, function: str, count: int) -> UnknownWordError:
-        """Return the error for a call of what is no function of so many terms."""
+        """Return the error for an unknown function, or for a wrong number of arguments."""
         near = spelling_hint(function, FORMULA_FUNCTIONS) if function not in FORMULA_FUNCTIONS else ""
         terms = "one term" if count == 1 else f"{count} terms"
         listed = near or f"; functions are {', '.join(FORMULA_FUNCTIONS)}"

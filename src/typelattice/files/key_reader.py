@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 class KeyReader:
     """A definition that is read key after key, the place reached in it, and the mistakes found on the way.
 
-    `noting` keeps a mistake and goes on. `is_order_whole` is false once a mistake was found in what joins
-    rest on; mistakes that only follow from it are dropped then.
+    `noting` keeps a mistake and goes on. `is_order_whole` is false after a mistake in the keys that joins
+    depend on. Mistakes that only follow from it are then dropped.
     """
 
     def __init__(self, definition: SystemDefinition) -> None:
         self.definition = definition
         self.key = "name"
         self.entry: str | int | None = None
-        self.part: str | None = None  # of an entry that may stand in several places
-        self.row: OrderRow | None = None  # of a statement of the order
+        self.part: str | None = None  # the part of an entry with several places
+        self.row: OrderRow | None = None  # the row of a statement of the order
         self.mistakes: list[FormatError] = [*definition.mistakes]
         self.is_order_whole = "order" not in definition.broken
 
@@ -50,7 +50,7 @@ class KeyReader:
         return value
 
     def table(self, key: str) -> Iterator[tuple[str, object]]:
-        """Yield the entries of a table, one after another; none of a table that is no table or too long."""
+        """Yield the entries of a table. Yield nothing if the value is not a table, or is too long."""
         table: dict[str, object] = {}
         with self.noting():
             table = self.value(key, table)

@@ -18,8 +18,9 @@ Pair = frozenset[Node]
 class PairEntries:
     """A reader of the entries for pairs of dtypes: ties, overrides, refusals, casts both ways.
 
-    `combine` and `tiers` are the file's, and say how nodes join. `ties` are those read so far; an override or
-    a refusal may not repeat one. `names` keeps each entry as the file wrote it. Methods raise ValueError.
+    `combine` and `tiers` are the keys of the file that say how nodes join. `ties` are the ties read so far;
+    an override or a refusal may not repeat one. `names` keeps each entry as the file wrote it. Methods raise
+    ValueError.
     """
 
     reader: KeyReader
@@ -60,7 +61,9 @@ class PairEntries:
         self.ties[tie], self.names["ties", tie] = winner, entry
 
     def _occurs(self, tie: Pair) -> bool:
-        """Return True if these are the minimal bounds of some nodes; of two nodes, if the system folds pairs.
+        """Return True if these are the minimal bounds of some nodes.
+
+        If the system folds pairs, two nodes count.
 
         The highest nodes below the whole tie have the same minimal bounds as any such nodes.
         """
@@ -113,7 +116,7 @@ class PairEntries:
             raise OrderDependentError(cause)
 
     def _check_weak_pair(self, a: Node, b: Node, node: Node | None) -> None:
-        """Check an entry for a node and a weak one, which stands for scalars of a lower tier."""
+        """Check an entry for a node and a weak one, which represents scalars of a lower tier."""
         for n in (a, b):
             if len(self.tiers) == 1 or isinstance(n, DType) or n.dtype:
                 self.present(n)

@@ -52,7 +52,7 @@ ALONE_SUFFIX = " if alone"  # after several defaults: all but the first count on
 
 
 def system(which: str | PathLike[str] | System) -> System:
-    """Return a system by its name or by the path of a .toml file; a System is returned unchanged.
+    """Return a system by its name or by the path of a .toml file. Return a System unchanged.
 
     Raise UnknownSystemError, or FormatError for a file with mistakes.
 
@@ -83,8 +83,8 @@ def _read_shipped(name: str) -> System:
 
 
 def _older(name: str) -> System:
-    """Return the system of an older release; for the newest one, the system of the plain name."""
-    from typelattice.files.release_files import (  # most programs ask for the newest release only
+    """Return the system of an older release, or the system of the plain name for the newest release."""
+    from typelattice.files.release_files import (  # most programs need only the newest release
         read_release,
         text_of,
     )
@@ -96,7 +96,7 @@ def _older(name: str) -> System:
 
 
 def parse(text: str, file: str = "text") -> System:
-    """Return the system that a text describes; it may extend a shipped one. Raises FormatError."""
+    """Return the system that a text describes. The text may extend a shipped system. Raises FormatError."""
     return build(definition(Text(file, text)))
 
 
@@ -248,7 +248,7 @@ def _phrase(reader: KeyReader, key: str) -> str:
 
 
 def _word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
-    """Read the word of a key; by default the first of those allowed."""
+    """Read the word of a key. The default is the first allowed word."""
     with reader.noting():
         return one_of(reader.value(key, allowed[0]), allowed)
     reader.is_order_whole = False
@@ -323,8 +323,10 @@ def _tiers(reader: KeyReader) -> tuple[str, ...]:
 def _defaults(
     reader: KeyReader, words: Words
 ) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]], frozenset[Kind]]:
-    """The default dtype of each kind of Python scalar, those for values that it does not hold, and the kinds
-    that have the latter only alone.
+    """Read `defaults`: return three tables.
+
+    They are the default dtype of each kind, the wider dtypes for large values, and the kinds that use the
+    wider ones only for a lone scalar.
     """
     first: dict[Kind, DType] = {}
     wider: dict[Kind, tuple[DType, ...]] = {}
@@ -358,7 +360,7 @@ def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind,
 
 
 def _stand_in(reader: KeyReader, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
-    """Read the dtypes beside which a scalar counts as one of its kind, and the dtype for each kind."""
+    """Read the dtypes with which a scalar counts as another dtype, and this dtype for each kind."""
     table = dict(reader.table("stand-in"))
     if not table:
         return frozenset(), {}

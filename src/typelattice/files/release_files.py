@@ -24,7 +24,7 @@ class Release:
     number: str
 
     def is_newest(self, name: str) -> bool:
-        """Return True if a system's own name stands for this release."""
+        """Return True if the plain name of a system means this release."""
         return releases(name)[-1] == self.number
 
     def stem(self, name: str) -> str:
@@ -44,7 +44,7 @@ class Release:
 def read_release(name: str) -> Release:
     """Return the release that a name such as `numpy@2.4` says.
 
-    Raise UnknownSystemError, which names those that exist.
+    Raises UnknownSystemError, with the names of all systems, if none has this name.
     """
     plain, _, number = name.partition(VERSION_SIGN)
     if plain not in systems():

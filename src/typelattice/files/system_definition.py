@@ -1,4 +1,4 @@
-"""The keys of a system file, together with those of the files that it extends."""
+"""The keys of a system file, together with the keys of the files that it extends."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ KEYS: dict[str, type] = {
     "tiers": list, "both-ways": list, "first-is-array": bool,
 }  # fmt: skip
 MAX_EXTENDED_FILES = 8  # files, one extending another
-DOTS = "..."  # stands for the inherited value, in an order and among the entries of a table
+DOTS = "..."  # means the inherited value, in an order and among the entries of a table
 
 
 @frozen()
 class SystemDefinition:
     """The keys of a file and of those that it extends, the text that gave each, the order by its statements.
 
-    `main_values` are the keys that the main text gives, on top of those of `base`.
+    `main_values` are the keys that the main text gives, in addition to the keys of `base`.
     """
 
     values: Mapping[str, object]
@@ -52,11 +52,11 @@ class SystemDefinition:
     main_values: Mapping[str, object] = field(default_factory=dict)
     base: SystemDefinition | None = None
     is_whole: bool = True  # false if lines of its files were removed
-    mistakes: Sequence[FormatError] = ()  # in the keys of its texts
+    mistakes: Sequence[FormatError] = ()  # mistakes in keys of the texts
     broken: frozenset[str] = frozenset()  # keys that were dropped because of a mistake
 
     def with_keys(self, checked_keys: CheckedKeys, text: Text) -> SystemDefinition:
-        """Return a definition with other values for some keys; `...` stands for an inherited value."""
+        """Return a definition with other values for some keys. `...` means the inherited value."""
         order, keys = self.order, checked_keys.values
         mistakes, broken = (
             [*self.mistakes, *checked_keys.mistakes],
@@ -93,7 +93,7 @@ class SystemDefinition:
         )
 
     def _with_entries(self, key: str, value: object, text: Text) -> object:
-        """Return the value of a key; a table with `"..." = true` adds its entries to the inherited ones.
+        """Return the value of a key. A table with `"..." = true` adds its entries to the inherited ones.
 
         An empty entry removes the inherited one.
         """
@@ -127,7 +127,7 @@ class SystemDefinition:
         return found if isinstance(found, dict) else {}
 
     def replace_keys(self, keys: Mapping[str, object]) -> SystemDefinition:
-        """Return the definition with other values for some keys; a table is changed entry by entry.
+        """Return the definition with other values for some keys. A table changes entry by entry.
 
         They mean the same as in a file that extends this one: an empty table empties the inherited one, an
         empty entry removes the inherited one. Raises FormatError for values that no file could have, and for
@@ -181,7 +181,7 @@ def read(
 ) -> SystemDefinition:
     """Read the keys of a file, which the files at `extending_paths` extend, as in an older `release`.
 
-    Raises UnknownSystemError if it cannot be read, FormatError where it is no system file.
+    Raises UnknownSystemError if it cannot be read, FormatError if it is not a system file.
     """
     return definition(read_text(where), extending_paths, release)
 
@@ -189,7 +189,7 @@ def read(
 def definition(
     text: Text, extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
-    """Return the keys that a text gives, on top of those of the file that it extends. Raises FormatError."""
+    """Return the keys of a text, added to the keys of the file that it extends. Raises FormatError."""
     given, base = _read_values(text), SystemDefinition({}, {}, (), text)
     keys = {key: value for key, value in given.values.items() if key != "extends"}
     if "extends" in given.values:
@@ -205,7 +205,7 @@ def definition(
 
 @frozen()
 class CheckedKeys:
-    """Keys that are known and of the right types; the mistakes in others, and the keys that those broke."""
+    """The known keys with values of the right types, the mistakes in others, and the keys that those broke."""
 
     values: Mapping[str, object]
     mistakes: Sequence[FormatError] = ()
@@ -218,7 +218,7 @@ def _read_values(text: Text) -> CheckedKeys:
 
 
 def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
-    """Return the keys that are known and of the right types, with lists of operations told apart."""
+    """Return the known keys with values of the right types. Split entries for lists of operations."""
     kept: dict[str, object] = {}
     mistakes: list[FormatError] = []
     broken: set[str] = set()
@@ -242,7 +242,7 @@ def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
 def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
     """Give each operation of `"mean, divide" = {…}` an entry of its own, and note mistakes.
 
-    An operation that stands in two entries follows both.
+    An operation in two entries follows both.
     """
     found: dict[str, object] = {}
     for entry, given in table.items():
@@ -289,7 +289,7 @@ def _read_base(
     folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
     found = _list_files(name, folders)
     if "@" in name and not found:
-        from typelattice.files.release_files import read_release  # most files extend none of an older release
+        from typelattice.files.release_files import read_release  # most files do not extend an older release
 
         try:
             release = read_release(name)

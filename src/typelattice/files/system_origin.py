@@ -38,7 +38,7 @@ class SystemOrigin:
     @cached_property
     def _search(self) -> DecidingLineSearch:
         from typelattice.files.deciding_lines import (
-            DecidingLineSearch,  # most programs ask for no explanation
+            DecidingLineSearch,  # most programs need no explanation
         )
 
         return DecidingLineSearch(self.definition, self.covers, self.build)
@@ -52,7 +52,10 @@ class SystemOrigin:
         return self._search.rule_of_key(key, entry)
 
     def replace(self, keys: dict[str, object]) -> System:
-        """Build the system with other values for keys of its file. Raises FormatError."""
+        """Build the system with other values for keys of its file.
+
+        Raises FormatError for values that do not fit.
+        """
         return self.build(self.definition.replace_keys(keys))
 
     def rebuild(self) -> tuple[Callable[[SystemDefinition], System], tuple[SystemDefinition]]:

@@ -36,7 +36,7 @@ MAPPING_FIELDS = (
     "accumulates",
     "gives_of",
     "weak_result_of",
-)  # with dtypes as keys
+)  # their keys are dtypes
 Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
 
 
@@ -53,7 +53,7 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
         found += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.main_text_states("ops"):
             found.append(unused_entries(rules))
-    seen: set[tuple[str, str | None]] = set()  # one mistake of an entry is enough; others may follow from it
+    seen: set[tuple[str, str | None]] = set()  # one mistake for each entry, since others may follow from it
     for key, entry, cause in chain.from_iterable(found):
         if reader.definition.main_text_states(key, entry) and (key, entry) not in seen:
             seen.add((key, entry))
@@ -100,7 +100,7 @@ def _can_be_answer(node: Node, rules: Rules) -> bool:
 
 
 def _unused_defaults(rules: Rules) -> Iterator[Finding]:
-    """Find default dtypes that no operand could have, or that nothing asks for."""
+    """Find default dtypes that no operand could have, or that nothing uses."""
     for kind, d in rules.defaults.items():
         if not _can_be_answer(d, rules):
             yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
@@ -189,7 +189,7 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
             cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
             yield f"{cause} computes in; give {o.name} a `accepts` of its own"
     for key, fields in FIELDS.items():
-        # An entry with one word for every result has an empty table of pairs, which is no statement.
+        # An entry with one word for every result has an empty table of pairs, which states nothing.
         stated = [
             field for field in fields if field in said and (field != GIVES_OF_PAIRS_FIELD or said[field])
         ]
@@ -280,7 +280,7 @@ def _cause(entry: str, key: str, rules: Rules) -> str:
 def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     """Yield the operations that follow a key of an entry, because no more specific entry has that key."""
     said = rules.ops[entry]
-    # A word for all dtypes empties the table of single dtypes; the empty table states nothing itself.
+    # A word for all dtypes empties the table of single dtypes. The empty table states nothing itself.
     fields = [f for f in FIELDS[key] if f in said and not (f.endswith("_of") and not said[f])]
     known = _operations_of(*OPERATIONS.values(), *OPERATORS.values())
     own = _operations_of(*rules.custom_operations.values())
@@ -313,7 +313,7 @@ def _differs(*fields: str) -> _Needs:
 
 
 def _tells_scalars_apart(rules: Rules) -> bool:
-    """Return True if a Python number may join otherwise than an array of its default dtype."""
+    """Return True if a Python number may join differently from an array of its default dtype."""
     return {*rules.tiers} > {"array"} or any(weak(kind) in rules.order for kind in rules.defaults)
 
 

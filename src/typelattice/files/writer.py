@@ -20,7 +20,7 @@ REPLACED_KEYS = (
 
 
 def write_system_file(system: System, order: Order[Node], name: str, title: str) -> str:
-    """Return a system with another order, as the text of a file; its entries for single pairs are left out.
+    """Return a system with another order as the text of a file, without its entries for single pairs.
 
     What has no effect any more is left out as well, since a file that said it would be refused.
     """
@@ -80,7 +80,7 @@ def _list_words(value: object) -> list[str]:
 
 
 def reduce_order(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Order[Node]:
-    """Return the order of nodes in which exactly these relations hold."""
+    """Return the smallest order of nodes with exactly these relations."""
     above: dict[Node, list[Node]] = {a: [] for a in nodes}
     for a, b in relations:
         if a is not b:
@@ -111,7 +111,7 @@ def code(node: Node) -> str:
 
 
 def _write_value(value: object) -> str:
-    """Return a value in TOML; strings as in JSON, which TOML reads alike."""
+    """Return a value in TOML. Strings are written as in JSON, since TOML reads them in the same way."""
     if isinstance(value, Mapping):
         return (
             "{ "

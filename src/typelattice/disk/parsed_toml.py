@@ -32,7 +32,7 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
 
 @cache
 def _rows(folder: str) -> dict[str, tuple[str, str]]:
-    """Read the rows of a folder of the package, by the name of the file; most folders have none."""
+    """Read the rows of a folder of the package, by the name of the file. Most folders have no rows."""
     path = os.path.join(folder, TABLE)
     if not os.path.isfile(path):
         return {}

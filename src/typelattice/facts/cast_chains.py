@@ -24,19 +24,19 @@ PHASES = range(5)  # halves of a spacing on either side of the start of a doubli
 PLAIN_CASTS = (PLAIN, PLAIN, PLAIN)
 REAL = Kind.FLOAT.category
 Difference = tuple[str, str, str]  # a value, and the results of both ways, as text
-Rules = tuple[CastRule, CastRule, CastRule]  # of the first cast, of the second and of the direct one
+Rules = tuple[CastRule, CastRule, CastRule]  # the first cast, the second, and the direct one
 
 
 @frozen()
 class CastChain:
     """The casts `source -> through -> target` against the one cast `source -> target`.
 
-    `exact`: both give the same for every value, so a compiler may fold the two casts, or None if the values
-    of a dtype are not known. If not exact, `first` is the first value that differs: the smallest finite one,
-    a positive before a negative; then -0, inf, -inf, nan. A complex source that loses its imaginary part
-    shows 1j. `chained` and `direct` are the two results, as text. A result that the formats do not define,
-    such as 1e9 as int8, is equal only to that of the same value. `obstacle` says why one of the casts may not
-    be made, or why nothing is proved.
+    `exact` is True if both give the same result for every value, so a compiler may fold the two casts. It is
+    None if the values of a dtype are unknown. If not exact, `first` is the first value with different
+    results. The smallest finite value comes first, a positive one before a negative one. Then follow -0, inf,
+    -inf and nan. A complex source that loses its imaginary part shows 1j. `chained` and `direct` are the two
+    results, as text. The formats do not define some results, such as 1e9 as int8. Such a result equals only
+    that of the same value. `obstacle` says why one of the casts is impossible, or why nothing is proved.
 
     >>> from typelattice import dtype
     >>> print(cast_chain(dtype("float32"), dtype("int32"), dtype("bool")))
@@ -70,7 +70,7 @@ class CastChain:
 def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAIN_CASTS) -> CastChain:
     """Compare two casts in a row with the direct cast. Raises DTypeError for anything that is no DType.
 
-    `rules` are those of the first cast, of the second and of the direct one.
+    `rules` are the rules of the first cast, of the second and of the direct one.
 
     >>> from typelattice import dtype
     >>> print(cast_chain(dtype("int64"), dtype("int32"), dtype("int16")))
@@ -121,7 +121,7 @@ def _compare_imaginary_part(through: DType, target: DType) -> tuple[str, str, st
 
 
 def _surely_exact(source: DType, through: DType, target: DType) -> bool:
-    """Return True if the first cast loses nothing, or integers wrap in both and the second is no wider."""
+    """Return True if the first cast loses nothing, or integers wrap in both and the second is not wider."""
     whole = [d.kind.category < REAL for d in (source, through, target)]
     if not loss(source, through):
         into_integer = whole[2] and target.kind is not Kind.BOOL
@@ -157,7 +157,7 @@ def _ends(known: Sequence[FiniteValues]) -> Iterator[int]:
             yield from (v for v in (size, -size) if have.holds(v))
 
 
-@lru_cache(maxsize=100_000)  # of real dtypes, as the parts of complex ones are cast one by one
+@lru_cache(maxsize=100_000)  # only real dtypes, since the parts of complex ones are cast one by one
 def _first_difference(source: DType, through: DType, target: DType, rules: Rules) -> Difference | None:
     """Return the first value that differs and its two results as text, or None if none differs."""
     tried = chain[Value](_list_tried_values(source, through, target), specials(source))
@@ -204,7 +204,7 @@ def _list_tried_values(source: DType, through: DType, target: DType) -> Iterator
 
 
 def _list_all_values(finite_values: FiniteValues) -> Iterator[int]:
-    """Yield every value: those of a list, or from zero up and down."""
+    """Yield every value: the listed values, or the values from zero up and down."""
     if finite_values.listed:
         yield from finite_values.listed
         return

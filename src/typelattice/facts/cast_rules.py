@@ -11,10 +11,12 @@ Round = Callable[[int, int, bool], int]  # a size, the distance between neighbou
 
 @frozen()
 class CastRule:
-    """The rule of a system for the cast from one dtype to another; "" for what the formats define.
+    """The rule of a system for the cast from one dtype to another.
 
-    `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation that has to be called
-    instead; `refused` is the reason why nothing may. `entry` is that of the file.
+    "" means the result that the formats define.
+
+    `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation to call instead, and
+    `refused` is the reason why the cast is impossible. `entry` is the entry of the file.
 
     >>> CastRule(function="quantize").obstacle
     'it needs quantize'
@@ -28,7 +30,7 @@ class CastRule:
 
     @property
     def obstacle(self) -> str:
-        """The reason why a plain cast may not be made; "" if it may."""
+        """The reason why a plain cast is impossible, or an empty string if it is possible."""
         return self.refusal_reason or (f"it needs {self.function}" if self.function else "")
 
 
@@ -67,7 +69,7 @@ def stays_finite(rounding: str, negative: bool) -> bool:
 
 
 def why_impossible(rule: CastRule, source: DType, target: DType) -> str:
-    """Return the reason why a rule cannot hold of a cast; "" if it can."""
+    """Return the reason why a cast cannot follow a rule, or an empty string if it can."""
     is_whole = target.kind.category < Kind.FLOAT.category
     if rule.beyond == INF and (is_whole or "i" not in target.specials):
         return f"{target} has no infinity"

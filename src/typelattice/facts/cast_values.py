@@ -27,7 +27,7 @@ Cast = Callable[[Value], Value]
 
 
 def make_caster(source: DType, target: DType, target_values: FiniteValues, rule: CastRule = PLAIN) -> Cast:
-    """Return the cast from one real dtype to another, whose values are `target_values`.
+    """Return the cast from one real dtype to another. `target_values` are the values of the target.
 
     If the system has no rule for it:
 
@@ -37,8 +37,8 @@ def make_caster(source: DType, target: DType, target_values: FiniteValues, rule:
       if the format has no infinity; the largest value if it has neither.
     - To fixed point: to the nearest value. To a list of values: only the values in the list.
 
-    All else is undefined, such as nan as an integer. An undefined result equals only that of the same value
-    in the same dtype.
+    All else is undefined, such as nan as an integer. An undefined result equals only the result of the same
+    value in the same dtype.
     """
     find: Cast
     into_whole = target.kind.category < Kind.FLOAT.category
@@ -120,7 +120,7 @@ def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str
 
 
 def _clamped(value: Value, target_values: FiniteValues) -> Value:
-    """Return the nearest value of a dtype; 0 for nan."""
+    """Return the nearest value of a dtype, or 0 for nan."""
     if isinstance(value, int):
         return target_values.high if value > 0 else target_values.low
     return 0 if value == "nan" else target_values.low if value == "-inf" else target_values.high

@@ -1,4 +1,4 @@
-"""Hooks through which print and notebooks show a value; modules that load later make text and drawings.
+"""Hooks that show a value in print and notebooks. Modules that load later make text and drawings.
 
 Nothing is imported here, since `import typelattice` loads this.
 """

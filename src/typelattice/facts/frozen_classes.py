@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 
-TYPE_CHECKING = False  # type checkers take it for true; importing `typing` costs as much as all of this
+TYPE_CHECKING = False  # type checkers read it as true; importing `typing` takes as long as all of this
 if TYPE_CHECKING:
     from typing import Any, TypeVar, dataclass_transform
 
@@ -114,7 +114,7 @@ def _read_field(cls: type, name: str, kind: str) -> Field:
 
 
 class _Constructor:
-    """The `__init__` of a class of which few values were made yet: it sets the fields one by one."""
+    """The first `__init__` of a class: it sets the fields one by one, until many values have been made."""
 
     def __init__(self, fields: dict[str, Field]) -> None:
         self.fields = fields
@@ -220,7 +220,7 @@ def _set_state(self: Any, state: list[object]) -> None:
 
 
 class _AsDataclass:
-    """The fields of a class as `dataclasses` has them, computed when they are first asked for."""
+    """The fields of a class as `dataclasses` has them, computed at their first use."""
 
     def __init__(self, name: str) -> None:
         self.name = name

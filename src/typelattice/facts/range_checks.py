@@ -82,7 +82,7 @@ def nearest_in_dtype(value: Value, target: DType) -> Value:
 
 
 def _parts(value: Value) -> Sequence[float]:
-    """Return the real and the imaginary part of a complex number; any other number alone."""
+    """Return the real and the imaginary part of a complex number, or only the number for any other."""
     return (value.real, value.imag) if isinstance(value, complex) else (value,)
 
 
@@ -107,7 +107,7 @@ def _has(d: DType, v: float) -> bool:
 
 
 def _wrap_integer(value: int, d: DType) -> int | None:
-    """Wrap an integer; for a bool, return True if it is nonzero. Return None if no rule gives a result."""
+    """Wrap an integer, or return True for a nonzero bool. Return None if no rule gives a result."""
     if d.kind is Kind.BOOL:
         return bool(value)
     if d.bits is None or d.min is None or d.max is None:

@@ -11,7 +11,7 @@ FIRST_LETTER = 0.1  # what the same first letter adds: people seldom mistype it
 
 
 def clip_text(text: str, max_chars: int) -> str:
-    """Return a text, cut at so many characters."""
+    """Return a text, cut to a number of characters."""
     return text if len(text) <= max_chars else f"{text[: max_chars - 3]}..."
 
 
@@ -23,14 +23,14 @@ def quote_short(text: str) -> str:
 def spelling_hint(name: str, known_names: Iterable[str]) -> str:
     """Return ` (did you mean …?)`, to follow an unknown name, or an empty string if no known name is near.
 
-    Swapped letters are the likeliest slip, then a name of which only the beginning was written:
+    Swapped letters are the likeliest slip. Next comes the beginning of a name:
 
     >>> spelling_hint("int46", ["int4", "int6", "int64"])
     ' (did you mean int64 or int6?)'
     >>> spelling_hint("float8", ["float16", "float64", "float8_e5m2"])
     ' (did you mean float8_e5m2?)'
 
-    Then a name before which something was written, and at last a short form:
+    Then comes the end of a name, and last a short form:
 
     >>> spelling_hint("pytorch", ["python", "torch"]), spelling_hint("operations", ["order", "ops"])
     (' (did you mean torch?)', ' (did you mean ops?)')

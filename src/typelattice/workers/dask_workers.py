@@ -21,7 +21,7 @@ _made: dict[tuple[str, int], Worker] = {}
 
 
 class DaskPool:
-    """Workers in the processes of a Dask cluster; `make` and `lost` are those of `cluster`."""
+    """Workers in the processes of a Dask cluster. `make` and `lost` are the arguments of `cluster`."""
 
     def __init__(
         self, make: Callable[[], Worker], lost: Callable[[Any], Iterable[Any]], address: str

@@ -1,6 +1,7 @@
 """Frameworks: their arrays, scalars and dtypes read as operands, and DTypes as theirs.
 
-No framework is imported here: an adapter is loaded for an object, whose framework the program has imported.
+No framework is imported here. An adapter is loaded for an object, so the program has imported its framework
+already.
 """
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class NotImportedError(TypelatticeError, TypeError):
 
 
 def register() -> None:
-    """Register the adapters; each is loaded when its first object is read."""
+    """Register the adapters. Each is loaded when its first object is read."""
     NATIVE_DTYPE_MAKERS["numpy"] = lambda d: native(d, "numpy")
     READER_FINDERS.append(reader_of)
     clear_reader_cache()
@@ -49,7 +50,7 @@ def reader_of(root: str) -> ObjectReader | None:
 
 @lru_cache(maxsize=256)
 def adapter(root: str) -> ModuleType | None:
-    """Return the adapter for a root module, the file named after its library, or None if there is none."""
+    """Return the adapter for a root module, the file named after its library, or None if no such file exists."""
     from importlib.util import find_spec  # neither is needed as long as operands are strings
 
     from typelattice.facts.libraries import file_of, library_of
@@ -62,8 +63,8 @@ def adapter(root: str) -> ModuleType | None:
 def native(d: object, namespace: ModuleType | str) -> object:
     """Return the dtype as a framework's own: `native("bfloat16", torch)` is torch.bfloat16.
 
-    Raises DTypeError if the framework has no such dtype, NotImportedError where the program names it by a
-    string and has not imported it, TypeError where it is no array namespace.
+    Raises DTypeError if the framework lacks the dtype, and TypeError if it is not an array namespace. Raises
+    NotImplementedError if the program names the framework by a string and has not imported it.
 
     >>> import numpy
     >>> native("int8", numpy)

@@ -1,4 +1,4 @@
-"""Keras: symbolic tensors and variables; its dtypes are names."""
+"""Keras: symbolic tensors and variables, with names as dtypes."""
 from __future__ import annotations
 
 import sys

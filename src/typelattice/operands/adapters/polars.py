@@ -1,4 +1,4 @@
-"""Polars: series, data types and literals; `pl.lit(1)` is a Python number."""
+"""Polars: series, data types and literals. `pl.lit(1)` is a Python number."""
 from __future__ import annotations
 
 import sys
@@ -16,7 +16,7 @@ DYNAMIC = "dyn "  # how Polars shows a literal that has no type before it meets 
 
 
 def read(x: Any) -> Operand | None:
-    """Read a series, a data type or its class, or a literal; an expression over columns has no dtype."""
+    """Read a series, a data type or its class, or a literal. An expression over columns has no dtype."""
     pl = sys.modules["polars"]
     if isinstance(x, pl.Series):
         return operand_of_dtype(_find_dtype(x.dtype))

@@ -13,7 +13,7 @@ NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # wha
 
 
 def read(x: Any) -> Operand | None:
-    """Return an array, a scalar or a data type; a scalar counts as a 0-d array."""
+    """Return an array, a scalar or a data type. A scalar counts as a 0-d array."""
     pa = sys.modules["pyarrow"]
     if isinstance(x, pa.DataType):
         return operand_of_dtype(_find_dtype(x))

@@ -1,9 +1,9 @@
 """Calls bound to their rows of the table, and turned into steps of a program.
 
 Code that reads calls needs two functions. `call_function(builder, excerpt, "sum", [x, 0], {"dtype": to})`
-adds the steps of a library's function, `call_method` in methods.py those of an array's method;
-`excerpt.owner` is the library. `bind` alone tells the arguments apart: operands, dtype, out, and those that
-a step keeps.
+adds the steps of a library's function. `call_method` in methods.py adds the steps of an array's method.
+`excerpt.owner` is the library. Only `bind` sorts the arguments into operands, dtype, out, and those that a
+step keeps.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from typelattice.operands.read_objects import operand
 CLASSES_COMPUTED_IN_DTYPE = (
     "arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo", "matmul",
 )  # fmt: skip
-CLASS_CAST_AFTERWARDS = "absolute"  # the class in which `dtype` states the dtype of the result
+CLASS_CAST_AFTERWARDS = "absolute"  # in this class `dtype` states the dtype of the result
 CLASSES_NEEDING_FLOATS = ("maths", "divide")  # classes without integer loops in NumPy
 FORMS_OF_OPERANDS_ALONE = ("separate", "promotion", "cases")  # forms that take any number of operands
 FORMS_WHERE_ALL_PROMOTE = (
@@ -60,12 +60,12 @@ FORMS_WHERE_ALL_PROMOTE = (
     "choice",
     "subscripts",
 )  # forms without other arguments
-FORMS_NEEDING_ALL_OPERANDS = ("choice", "indexed")  # forms of which an expression needs all operands
+FORMS_NEEDING_ALL_OPERANDS = ("choice", "indexed")  # in these forms, an expression needs all operands
 
 
 @dataclass(frozen=True, slots=True)
 class BoundCall:
-    """A call whose arguments are bound to the parameters of its row.
+    """A call with its arguments bound to the parameters of its row.
 
     - `args` and `keywords` are the arguments that a step keeps, by position and by name.
     - `out` is the array that the result is written into.
@@ -105,7 +105,7 @@ def call_function(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
-    """Add the steps of a call of a library's function; return one result, several, or a plain value.
+    """Add the steps of a call of a library's function. Return one result, several, or a plain value.
 
     A function of no library may be an operation of a system's own. Raises ProgramError.
     """
@@ -126,7 +126,7 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
 
 
 def _call_named(call: FunctionCall) -> Argument | MultipleResults:
-    """Add the steps of a function recognised by its name alone. Raises ProgramError."""
+    """Add the steps of a function recognised only by its name. Raises ProgramError."""
     builder, excerpt, name, args, library = call.builder, call.excerpt, call.name, call.args, call.library
     given = {key: builder.known_number(value) for key, value in call.keywords.items()}
     given = {key: value for key, value in given.items() if value is not None}
@@ -176,7 +176,7 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
 def bind_call(call: FunctionCall) -> BoundCall:
     """Bind the arguments of a function that is an operation to the parameters of its row.
 
-    Raises ProgramError for an argument that the row does not have, or whose effect on dtypes no rule states.
+    Raises ProgramError for an argument that the row does not have, or that affects dtypes without a rule.
     """
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     op = FUNCTIONS[name]
@@ -190,7 +190,7 @@ def bind_call(call: FunctionCall) -> BoundCall:
             args = args[0]
     operands, positional = _split_operands(op, row, args)
     values = _bind_values(replace(call, name=op.name, args=positional), row, op)
-    if values is None:  # more than it takes: the builder refuses so many operands
+    if values is None:  # too many arguments: the builder refuses so many operands
         operands, values = list(args), {}
     if op.form in FORMS_NEEDING_ALL_OPERANDS and len(operands) < (op.most or 0) and not builder.observed:
         raise excerpt.error(f"{name} takes {op.most} operands in an expression, not {len(operands)}")
@@ -225,7 +225,7 @@ def bind_creator(call: FunctionCall) -> dict[str, Argument]:
 
 
 def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> Argument | MultipleResults:
-    """Add the steps of a bound call: casts to the dtype asked for, the operation, what it writes into."""
+    """Build the steps of a bound call: casts to the requested dtype, the operation, and writing the result."""
     op, row, operands, dtype = call.op, call.signature, list(call.operands), call.dtype
     for joins, other in call.joined:
         operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)
@@ -249,7 +249,7 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
 def _compute_in_dtype(
     builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall, operands: Sequence[Argument], dtype: AnyDType
 ) -> Ref:
-    """Add an operation that computes in the dtype asked for, by casts before or after it."""
+    """Add an operation that computes in the requested dtype, with casts before or after it."""
     op = call.op
     _check_same_kind(builder, excerpt, op, operands, dtype, call.casts_all)
     if op.of_class == CLASS_CAST_AFTERWARDS or op.form == "list":
@@ -258,7 +258,7 @@ def _compute_in_dtype(
         raise excerpt.error(f"{op.name} takes no dtype; cast with .astype(dtype)")
     mixed = any(
         x is not None and not builder.is_scalar(x) for x in operands
-    )  # otherwise numbers are cast, too
+    )  # without arrays, numbers are also cast
     uncast = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
     operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, uncast, strict=True)]
     result = builder.call(excerpt, op, operands, call.args, call.keywords)
@@ -280,7 +280,7 @@ def _check_same_kind(
     requested: AnyDType,
     casts_all: bool,
 ) -> None:
-    """Check that operands may be cast to the dtype that NumPy is asked to compute in. Raises ProgramError.
+    """Check that operands may be cast to the dtype requested of NumPy. Raises ProgramError.
 
     A ufunc lowers no kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and takes a wider float.
     Nor does `np.concatenate`.
@@ -441,7 +441,7 @@ def may_affect_dtype(builder: ProgramBuilder, x: Argument) -> bool:
         return any(may_affect_dtype(builder, item) for item in x)
     if isinstance(x, Ref):
         o = builder.observed(x.step) if builder.observed else None
-        whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)  # as of an axis
+        whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)  # such as an axis
         return not whole and (o is None or o.kind is not Kind.BOOL)
     return isinstance(x, (complex, NamedDType, DTypeOf))
 
@@ -470,7 +470,7 @@ def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argumen
     raise call.excerpt.error(f"{message}; of its arguments {allowed}; cast with .astype(dtype)")
 
 
-# -- several results, and what stands in for a function
+# -- several results, and expressions that replace a function
 
 
 def _join_with_argument(

@@ -27,7 +27,7 @@ T = TypeVar("T")
 CAST = "astype"
 TABLE_FOLDER = Path(__file__).parent
 FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
-CREATORS_WITH_ROWS = (  # functions that are no operations, and have rows
+CREATORS_WITH_ROWS = (  # functions with rows that are not operations
     "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
@@ -38,7 +38,7 @@ ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
 
 
 class NameSort(StrEnum):
-    """A sort of names in a library's code; names.txt explains each word, and has a row for each name."""
+    """A sort of names in a library's code. names.txt explains each word, and has a row for each name."""
 
     CAST = "cast"
     BYTE_CODE = "code"
@@ -72,7 +72,7 @@ class NameSort(StrEnum):
 
 
 class TableError(TypelatticeError, ValueError):
-    """A row of a table that cannot be read; the message names its file, row and column."""
+    """A row of a table that cannot be read. The message names its file, row and column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,9 @@ class ParameterRow:
 
     `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
     parameter that means the same everywhere. `is_spread`: its numbers may be given one by one. `joined_by` is
-    the operation that joins an argument with the first operand, and `is_float` is set if it has to be a
-    float, `is_real` if it may not be complex. `words` are its values that decide nothing. Rows of
-    compositions also say whether it has to be an array, or an array or a list, or one of `words`, and the
-    default, as Python's text.
+    the operation that joins an argument with the first operand. `is_float` is set if it must be a float,
+    `is_real` if it may not be complex. `words` are its values that decide nothing. Rows of compositions also
+    say whether it must be an array, an array or a list, or one of `words`. Their `default` is Python's text.
     """
 
     names: tuple[str, ...]
@@ -101,7 +100,7 @@ class ParameterRow:
 
     @property
     def name(self) -> str:
-        """The name under which a step keeps it."""
+        """The name of the argument in a step."""
         return self.names[0]
 
 
@@ -119,9 +118,9 @@ class Result:
 class Signature:
     """The parameters of an operation in a library, and its results where there are several.
 
-    `several_if` names the parameter without which there is one result after all. `not_if_kind` is the kind of
-    a result that the values of the operands decided. `recorder_arguments` are those with which recorders ask
-    it.
+    `several_if`: the call has several results only if this parameter is given. `not_if_kind` is the kind of a
+    result that depends on the values of the operands. `recorder_arguments` are the arguments that recorders
+    pass.
     """
 
     parameters: tuple[ParameterRow, ...]
@@ -141,7 +140,7 @@ class Signature:
         return self.find("") is not None
 
     def find(self, name: str) -> ParameterRow | None:
-        """Return the parameter of a name, or None if there is none."""
+        """Return the parameter of a name, or None if no parameter has it."""
         return next((p for p in self.parameters if name in p.names), None)
 
     @property
@@ -166,7 +165,7 @@ class Signature:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The parameters whose arguments a step keeps."""
+        """The parameters with arguments that a step keeps."""
         kept = ("position", "name", "joined", "initial", "operand")
         return tuple(p.name for p in self.parameters if p.role in kept)
 
@@ -190,7 +189,7 @@ def signature(op: Operation, library: str | None) -> Signature:
 
 
 def parameter_of_all(name: str) -> ParameterRow | None:
-    """Find the parameter of a name that means the same in every function, or None if there is none."""
+    """Find the parameter with this name that means the same in every function, or None."""
     return _read_signatures()["(any)", "*"].find(name)
 
 
@@ -202,7 +201,7 @@ def fields_of(op: str) -> Mapping[str, str]:
 
 
 def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[str]:
-    """Return the libraries in which a call gives several results, where in all others it gives one.
+    """Return the libraries in which a call gives several results, where all others give one.
 
     >>> libraries_with_several_results("max", ["axis"]), libraries_with_several_results("max", [])
     (['torch'], [])
@@ -257,17 +256,17 @@ def is_identity(name: str, library: str | None) -> bool:
 
 
 def takes_list(name: str, library: str | None) -> bool:
-    """Return True for a function that takes its arrays in a list, too."""
+    """Return True for a function that also takes its arrays in a list."""
     return name_meaning(NameSort.TAKES_LIST, name, library) is not None
 
 
 def follows_condition(name: str) -> bool:
-    """Return True for a function whose array stands after a condition, as in `compress(condition, x)`."""
+    """Return True for a function that takes a condition before its array, as `compress(condition, x)`."""
     return name_meaning(NameSort.ARRAY_AFTER_CONDITION, name, None) is not None
 
 
 def module_with_rules(path: Sequence[str], library: str | None) -> str:
-    """Find the module of a function if its functions follow a system of their own; else "".
+    """Find the module of a function if its functions have their own system, or return an empty string.
 
     >>> module_with_rules(("jax", "lax", "add"), "jax"), module_with_rules(("np", "linalg", "inv"), "numpy")
     ('lax', '')
@@ -276,9 +275,9 @@ def module_with_rules(path: Sequence[str], library: str | None) -> str:
 
 
 def system_of_module(module: str, library: str | None, system: str) -> str | None:
-    """Find the system of a module whose functions promote by other rules than the rest of its library.
+    """Find the system of a module with other rules than the rest of its library.
 
-    `system` is that of the library. The result is None if the module has no system of its own beside it.
+    `system` is the system of the library. The result is None if the module has no system of its own.
 
     >>> system_of_module("lax", "jax", "jax"), system_of_module("lax", "jax", "numpy")
     ('jax-lax', None)
@@ -288,7 +287,7 @@ def system_of_module(module: str, library: str | None, system: str) -> str | Non
 
 
 def mode_with_rules(array_class: str, library: str | None) -> str:
-    """Return the name of a class of arrays if a library has other rules for these; else "".
+    """Return the name of a class of arrays if a library has other rules for it, or an empty string.
 
     >>> mode_with_rules("KerasTensor", "keras"), mode_with_rules("Variable", "keras")
     ('KerasTensor', '')
@@ -297,7 +296,7 @@ def mode_with_rules(array_class: str, library: str | None) -> str:
 
 
 def system_of_mode(array_class: str, library: str | None, system: str) -> str | None:
-    """Find the system of a library's arrays of one class under a system, or None if there is no other.
+    """Find the system of a library's arrays of one class under a system, or None if it has no other.
 
     >>> system_of_mode("KerasTensor", "keras", "keras-torch-computed")
     'keras-jax'
@@ -307,7 +306,7 @@ def system_of_mode(array_class: str, library: str | None, system: str) -> str | 
 
 
 def dtype_named(name: str, library: str | None) -> NamedDType | None:
-    """Return the dtype of a library's attribute, such as `torch.half`, or None if it is no dtype."""
+    """Return the dtype of a library's attribute, such as `torch.half`, or None if it is not a dtype."""
     found = name_meaning(NameSort.CAST, name, library)
     if found is None and name in DTYPES:
         found = name
@@ -315,7 +314,7 @@ def dtype_named(name: str, library: str | None) -> NamedDType | None:
 
 
 def constant(name: str) -> float | None:
-    """Return the number of a library's attribute, such as `np.pi`, or None if it is no number."""
+    """Return the number of a library's attribute, such as `np.pi`, or None if it is not a number."""
     found = name_meaning(NameSort.CONSTANT, name, None)
     return None if found is None else float(found)
 
@@ -335,7 +334,7 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
 
 
 def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
-    """Find the operations that give the dtypes of a function's results, one for each; () if there are none.
+    """Find the operations that give the dtypes of a function's results, one for each result, or ().
 
     >>> find_equivalents("topk", "torch"), find_equivalents("sqrt", "torch")
     (('sort', 'argsort'), ())
@@ -356,7 +355,7 @@ def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
 
 
 def graph_operation(library: str, name: str) -> str:
-    """Find our name for an operation of a library's graphs; "" if there is none.
+    """Find our name for an operation of a library's graphs, or return an empty string.
 
     >>> graph_operation("jax", "reduce_sum"), graph_operation("jax", "select_n")
     ('sum', 'where')
@@ -416,7 +415,7 @@ def _check_word(word: str, known: Collection[str], file: str, row: int, column: 
 
 
 def check_library(word: str, file: str, row: int, column: int) -> None:
-    """Raise TableError for a word that is neither a library nor `*`, which stands for all."""
+    """Raise TableError for a word that is neither a library nor `*`, which means all libraries."""
     _check_word(word, ("*", *libraries()), file, row, column)
 
 
@@ -471,7 +470,8 @@ def _parse_signature(words: list[str], row: int) -> Signature:
     return found
 
 
-ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}  # by the mark before a name
+# The mark before a name -> its role.
+ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}
 
 
 def _parse_parameter(word: str, by_name: bool) -> ParameterRow:

@@ -51,11 +51,11 @@ MAX_LIST_LENGTH = 48  # characters of a list, as a step writes it
 MAX_STEPS = 1_000_000  # steps
 BITWISE = "bitwise"  # the class of operations that keep bools
 LENGTH_STEP = "length"  # the name of a step for a length that depends on values
-RESULT_KEYWORD = "result"  # the keyword of a call that says which of its results is meant
+RESULT_KEYWORD = "result"  # the keyword of a call that selects one of its results
 DTYPE_DECIDING_KEYWORDS = (
     RESULT_KEYWORD,
     "kind",
-)  # the keywords on which the dtype of a call's result depends
+)  # keywords that decide the dtype of a call's result
 
 
 class ProgramBuilder:
@@ -113,7 +113,7 @@ class ProgramBuilder:
     def mark_same_dtype_as(self, ref: Ref, mark: tuple[str, str], shape: Shape | None = None) -> None:
         """Mark a call that has the dtype, and not the values, of the function that the source calls.
 
-        `shape` is that of the function's result.
+        `shape` is the shape of the function's result.
         """
         step = self.steps[ref.step]
         if isinstance(step, Call):
@@ -126,13 +126,13 @@ class ProgramBuilder:
         return dict(step.keywords).get(name) if isinstance(step, Call) else None
 
     def state_dtype(self, ref: Ref, dtype: NamedDType) -> None:
-        """Give the last step, a call, the dtype that its text states; another step keeps its own."""
+        """Give the last step, a call, the dtype that its text states. Another step keeps its own dtype."""
         step = self.steps[ref.step]
         if ref.step == len(self.steps) - 1 and isinstance(step, Call) and step.dtype is None:
             self.steps[ref.step] = replace(step, dtype=dtype)
 
     def known_number(self, x: Argument) -> Argument:
-        """Return the Python number that a step gives, if it is known; any other argument unchanged."""
+        """Return the Python number that a step gives, if it is known, or any other argument unchanged."""
         found: Argument = map_argument(x, self.known_number) if isinstance(x, tuple) else x
         return self.known_numbers.get(found.step, found) if isinstance(found, Ref) else found
 
@@ -145,7 +145,7 @@ class ProgramBuilder:
         )
 
     def shape(self, x: Argument) -> Shape | None:
-        """Return the shape of a step's result; that of a plain value has no dimensions."""
+        """Return the shape of a step's result. A plain value has no dimensions."""
         return self.steps[x.step].shape if isinstance(x, Ref) else ()
 
     def length(self, excerpt: Excerpt, x: Ref) -> Ref | None:
@@ -187,9 +187,9 @@ class ProgramBuilder:
         return DTYPES.get(x.name)
 
     def owner(self, excerpt: Excerpt, steps: Sequence[int]) -> str | None:
-        """Return the library that decides: the named one, else that of the array that Python asks.
+        """Return the library that decides: the named library, or the library of the array whose method Python calls.
 
-        NumPy's arrays and scalars leave an operation to those of another library.
+        NumPy's arrays and scalars leave an operation to the arrays of another library.
         """
         if excerpt.owner:
             return excerpt.owner
@@ -219,14 +219,14 @@ class ProgramBuilder:
         return ref
 
     def add_number(self, excerpt: Excerpt, value: Value) -> Ref:
-        operand(value)  # which refuses one that is too wide
+        operand(value)  # refuses a number that is too wide
         shown = clip_text(str(value), MAX_STEP_CHARS)
         ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
         self.known_numbers[ref.step] = value
         return ref
 
     def ref(self, excerpt: Excerpt, x: Argument) -> Ref:
-        """Return the step of an operand; add a step for a Python number, a list of numbers, or a dtype."""
+        """Return the step of an operand. For a Python number, a list of numbers, or a dtype, add a step."""
         if isinstance(x, Ref):
             return x
         if isinstance(x, (bool, int, float, complex)):
@@ -238,7 +238,7 @@ class ProgramBuilder:
         raise excerpt.error(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
 
     def operand_excerpt(self, excerpt: Excerpt, x: Argument) -> Excerpt:
-        """Return the excerpt of an operand that is no step by itself, with its text."""
+        """Return the excerpt of an operand that is not a step by itself, with its text."""
         return Excerpt(clip_text(self.operand_text(x), MAX_LIST_LENGTH), excerpt.location, excerpt.owner)
 
     def operand_text(self, x: Argument) -> str:
@@ -250,7 +250,7 @@ class ProgramBuilder:
     # -- steps
 
     def operator(self, excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Argument:
-        """Add the step of a Python operator; plain Python numbers give their number instead, if known."""
+        """Add the step of a Python operator. For known Python numbers, compute their number instead."""
         value = None
         if all(self.is_scalar(x) for x in operands):
             value = self._number_of(name, [self.known_number(x) for x in operands])
@@ -262,7 +262,10 @@ class ProgramBuilder:
         return ref
 
     def _number_of(self, name: str, known: Sequence[Argument]) -> Value | None:
-        """Compute an operator of Python numbers, as Python does; return None if any argument is no number."""
+        """Compute an operator of Python numbers, as Python does.
+
+        Return None if any argument is not a number.
+        """
         numbers = [operand(x) for x in known if isinstance(x, (bool, int, float, complex))]
         made = python_result(name, numbers) if len(numbers) == len(known) else None
         return None if made is None else made.value
@@ -272,7 +275,8 @@ class ProgramBuilder:
     ) -> Argument:
         """Add the step of `x *= y`, the operation of that name being `multiply`.
 
-        `may_rebind`: a result without dimensions is a scalar in some libraries, whose name is bound anew.
+        `may_rebind`: a result without dimensions is a scalar in some libraries. Its name then refers to a new
+        scalar.
         """
         if self.is_scalar(x):
             return self.operator(excerpt, name, (x, y))
@@ -302,9 +306,9 @@ class ProgramBuilder:
         self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, is_operator: bool = False,
         marks: Keywords = (),
     ) -> Ref:
-        """Add the step of `x.at[key].set(value)`; its result replaces x.
+        """Add the step of `x.at[key].set(value)`. Its result replaces x.
 
-        `operator`: it is written as `x[key] = value`, which arrays refuse that do not change.
+        `operator`: the source writes `x[key] = value`. Immutable arrays refuse this.
         """
         left, right = self.ref(excerpt, x), self.ref(excerpt, value)
         steps = (left.step, right.step)
@@ -325,7 +329,7 @@ class ProgramBuilder:
         keywords: Mapping[str, Argument] = {},
         dtype: AnyDType | None = None,
     ) -> Ref:
-        """Add the step of a call of a library's function; `args` are the arguments after its operands."""
+        """Add the step of a call of a library's function. `args` are the arguments after its operands."""
         return self._call(excerpt, op, operands, tuple(args), tuple(keywords.items()), dtype=dtype)
 
     def _call(
@@ -368,7 +372,7 @@ class ProgramBuilder:
         """Return the operands as the library converts them before the operation runs."""
         joined = op.form == "list" or op.name == "append" or op.of_class == "matmul"
         if not joined:
-            return operands  # as nearly always
+            return operands  # the usual case
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(excerpt, [x.step for x in arrays])
         if name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", library) is not None:
@@ -384,7 +388,7 @@ class ProgramBuilder:
         return self.add(Cast(source.step, to, **place))
 
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
-        """Add the step of elements of an array; `lists` describes lists in the key, as in an Index."""
+        """Add the step of elements of an array. `lists` describes lists in the key, as in an Index."""
         key = self.known_number((key,) if lists == INDEX_FORMS[0] else key)
         owner = self.owner(excerpt, (x.step,))
         if type(key) is int and name_meaning(NameSort.PYTHON_NUMBER_ELEMENTS, "index", owner):
@@ -454,7 +458,7 @@ class ProgramBuilder:
     def opaque(
         self, excerpt: Excerpt, name: str, result: Operand | str, made_of: Sequence[int], shape: Shape | None
     ) -> Ref:
-        """Add a step that no rule decides; its result is `result`."""
+        """Add a step that no rule decides. Its result is `result`."""
         return self.add(Opaque(name, result, tuple(made_of), **self.common_fields(excerpt, made_of, shape)))
 
 
@@ -472,7 +476,7 @@ def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
 def list_operands(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
     """Return the steps of the operands that are written as lists."""
     if tuple not in map(type, operands):
-        return ()  # as nearly always
+        return ()  # the usual case
     return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
 
 

@@ -43,7 +43,7 @@ def read_input(x: object) -> tuple[Operand | str, Shape | None]:
 def is_operand(text: str) -> bool:
     """Return True if a text describes an operand, and False for any other annotation.
 
-    A dtype of a file's own is told by a shape or by parameters.
+    A shape or parameters mark a dtype that a file defines.
 
     >>> [is_operand(text) for text in ("float32[3]", "np.ndarray", "posit8[3]", "decimal(4,1)")]
     [True, False, True, True]
@@ -70,7 +70,7 @@ def _parse_operand(text: str) -> tuple[Operand | str, Shape | None]:
     """Return an operand string, read as far as its dtype is known here."""
     try:
         found = parse_operand(text)
-    except DTypeError:  # of a file's own, it may be
+    except DTypeError:  # it may be a dtype that a file defines
         return text, () if ":0d" in text or ":scalar" in text else None
     return found if found.tier == "scalar" else text, None if found.tier == "array" else ()
 

@@ -1,4 +1,4 @@
-"""Python's operators of Python's own numbers: what `2 * 1.5` comes to, in which no system has a say."""
+"""Python's operators of Python's own numbers, such as `2 * 1.5`. No system decides these."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ NO_SHAPE = f"the shape is not known; {GIVE_SHAPE}"
 
 
 def normalize_axis(axis: int, ndim: int) -> int:
-    """Count an axis of an array of `ndim` axes from the front. Raises ShapeError if there is no such axis.
+    """Count an axis of an array of `ndim` axes from the front. Raises ShapeError for a missing axis.
 
     >>> normalize_axis(1, 3), normalize_axis(-1, 3)
     (1, 2)
@@ -62,7 +62,8 @@ def result_shape(
         case "pair":
             return find_broadcast_shape(operands)
         case "cases":
-            return find_broadcast_shape(operands) or None  # of numbers alone, the conditions have the shape
+            # If all choices are numbers, the conditions decide the shape.
+            return find_broadcast_shape(operands) or None
         case "multi-result":
             return _shape_of_part(op.name, first, keywords.get("axis", args[0] if args else 0))
     return None
@@ -108,7 +109,7 @@ def indexed_shape(
 
 
 def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | None]) -> Shape:
-    """Return the shape of `x[keys]` without arrays in the keys; `lengths` has the length of a list there."""
+    """Return the shape of `x[keys]` without arrays in the keys. `lengths` has the length of a list there."""
     taken = sum(k is not None and k is not ... for k in keys)
     if taken > len(shape):
         raise ShapeError(f"{taken} indices for the {len(shape)} axes of {shape}")
@@ -290,7 +291,7 @@ WHOLE: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
 
 
 def _shorten_shape(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
-    """Return the shape of differences along an axis, of which each takes one from its length."""
+    """Return the shape of `diff`: each difference makes the axis one shorter."""
     axis, n = keywords.get("axis", -1), keywords.get("n", 1)
     if not shape or not isinstance(axis, int) or not isinstance(n, int) or len({*keywords} - {"axis", "n"}):
         return None
@@ -346,8 +347,8 @@ def _shape_of_dot(a: Shape, b: Shape) -> Shape | None:
     return _shape_of_matmul(a, b) if len(a) <= 2 and len(b) <= 2 else None
 
 
-# What becomes of an array of too few axes before it is joined: https://numpy.org/doc/stable/reference, under
-# the name of each.
+# How an array of too few axes changes before it is joined. Source: https://numpy.org/doc/stable/reference,
+# under the name of each function.
 WIDENED: Mapping[str, Callable[[Shape], Shape]] = {
     "hstack": lambda shape: shape or (1,),
     "vstack": lambda shape: (*(1,) * (2 - len(shape)), *shape),
@@ -358,13 +359,13 @@ STACKING_AXES = {
     "vstack": 0,
     "dstack": 2,
     "column_stack": 1,
-}  # the axis of each; that of hstack is 1, of vectors 0
+}  # the axis of each. hstack joins at axis 1, or at axis 0 for vectors
 
 
 def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
-    """Return the shape of arrays that are joined by an operation, or None where it is not known.
+    """Return the shape of arrays that an operation joins, or None if it is unknown.
 
-    Raises ShapeError if their numbers of axes differ.
+    Raises ShapeError if the arrays have different numbers of axes.
 
     >>> joined_shape("stack", [(3,), (3,)], 0), joined_shape("concat", [(3,), (4,)], 0)
     ((2, 3), (7,))

@@ -63,7 +63,7 @@ class Excerpt:
         return Excerpt(self.text, self.location, owner, module)
 
     def error(self, why: str) -> ProgramError:
-        """Build the error for source that cannot become a step; `why` also says what to do."""
+        """Build the error for source that cannot become a step. `why` also says what to do."""
         where = f"{self.location}: " if self.location else ""
         return ProgramError(f"{where}{clip_text(self.text, 60)!r}: {clip_text(why, 600)}")
 
@@ -77,7 +77,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class NamedDType:
-    """A dtype by its name, which may be that of a system's own file; `float` stands for the default dtype."""
+    """A dtype by its name. The dtype may be one of a system file, and `float` means the default dtype."""
 
     name: str
 
@@ -105,16 +105,16 @@ class Slice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step. `shape` is that of its result, None where it is unknown.
+    """One step. `shape` is the shape of its result, or None if it is unknown.
 
-    `owner` is the library whose rules decide, where the source says which: that of the function, or of the
-    array that Python asks.
+    `owner` is the library whose rules decide, if the source says which: the library of the function, or of
+    the array whose method Python calls.
     """
 
     FIXED_OPERATION: ClassVar[str | None] = None  # its name, if no field has it
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ()  # the fields that hold the numbers of earlier steps
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ()  # the fields that hold arguments
-    DTYPE_FIELD: ClassVar[str] = ""  # the field that holds the dtype that the source asks for
+    DTYPE_FIELD: ClassVar[str] = ""  # the field that holds the dtype that the source requests
 
     text: str
     location: SourceLocation | None = None
@@ -128,7 +128,7 @@ class Step:
 
     @property
     def requested_dtype(self) -> AnyDType | None:
-        """The dtype that the source asks for, or None if it asks for none."""
+        """The dtype that the source requests, or None if it requests none."""
         return getattr(self, self.DTYPE_FIELD) if self.DTYPE_FIELD else None
 
     @property
@@ -197,14 +197,14 @@ class Call(Step):
 
     @property
     def operation(self) -> Operation:
-        """The operation that it calls; for `+=` the one that computes the value, `add`."""
+        """The operation that the step calls. For `+=` it is the function that computes the value, `add`."""
         return self.custom_operation or OPERATIONS[FUNCTION_OF_IN_PLACE.get(self.name, self.name)]
 
     @property
     def inputs(self) -> tuple[int, ...]:
         """Its operands, and the other steps among its arguments."""
         if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):
-            return self.operands  # as nearly always
+            return self.operands  # the usual case
         return _find_inputs(self)
 
 
@@ -225,7 +225,8 @@ class Cast(Step):
 class Index(Step):
     """Elements of an earlier step, `x[key]`: as weak as x, and of its dtype.
 
-    `lists` says how lists stand in the key: "index" if it is one, "indices" if one is among several.
+    `lists` says how lists occur in the key: "index" if the key is a list, "indices" if a list is one of
+    several keys.
     """
 
     FIXED_OPERATION: ClassVar[str | None] = "getitem"
@@ -251,8 +252,8 @@ class Item(Step):
 class Created(Step):
     """An array made of a shape, or of Python numbers: `zeros(3)`, `asarray([1, 2])`.
 
-    Its dtype is the one asked for, else that of the step `default_from`, else the default dtype of
-    `default_from`, a Python scalar.
+    Its dtype is the requested one. Without it, `default_from` is the number of a step with the dtype, or a
+    Python scalar with the default dtype.
     """
 
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ("default_from",)
@@ -268,7 +269,7 @@ class Created(Step):
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Step):
-    """A step whose operation is in no table: its result is `fixed_result` under every system."""
+    """A step with an operation that is in no table. Its result is `fixed_result` under every system."""
 
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ("made_of",)
 

@@ -190,7 +190,7 @@ def bind_call(call: FunctionCall) -> BoundCall:
             args = args[0]
     operands, positional = _split_operands(op, row, args)
     values = _bind_values(replace(call, name=op.name, args=positional), row, op)
-    if values is None:  # too many arguments: the builder refuses so many operands
+    if values is None:  # too many arguments: the builder refuses them
         operands, values = list(args), {}
     if op.form in FORMS_NEEDING_ALL_OPERANDS and len(operands) < (op.most or 0) and not builder.observed:
         raise excerpt.error(f"{name} takes {op.most} operands in an expression, not {len(operands)}")

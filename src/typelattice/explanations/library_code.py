@@ -67,7 +67,7 @@ def write_code(
 ) -> tuple[str, tuple[str, ...]]:
     """Write the setup and the terms in the code of the system's library, or as operand strings.
 
-    The expressions are sums if `add` answers what promotion does, else they ask for the common dtype.
+    The expressions are sums if `add` gives the result of promotion. Otherwise they look up the common dtype.
 
     >>> from typelattice import operand, system
     >>> a, b = operand("int8"), operand("uint8")
@@ -95,7 +95,7 @@ def _add_promotes(system: System, terms: tuple[Term, ...], is_python: bool) -> b
 
 
 def _can_make(form: CodeForm, operands: Sequence[Operand]) -> bool:
-    """Return True if the library computes with these operands; only some do with small dtypes."""
+    """Return True if the library computes with these operands. Only some compute with small dtypes."""
     if form.small:
         return True
     dtypes = (o.dtype for o in operands if o.dtype and o.kind is not Kind.BOOL)
@@ -103,7 +103,10 @@ def _can_make(form: CodeForm, operands: Sequence[Operand]) -> bool:
 
 
 def _write_term(form: CodeForm, term: Term, as_dtype: bool) -> str:
-    """Write a term in a library's code; Python adds Python scalars alone, if anything else takes part."""
+    """Write a term in the library's code.
+
+    If the term also has arrays, Python itself adds the Python scalars.
+    """
     if isinstance(term, Operand):
         return operand_text(form, term, as_dtype)
     parts = []

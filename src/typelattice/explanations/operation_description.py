@@ -69,7 +69,10 @@ def _describe_join(p: Promotion, rule: OperationRules) -> Iterator[str]:
 
 
 def _describe_domain(domain: Domain, concerned: Sequence[DType]) -> str:
-    """List the kinds and dtypes of a domain; name the excluded ones that concern this question."""
+    """List the kinds and dtypes of a domain.
+
+    Of the excluded dtypes, name those that concern this question.
+    """
     listed = "every kind" if {*Kind} <= {*domain.listed} else join_words(domain.listed)
     if not domain.excluded:
         return listed

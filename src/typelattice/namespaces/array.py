@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     Operators = object  # the namespace sets those that its library has
 
-VERSIONS = ("2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
+VERSIONS = ("2022.12", "2023.12", "2024.12", "2025.12")  # versions of the array API standard
 
 
 class Array(Operators):
@@ -119,7 +119,7 @@ class Array(Operators):
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Functions[Self]:
         """Return the namespace that it belongs to.
 
-        Raises NamespaceError for a version of the standard that it does not follow.
+        Raises NamespaceError for any other version of the standard.
         """
         if api_version is not None and api_version not in VERSIONS:
             followed = f"these are {', '.join(VERSIONS)}"
@@ -198,7 +198,7 @@ class Array(Operators):
 
 
 def _outermost_caller(frame: FrameType) -> str:
-    """Name the function that entered the package which asks for NumPy's array, and its place."""
+    """Name the function through which the package calls NumPy on an array, and its place."""
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     while frame.f_back and frame.f_back.f_globals.get("__name__", "").partition(".")[0] == package:
         frame = frame.f_back

@@ -94,7 +94,8 @@ def _make_array(context: NamespaceContext, obj: Any, to: Any, device: object, co
     except TypelatticeError:
         raise
     except (TypeError, OverflowError, ValueError, RuntimeError) as e:
-        if copy is False and isinstance(e, ValueError):  # the standard asks for it if a copy is needed
+        # The standard requires this error if a copy is necessary.
+        if copy is False and isinstance(e, ValueError):
             raise
         if context.library.refuses(e):
             why = f"{context.library.name} refuses a number here ({one_line(e)})"
@@ -131,7 +132,8 @@ def full_maker(context: NamespaceContext) -> Function:
     def full(shape: Any, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
         if own is None and context.recipes.is_own_system and kind_of(fill_value) in INTEGERS:
-            own = asarray_maker(context)(fill_value).dtype  # which may be wider than the default
+            # The library's dtype may be wider than the default.
+            own = asarray_maker(context)(fill_value).dtype
         d, said = _options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
         data = context.library.xp.full(shape, convert_fill_value(context, d, fill_value), **said)
         weak = own is None and context.recipes.is_weak_alone(d.kind)
@@ -141,14 +143,14 @@ def full_maker(context: NamespaceContext) -> Function:
 
 
 def convert_fill_value(context: NamespaceContext, d: DType, value: Any) -> Any:
-    """Return the value that fills an array of a dtype; the system may convert or refuse a Python number.
+    """Return the value that fills an array of a dtype. The system may convert or refuse a Python number.
 
     The library casts a number that would change the array's dtype, such as a float among integers.
     """
     given = python_number(value)
     if given is None:
         return context.unwrap(value)
-    own = context.recipes.is_own_system  # if so, the library decides, and raises its own errors
+    own = context.recipes.is_own_system  # then the library decides, and raises its own errors
     p = context.system.explain(operand_of_dtype(d), scalar_of(given))
     if p.dtype is d:
         counted = context.recipes.replace_scalar(given, p)
@@ -225,7 +227,7 @@ def from_dlpack_maker(context: NamespaceContext) -> Function:
 
 
 def astype_maker(context: NamespaceContext) -> Function:
-    """Build `astype`, which casts explicitly; its result is never weak."""
+    """Build `astype`, which casts explicitly, so its result is never weak."""
 
     def astype(x: Any, dtype: object, /, *, copy: bool = True, device: object = None) -> Array:
         own, d = context.require_array("astype", x), context.replace_requested(dtype)

@@ -141,9 +141,9 @@ def namespace(
     say the same, also if a file was read twice, or in another process. A namespace that the program no longer
     holds is forgotten, except the last few.
 
-    An array refuses to be converted by `np.asarray(x)`: so code for NumPy alone takes arrays that it does not
-    know, and goes on under NumPy's rules. The error names the function. `np.asarray(x.bare)` converts one
-    array; `to_numpy=True` allows it for all.
+    An array refuses to be converted by `np.asarray(x)`. Otherwise code for NumPy would accept arrays that it
+    does not know, and continue under NumPy's rules. The error names the function. `np.asarray(x.bare)`
+    converts one array. `to_numpy=True` allows this for all.
 
     Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
 
@@ -165,11 +165,11 @@ def namespace(
 
 MADE: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
 LAST: deque[Namespace] = deque(maxlen=64)  # kept, so that a repeated request does not make it again
-NAMESPACE_LOCK = Lock()  # two threads that ask at the same moment must get the same namespace
+NAMESPACE_LOCK = Lock()  # two threads at the same moment must get the same namespace
 
 
 def _rebuild_namespace(system: System | str, library: str, to_numpy: bool) -> Namespace:
-    """Restore a pickled namespace; return the existing one if its system is bundled."""
+    """Restore a pickled namespace, or return the existing one if its system is built in."""
     return namespace(system, import_module(library), to_numpy=to_numpy)
 
 
@@ -179,7 +179,7 @@ def _flatten_array(x: Array) -> tuple[Any, tuple[DType, bool]]:
 
 
 def _reduce(x: Array) -> tuple[Any, ...]:
-    """Return the function and arguments by which an array is copied and pickled."""
+    """Return the function and arguments that copy and pickle an array."""
     return _rebuild_array, (x._space, x._data, x.dtype, x.weak)
 
 

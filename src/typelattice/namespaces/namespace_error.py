@@ -5,4 +5,4 @@ from typelattice.facts.errors import TypelatticeError
 
 
 class NamespaceError(TypelatticeError, TypeError):
-    """Arrays that do not go together, or what the array library cannot do; the message says what to do."""
+    """Arrays that do not match, or a request that the array library cannot fulfil, with what to do."""

@@ -14,7 +14,7 @@ A = TypeVar("A")
 
 
 class EigenResult(NamedTuple, Generic[A]):
-    """Eigenvalues, and a matrix whose columns are the eigenvectors."""
+    """Eigenvalues, and a matrix with the eigenvectors as columns."""
 
     eigenvalues: A
     eigenvectors: A
@@ -79,7 +79,7 @@ RESULTS: Mapping[str, Callable[..., tuple[Any, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class FInfo:
-    """The limits of a float dtype; of a complex one, those of its parts."""
+    """The limits of a float dtype, or of the parts of a complex dtype."""
 
     bits: int
     eps: float

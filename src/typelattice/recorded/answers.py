@@ -92,7 +92,7 @@ def split_form(answer: str) -> tuple[str, str]:
 
 
 def split_message(named_answer: str, messages: Mapping[str, str]) -> tuple[str, str]:
-    """Split a kept answer into the answer and its message; the message may be empty.
+    """Split a kept answer into the answer and its message, which may be empty.
 
     >>> split_message("!TypeError#2", {"!TypeError#2": "no kernel"})
     ('!TypeError', 'no kernel')
@@ -113,7 +113,7 @@ class Messages:
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def name_answer(self, answer: str, message: str) -> str:
-        """Name an exception with its message; any other answer stays as it is."""
+        """Name an exception with its message. Any other answer stays unchanged."""
         if not answer.startswith(EXCEPTION) or not message:
             return answer
         text = outline_message(message)

@@ -43,7 +43,7 @@ ANY_OPERAND, OTHER_DTYPE, ALL_OPERATIONS, EVERY_SCALAR = "any", "other", "all", 
 
 @frozen()
 class DepartureEntries:
-    """Reads the entries of one list, `where` the list stands. Raises DepartureError, by entry and key."""
+    """A reader of the entries of one list in the file `where`. Raises DepartureError, by entry and key."""
 
     where: str
     words: Words
@@ -108,7 +108,7 @@ class DepartureEntries:
         return OperandClass(() if listed == ANY_OPERAND else self._read_sorts(listed), left_out)
 
     def _read_sorts(self, said: str) -> tuple[Sort, ...]:
-        """Read comma-separated sorts of operands, as in `int8, f*`; a lone `*` means all Python scalars."""
+        """Read comma-separated sorts of operands, as in `int8, f*`. A single `*` means all Python scalars."""
         words = read_distinct(map(str.strip, said.split(",")))
         each = (
             every for word in words for every in (KIND_BY_SCALAR_CODE if word == EVERY_SCALAR else (word,))
@@ -158,7 +158,7 @@ def _read_operations(said: object) -> Operations:
 
 
 def _find_entries(said: str) -> frozenset[str]:
-    """Return the entries of `ops` that a list names; `all` are the groups."""
+    """Return the entries of `ops` that a list names. `all` means the groups."""
     words = read_distinct(word.strip() for word in said.split(","))
     if words == (ALL_OPERATIONS,):
         return frozenset(GROUPS.values())

@@ -15,7 +15,7 @@ class JAX(ComputingLibrary):
     """JAX. An array is not written into: a changed copy takes its place."""
 
     fuses_casts = True
-    remedy = "jax.config.update('jax_enable_x64', True)"  # without it int64 makes an array of int32
+    remedy = "jax.config.update('jax_enable_x64', True)"  # int64 makes an array of int32 without this setting
 
     def is_weak(self, data: Any) -> bool:
         return bool(getattr(data, "weak_type", False))
@@ -34,7 +34,7 @@ class JAX(ComputingLibrary):
         return _with_index_errors(found) if name == "expand_dims" else found
 
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
-        """Call a product of arrays with its accumulator; the arrays keep their dtypes. Else cast them."""
+        """Call a product of arrays with its accumulator, so that the arrays keep their dtypes, or cast them."""
         if self.has_accumulator(name):
             return self.function(name)(*arrays, **{ACCUMULATOR: to}, **options)
         return super().accumulate(name, to, *arrays, **options)

@@ -16,7 +16,7 @@ BLOCK_SIZE = 1 << 16  # elements of a block, so that it stays in the cache
 
 
 class NumPy(ComputingLibrary):
-    """NumPy. A ufunc with a chosen loop casts as it goes; other libraries make a copy first."""
+    """NumPy. A ufunc casts during the call if its loop is chosen. Other libraries make a copy first."""
 
     compares_exactly = True
 
@@ -31,7 +31,7 @@ class NumPy(ComputingLibrary):
         return np.asarray(value).astype(to) if isinstance(value, complex) else np.asarray(value, to)
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Return a function of the standard; `clip` and, from NumPy 2.0 on, `sign` are NumPy's own.
+        """Return a function of the standard. `clip` and, from NumPy 2.0 on, `sign` are NumPy's own.
 
         array-api-compat's `clip` writes into read-only bounds, and its `sign` divides infinities. NumPy's
         `sign` does not from 2.0 on.

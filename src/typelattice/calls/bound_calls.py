@@ -225,7 +225,7 @@ def bind_creator(call: FunctionCall) -> dict[str, Argument]:
 
 
 def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> Argument | MultipleResults:
-    """Build the steps of a bound call: casts to the requested dtype, the operation, and writing the result."""
+    """Build the steps of a bound call: casts to the requested dtype, the operation, and the write."""
     op, row, operands, dtype = call.op, call.signature, list(call.operands), call.dtype
     for joins, other in call.joined:
         operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)

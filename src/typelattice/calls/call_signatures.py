@@ -131,7 +131,7 @@ class Signature:
 
     @property
     def first_role(self) -> str:
-        """The role of the first parameter."""
+        """Return True if only the named arguments can change a dtype."""
         return self.parameters[0].role
 
     @property

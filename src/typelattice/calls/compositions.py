@@ -171,7 +171,7 @@ def compose(
 
 
 def _dtype_text(node: ast.expr) -> str:
-    """Return the operand string of a fixed result: `int64`, `int32:0d` for `zero_d(int32)`, or "" for others."""
+    """Return the operand string of a fixed result, `int64`, or `int32:0d` for `zero_d(int32)`, or ""."""
     match node:
         case ast.Name(id=name) if name in DTYPES:
             return name

@@ -187,7 +187,7 @@ class ProgramBuilder:
         return DTYPES.get(x.name)
 
     def owner(self, excerpt: Excerpt, steps: Sequence[int]) -> str | None:
-        """Return the library that decides: the named library, or the library of the array whose method Python calls.
+        """Return the library that decides: the named library, or that of the array with the Python method.
 
         NumPy's arrays and scalars leave an operation to the arrays of another library.
         """

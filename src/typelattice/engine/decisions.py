@@ -89,7 +89,7 @@ class ReplacedInAnswer(Decision):
 
 
 class Defaulted(Decision):
-    """A node without a width that becomes the default dtype of its kind, or None if the kind has no default."""
+    """A node without a width that becomes the default dtype of its kind, or None if none exists."""
 
     key = "defaults"
 

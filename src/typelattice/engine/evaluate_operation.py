@@ -232,7 +232,7 @@ def _evaluate_unjoined_product(
 
 
 def _accumulator_dtype(rules: Rules, op: OperationRules, compute: DType) -> DType | None:
-    """Return the dtype in which an operation adds up, or None if the file states none for the compute dtype."""
+    """Return the dtype in which an operation adds up, or None if the file does not state it."""
     target = look_up(op.accumulates, compute)
     return resolve_target(rules, target) if target else None
 
@@ -285,7 +285,7 @@ def _apply_rule(
 
 
 def _find_compute_dtype(rules: Rules, op: OperationRules, dtypes: tuple[DType, ...]) -> DType | None:
-    """Return the dtype to compute in: by `computes`, or by the first fitting loop, or None if no loop fits."""
+    """Return the dtype to compute in, by `computes` or the first fitting loop, or None if no loop fits."""
     mapped = {look_up(op.computes, d) for d in dtypes}
     target = mapped.pop() if len(mapped) == 1 else None
     if target:

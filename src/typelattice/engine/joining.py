@@ -38,7 +38,7 @@ def find_entry_node(rules: Rules, o: Operand, decisions: list[Decision], is_alon
 
 
 def dtype_or_default(rules: Rules, o: Operand, is_alone: bool = True) -> DType | None:
-    """Return an operand's own dtype, or the default dtype of a Python scalar's kind, or None without a default.
+    """Return an operand's own dtype, or the default dtype of a Python scalar's kind, or None.
 
     If the kind has several defaults, choose the first that holds the value, or the last if none does. With
     other operands, a kind of `kinds_widening_alone` has only its first default.

@@ -78,7 +78,7 @@ def _join_pair(rules: Rules, a: CountedDtype, b: CountedDtype, decisions: list[D
 def find_loop_by_value(
     rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]
 ) -> tuple[DType, ...]:
-    """Return the first loop to which all operands cast, in either dtype that they count as, or an empty tuple."""
+    """Return the first loop to which all operands cast, in either dtype that they count as, or ()."""
     own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
     if len(own) < len(operands):
         return ()

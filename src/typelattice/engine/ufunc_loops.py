@@ -17,7 +17,7 @@ from typelattice.operands.operand import Operand
 
 
 def find_casting_dtypes(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> tuple[DType, ...]:
-    """Return the dtypes to search for a loop, or an empty result if the operation promotes its operands together.
+    """Return the dtypes to search for a loop, or () if the operation promotes its operands together.
 
     With some dtypes, another dtype stands in for a Python scalar (`stand-in`). The search ignores Python
     scalars if the arrays differ in dtype and no scalar is of a higher category.

@@ -108,7 +108,7 @@ class DType:
 
     @property
     def smallest(self) -> int | float | None:
-        """The smallest value above zero, a subnormal one where the format has them, or None if it is unknown."""
+        """The smallest value above zero, which may be subnormal, or None if it is unknown."""
         if self.precision is not None and self.min_exponent is not None:
             return 2.0 ** (self.min_exponent - self.precision + 1)
         return next((v for v in self.values if v > 0), self.step)

@@ -193,7 +193,7 @@ def _read_ends(kind: Kind, stated_facts: Mapping[str, object]) -> tuple[Number |
 def _whole_ends(
     kind: Kind, bits: int | None, stated_facts: Mapping[str, object]
 ) -> tuple[Number | None, Number | None]:
-    """Return the least and greatest value of an integer dtype: the given ones, or those that its bits allow."""
+    """Return the least and greatest value of an integer dtype, as given or as its bits allow."""
     low, high = _read_ends(kind, stated_facts)
     if bits is None:
         if low is not None or high is not None:

@@ -268,7 +268,7 @@ class DecidingLineSearch:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
     def _lines_with_the_dtypes(self, p: Promotion) -> DecidingLines:
-        """Return the line that brings the question's dtypes into the order, or all lines if no single line does."""
+        """Return the line that brings the question's dtypes into the order, or all lines if no one does."""
         found = self._order_lines(p, self.line_removal.without_nodes)
         if found:
             return found

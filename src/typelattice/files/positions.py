@@ -60,12 +60,12 @@ class Positions:
     )
 
     def find_position(self, *path: str | int) -> Position | None:
-        """Return the position of a key, an entry or an element, or None if the text does not have the path."""
+        """Return the position of a key, an entry or an element, or None if the text lacks the path."""
         offset = self.keys.get(path)
         return None if offset is None else position_at(self.starts, offset)
 
     def span(self, path: Path) -> tuple[int, int]:
-        """Return the offsets of the start of a key and the end of its value, or of the key if it has no value."""
+        """Return the offsets of the start of a key and the end of its value, or of a key without value."""
         start = self.keys[path]
         key = KEY.match(self.text, start)
         return start, self.ends.get(path, key.end() if key else start + 1)

@@ -345,7 +345,7 @@ def _defaults(
                 wider[kind_of(word)] = found[1:]
             if codes != given:
                 if len(found) == 1:
-                    raise ValueError(f'"{ALONE_SUFFIX.strip()}" has no effect on a single dtype; leave it out')
+                    raise ValueError(f'"{ALONE_SUFFIX.strip()}" has no effect on one dtype; leave it out')
                 alone.add(kind_of(word))
     return first, wider, frozenset(alone)
 
@@ -368,7 +368,7 @@ def _stand_in(reader: KeyReader, pairs: PairEntries) -> tuple[frozenset[Node], d
         raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
     beside = frozenset(map(pairs.present, read_distinct(pairs.words.nodes(table.pop("beside")))))
     if not table:
-        raise ValueError("has no effect: no kind of scalar is named; name one, and the dtype that it counts as")
+        raise ValueError("names no kind of scalar; name one, and the dtype that it counts as")
     found: dict[Kind, DType] = {}
     for word, code in table.items():
         reader.go_to("stand-in", word)

@@ -205,7 +205,7 @@ def definition(
 
 @frozen()
 class CheckedKeys:
-    """The known keys with values of the right types, the mistakes in others, and the keys that those broke."""
+    """The known keys with values of the right types, the mistakes in others, and the broken keys."""
 
     values: Mapping[str, object]
     mistakes: Sequence[FormatError] = ()

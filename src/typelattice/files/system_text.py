@@ -158,7 +158,7 @@ class Text:
         return next(filter(None, found), None) or self._find_mark(*spans[0], "")
 
     def mark_of_row(self, row: int, word: str, column: int = 0) -> Mark | None:
-        """Return the position of a word in a row, counted from 1, of a column of the row, or of the whole row."""
+        """Return the position of a word or column in a row, counted from 1, or of the whole row."""
         whole = self.text.replace("\r\n", "\n")
         rows = whole.split("\n")
         if not 1 <= row <= len(rows):

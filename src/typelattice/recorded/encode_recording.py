@@ -132,7 +132,7 @@ def _write_rows(op: str, all_answers: Mapping[Operands, str], rest: bool = False
 
 
 def _collect_absent(recording: Recording) -> tuple[set[str], set[str]]:
-    """Collect the operations and operands that a release lacks, and that are therefore not recorded for it."""
+    """Collect the operations and operands that a release lacks, so it has no recording of them."""
     planned: tuple[set[str], set[str]] = set(), set()
     asked: tuple[set[str], set[str]] = set(), set()
     lacked = {

@@ -55,7 +55,7 @@ class RecordedAnswer:
 
     @property
     def dtype(self) -> DType | None:
-        """The dtype of the library's result, or None if it refused, or if the result has none (a Python int)."""
+        """The dtype of the library's result, or None for a refusal or a Python number."""
         name = self.call.answer.removesuffix("*")
         if name.partition("(")[0] in self.custom_dtypes:
             return read_dtype(name, self.custom_dtypes)

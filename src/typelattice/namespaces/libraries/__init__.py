@@ -34,7 +34,7 @@ def library(module: ModuleType) -> ComputingLibrary:
 
 
 def _class(package: str) -> type[ComputingLibrary]:
-    """Return the class for a library: its own, in the file of its name, or the class for all other libraries."""
+    """Return the class for a library: its own, in the file of its name, or the common class."""
     path = f"{__name__}.{file_of(library_of(package) or package)}"
     if find_spec(path) is None:
         return ComputingLibrary

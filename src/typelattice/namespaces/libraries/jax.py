@@ -34,7 +34,7 @@ class JAX(ComputingLibrary):
         return _with_index_errors(found) if name == "expand_dims" else found
 
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
-        """Call a product of arrays with its accumulator, so that the arrays keep their dtypes, or cast them."""
+        """Call a product of arrays with its accumulator, so the arrays keep their dtypes, or cast them."""
         if self.has_accumulator(name):
             return self.function(name)(*arrays, **{ACCUMULATOR: to}, **options)
         return super().accumulate(name, to, *arrays, **options)

@@ -50,7 +50,7 @@ def reader_of(root: str) -> ObjectReader | None:
 
 @lru_cache(maxsize=256)
 def adapter(root: str) -> ModuleType | None:
-    """Return the adapter for a root module, the file named after its library, or None if no such file exists."""
+    """Return the adapter for a root module, the file named after its library, or None without one."""
     from importlib.util import find_spec  # neither is needed as long as operands are strings
 
     from typelattice.facts.libraries import file_of, library_of
@@ -105,7 +105,7 @@ def attribute(d: DType, module: object) -> object:
 
 
 def read_by_dtype(x: Any, framework: str) -> Operand | None:
-    """Read an array by its dtype and dimensions, never by its values, or None for an object without a dtype."""
+    """Read an array by its dtype and dimensions, never by its values, or return None without a dtype."""
     d = getattr(x, "dtype", None)
     if d is None:
         return None

@@ -85,7 +85,7 @@ class BoundCall:
 
 
 def is_function(name: str, library: str | None) -> bool:
-    """Return True if a library's function of a name is an operation, or a way to make an array."""
+    """Return True if a library's function of a name is an operation, or makes an array."""
     if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or is_identity(name, library):
         return True
     return name_meaning(NameSort.CREATION_FUNCTION, name, library) is not None
@@ -282,8 +282,8 @@ def _check_same_kind(
 ) -> None:
     """Check that operands may be cast to the dtype requested of NumPy. Raises ProgramError.
 
-    A ufunc lowers no kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and takes a wider float.
-    Nor does `np.concatenate`.
+    A ufunc never lowers the kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and accepts a
+    wider float. Neither does `np.concatenate`.
     """
     is_ufunc = op.form in ("elementwise", "pair", "list") and name_meaning(
         NameSort.REFUSES_HIGHER_KINDS, "dtype", excerpt.owner
@@ -508,7 +508,7 @@ def _multiple_results(
     args: list[Argument],
     keywords: dict[str, Argument],
 ) -> MultipleResults:
-    """Return the results of an operation with several, such as `meshgrid(x, y)`: one for each operand."""
+    """Return the results of an operation with one for each operand, such as `meshgrid(x, y)`."""
     if op.form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
         operands = [*operands[0]] if takes_list(op.name, excerpt.owner) else operands
     refs = [builder.ref(excerpt, x) for x in operands]

@@ -1,8 +1,8 @@
 """The tables of calls: parameters of operations, names in libraries, like functions, names in graphs.
 
-signatures.txt has the parameters, names.txt the names, equivalents.txt the functions that give what an
-operation gives, graph_names.txt the names of operations in compiled graphs. They are checked when they are
-loaded: a mistake is reported with its file, its row and its column.
+signatures.txt has the parameters, names.txt the names, and graph_names.txt the names of operations in
+compiled graphs. equivalents.txt has functions with the dtypes of operations. They are checked when they are
+loaded. A mistake is reported with its file, its row and its column.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class ParameterRow:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One of several results: of an operation's dtype, or a call of its own, which `is_alike` in dtype."""
+    """One of several results: with an operation's dtype, or a separate call, which `is_alike` in dtype."""
 
     name: str
     dtype_origin: str = ITSELF
@@ -116,7 +116,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of an operation in a library, and its results where there are several.
+    """The parameters of an operation in a library, and its results, if it has several.
 
     `several_if`: the call has several results only if this parameter is given. `not_if_kind` is the kind of a
     result that depends on the values of the operands. `recorder_arguments` are the arguments that recorders
@@ -345,7 +345,7 @@ def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
 
 @cache
 def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
-    """Map the operations of libraries' graphs to ours, with the operands that ours take."""
+    """Map the operations of libraries' graphs to ours, with the operands that ours need."""
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
         _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
@@ -365,7 +365,7 @@ def graph_operation(library: str, name: str) -> str:
 
 
 def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
-    """Return the operands of an operation of a library's graphs as ours takes them.
+    """Return the operands of an operation of a library's graphs in the order of our operation.
 
     >>> graph_operands("jax", "select_n", "cxy"), graph_operands("tensorflow", "ConcatV2", "xya")
     (('c', 'y', 'x'), ('x', 'y'))

@@ -32,7 +32,7 @@ def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType
 
 
 def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, requested: Argument) -> Ref:
-    """Add the step that reads an array's bits as another dtype, which is the same under every system."""
+    """Add the step that reads an array's bits as another dtype. Its dtype is the same under every system."""
     if builder.observed:
         raise excerpt.error("its bits are taken for those of another dtype")
     to = requested_dtype(excerpt, requested)
@@ -182,7 +182,7 @@ def _python_number_maker(name: str) -> CallHandler:
 
 
 def _make_dtype(call: FunctionCall) -> Argument:
-    """Return a dtype that is called like a function, such as `np.dtype("f4")`."""
+    """Return a dtype for a call of the dtype's function, such as `np.dtype("f4")`."""
     to = call.dtype
     if to is None:
         raise call.excerpt.error("it makes a dtype of one name; give one such as float32")
@@ -194,7 +194,7 @@ def _add_flatten(call: FunctionCall) -> Argument:
 
 
 def _add_opaque(call: FunctionCall) -> Argument:
-    """Add a step that no rule decides, which a program writes as `opaque("float32[3]", x)`."""
+    """Add a step without a rule, written in a program as `opaque("float32[3]", x)`."""
     given, inputs = call.keywords.get("given"), call.keywords.get("inputs", ())
     if not isinstance(given, str):
         raise call.excerpt.error("opaque needs to be told what it gives; write opaque('float32', x)")
@@ -219,7 +219,7 @@ MAKERS: Mapping[str, CallHandler] = {
 
 
 def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[int, ...] | None:
-    """Whole numbers, which may be given one by one, as a tuple, or by name, or None for anything else."""
+    """Read whole numbers, given one by one, as a tuple, or by name. Return None for anything else."""
     plain = [call.builder.known_number(x) for x in (*args, *call.keywords.values())]
     return plain_axes(plain[0] if len(plain) == 1 else tuple(plain))
 

@@ -28,7 +28,7 @@ from typelattice.facts.shapes import Shape
 
 CAST_METHODS = ("to", "type", "type_as")  # methods that cast to a dtype, or to the dtype of an array
 IN_PLACE_METHODS = ("fill", "zero", "copy")  # methods with `_` that write a value into the array
-METHODS_WRITING_IN_PLACE = ("fill",)  # such a method without `_`: NumPy's
+METHODS_WRITING_IN_PLACE = ("fill",)  # also without `_`, in NumPy
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,8 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
         )
         if not isinstance(made, Ref):
             return x
-        written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))  # what `x += made` takes
+        # Operands as for `x += made`.
+        written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))
         builder.mark_same_dtype_as(written, (SAME_DTYPE_AS, name))
         return written
     if plain in FUNCTIONS or plain in METHODS:

@@ -1,4 +1,4 @@
-"""Functions that give several arrays: each result that is used is a step of its own, with its index."""
+"""Functions with several results. Each result in use is its own step, with its index."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MultipleResults:
         return self.made_steps[i]
 
     def take_slice(self, numbers: slice) -> tuple[Ref, ...]:
-        """Return the results of a slice of numbers. Raises IndexError if it is not known which these are."""
+        """Return the results of a slice of numbers. Raises IndexError if the numbers are unknown."""
         stop = numbers.stop if self.count is None else self.count
         if stop is None or stop < 0 or (self.count is None and (numbers.start or 0) < 0):
             raise IndexError(f"it is not known how many arrays {self.name} gives")
@@ -84,7 +84,7 @@ def source_arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argume
     named = dict(step.keywords)
     number = named.pop(RESULT_KEYWORD, None)
     args, own = step.args, len(step.operands)
-    if step.name in OPERATIONS and step.operation.form == "subscripts":  # its text comes first
+    if step.name in OPERATIONS and step.operation.form == "subscripts":  # the text of subscripts comes first
         args = (*args[own:], *args[:own])
     if not isinstance(number, int):
         return args, named, None

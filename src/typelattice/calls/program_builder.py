@@ -59,7 +59,7 @@ DTYPE_DECIDING_KEYWORDS = (
 
 
 class ProgramBuilder:
-    """The steps so far, and what is known of each under any system.
+    """The steps so far, and the facts of each that hold under every system.
 
     `python_number_steps` are the steps that give Python numbers, `known_numbers` the numbers that are known.
     In the builder of a run, `observed` gives the operand that an earlier step was seen to be. Its steps keep
@@ -121,7 +121,7 @@ class ProgramBuilder:
             self.steps[ref.step] = replace(step, keywords=keywords, shape=shape)
 
     def keyword(self, ref: Ref, name: str) -> Argument:
-        """Return a named argument of a step, or None if it has no such argument."""
+        """Return a named argument of a step, or None if the step lacks it."""
         step = self.steps[ref.step]
         return dict(step.keywords).get(name) if isinstance(step, Call) else None
 
@@ -200,7 +200,7 @@ class ProgramBuilder:
                 owner = found
         return owner
 
-    # -- what steps are made of
+    # -- the fields of steps
 
     def common_fields(self, excerpt: Excerpt, operands: Sequence[int], shape: Shape | None) -> dict[str, Any]:
         """Return the fields that every step has: the text and location in the source, shape and owner."""
@@ -432,7 +432,7 @@ class ProgramBuilder:
         dtype: AnyDType | None,
         shape: Shape | None,
     ) -> Ref:
-        """Add the step of an array made of a shape, or of Python numbers."""
+        """Add the step of an array made from a shape, or from Python numbers."""
         if self.observed:
             args = ((), *args[1:]) if name == "full" else ()
         place = self.common_fields(excerpt, (), shape)
@@ -444,7 +444,7 @@ class ProgramBuilder:
         return self.create_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
     def array_of_list(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
-        """Add the array of a list: of Python numbers, or of arrays, which are stacked."""
+        """Add the array of a list of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):
             like = dtype_deciding_number([operand(self.known_number(i)) for i in flat])
@@ -465,7 +465,7 @@ class ProgramBuilder:
 def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
     """Return the Python number that decides the dtype of an array of several: one of the highest kind.
 
-    It has a value if it is an int beyond int32, which may have a dtype of its own, or be refused.
+    It has a value if it is an int beyond int32. Such an int may have another dtype, or be refused.
     """
     kind = max((x.kind for x in numbers), key=lambda k: k.category)
     large = [x for x in numbers if kind is Kind.SIGNED and exceeds_int32(x.value)]

@@ -70,7 +70,7 @@ def result_shape(
 
 
 def _shape_of_part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
-    """Return the shape of one of several results, where it has fewer axes than their operand."""
+    """Return the shape of one of several results, if it has fewer axes than their operand."""
     if name in ("histogram", "nonzero") or (name.startswith("unique_") and name != "unique_all"):
         return (None,)
     if shape is None:
@@ -88,10 +88,10 @@ def indexed_shape(
     listed: bool,
     masks: Sequence[Argument],
 ) -> Shape | None:
-    """Return the shape of `x[key]`, or None where arrays, lists or unknown numbers are among several indices.
+    """Return the shape of `x[key]`, or None if several indices include arrays, lists or unknown numbers.
 
-    `listed`: a tuple among the indices is a list. One list of numbers leaves its axis as long as it is.
-    `masks` are the indices that are arrays of bools, which choose as many elements as are true.
+    `listed`: a tuple among the indices is a list. A single list of numbers keeps the length of its axis.
+    `masks` are the indices that are arrays of bools. Each selects the elements at its true values.
     """
     if shape is None:
         return None
@@ -160,7 +160,7 @@ def _has_keepdims(keywords: Mapping[str, Argument]) -> bool:
 
 
 def _find_axes(op: Operation) -> tuple[int, ...] | None:
-    """Return the axes that an operation removes if none is named: the last two for matrices, else all."""
+    """Return the axes that an operation removes by default: the last two for matrices, otherwise all."""
     return (-2, -1) if op.name in ("matrix_norm", "matrix_rank", "trace") else None
 
 
@@ -172,7 +172,7 @@ def _reduce_shape(
         return (
             (() if not keepdims else None if shape is None else (1,) * len(shape)) if axis is None else None
         )
-    if shape is None or (axis is None and len(shape) < 2):  # the system decides whether it takes them
+    if shape is None or (axis is None and len(shape) < 2):  # the system decides whether it accepts them
         return None
     gone = {normalize_axis(a, len(shape)) for a in axes}
     if keepdims:
@@ -324,7 +324,7 @@ def _tile_shape(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
 
 
 def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
-    """Return a shape with one length left open, -1, which follows from the number of elements."""
+    """Fill in the open length of a shape, -1, from the number of elements."""
     count, rest = size(shape), math.prod(length for length in lengths if length != -1)
     if count is None or not rest:
         return tuple(None if length == -1 else length for length in lengths)
@@ -335,7 +335,7 @@ def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
 
 def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
     if not a or not b:
-        return None  # the system decides whether it takes 0-d arrays
+        return None  # the system decides whether it accepts 0-d arrays
     if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
         raise ShapeError(f"matmul of shapes {a} and {b}")
     batch = find_broadcast_shape([a[:-2], b[:-2]])

@@ -15,14 +15,14 @@ from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 
 MAX_STEP_CHARS = 160  # characters of a step's text
-FUNCTION_OF_IN_PLACE = {  # the operation that computes what `*=` writes into its left operand
+FUNCTION_OF_IN_PLACE = {  # operator that writes in place -> the operation that computes its value
     op.names[0]: op.function for op in OPERATORS.values() if op.in_place
 }
 IN_PLACE_OF_FUNCTION = {plain: written for written, plain in FUNCTION_OF_IN_PLACE.items()}
 SAME_KIND_MARK = (
     "casting",
     "same_kind",
-)  # marks a result that `out=` takes only if `+=` would write it there
+)  # marks a result that `out=` accepts only if `+=` would write it
 
 
 class ProgramError(TypelatticeError, TypeError):
@@ -59,7 +59,7 @@ class Excerpt:
     module: str = ""
 
     def of_library(self, owner: str | None, module: str = "") -> Excerpt:
-        """Return the same piece of source, where it names another library, or none."""
+        """Return the same piece of source for another library, or for none."""
         return Excerpt(self.text, self.location, owner, module)
 
     def error(self, why: str) -> ProgramError:
@@ -169,7 +169,7 @@ class Number(Step):
 
 @dataclass(frozen=True, slots=True)
 class Call(Step):
-    """A step that calls an operation: its name, its arguments, and the numbers of the steps it takes.
+    """A step that calls an operation: its name, its arguments, and the numbers of its operand steps.
 
     `is_operator`: it is written with a Python operator, which makes a Python number of Python numbers.
     `dtype`: the dtype given by name, as in `sum(x, dtype=float32)`.
@@ -250,7 +250,7 @@ class Item(Step):
 
 @dataclass(frozen=True, slots=True)
 class Created(Step):
-    """An array made of a shape, or of Python numbers: `zeros(3)`, `asarray([1, 2])`.
+    """An array made from a shape, or from Python numbers: `zeros(3)`, `asarray([1, 2])`.
 
     Its dtype is the requested one. Without it, `default_from` is the number of a step with the dtype, or a
     Python scalar with the default dtype.

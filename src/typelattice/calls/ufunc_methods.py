@@ -21,7 +21,7 @@ REDUCED: Mapping[str, Mapping[str, str]] = {
     "accumulate": {"add": "cumsum", "multiply": "cumprod"},
     "reduceat": {"add": "cumsum", "multiply": "cumprod"},
 }  # fmt: skip
-POSITIONS = ("axis", "dtype", "out", "keepdims")  # what follows the array in the methods of REDUCED
+POSITIONS = ("axis", "dtype", "out", "keepdims")  # the parameters after the array in the methods of REDUCED
 METHODS = (*REDUCED, "outer", "at")
 
 

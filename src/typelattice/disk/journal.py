@@ -1,4 +1,4 @@
-"""A journal: results as lines of JSON, appended as they come, so that interrupted work goes on from them."""
+"""A journal: results as lines of JSON, so that interrupted work can continue."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Journal:
             self._file.write(json.dumps(row).encode() + b"\n")
 
     def close(self) -> None:
-        """Close the file, which stays."""
+        """Close the file, without removing it."""
         if self._file is not None:
             self._whole = self._file.tell()
             self._file.close()

@@ -46,7 +46,9 @@ class OperandCast:
 
 @frozen(repr=False)
 class Promotion(Viewed):
-    """An answer and all that led to it. For a refusal `dtype` is None, and `reason` and `remedy` say why.
+    """An answer and the decisions behind it.
+
+    For a refusal `dtype` is None, and `reason` and `remedy` say why.
 
     The operands join at `node` and are cast to `compute`, the dtype computed in. `accumulator` is the dtype
     in which the operation adds up, if the system states one. `dtype` is the dtype of the result: most
@@ -98,7 +100,7 @@ class Promotion(Viewed):
 
     @property
     def arithmetic_dtype(self) -> DType:
-        """The dtype of sums and products: the accumulator, else the dtype computed in, else the result's."""
+        """The dtype of sums and products: the accumulator, the compute dtype, or the result's dtype."""
         return self.accumulator or self.compute or self.result
 
     @property
@@ -131,8 +133,8 @@ class Promotion(Viewed):
     def cast_target(self, o: Operand) -> DType | None:
         """Return the dtype to which an operand is cast before the operation computes, or None without a cast.
 
-        If the operation does not make the parameters of a dtype alike, each operand has its own: int32
-        beside a decimal is decimal(10,0).
+        If the operation keeps different parameters of a dtype, each operand has its own dtype: int32 beside a
+        decimal is decimal(10,0).
         """
         if self.compute is None or not self.compute.parameters:
             return self.compute

@@ -32,7 +32,10 @@ class ReplacedOnEntry(Decision):
 
 
 class CountedForeign(Decision):
-    """Another library's array beside the system's own: it counts as `node`, or is refused if that is None."""
+    """Another library's array beside the system's own.
+
+    It counts as `node`, or is refused if `node` is None.
+    """
 
     key = "foreign"
 
@@ -56,7 +59,7 @@ class Tied(Decision):
 
 
 class Overridden(Decision):
-    """A pair that `overrides` gives another dtype than the order would."""
+    """A pair with an entry in `overrides`, which replaces the dtype of the order."""
 
     key = "overrides"
 
@@ -95,7 +98,7 @@ class Defaulted(Decision):
 
 
 class WidenedDefault(Decision):
-    """A Python scalar that the first default dtype of its kind does not hold, so that a later one does."""
+    """A Python scalar that needs a later default dtype of its kind, since the first cannot hold it."""
 
     key = "defaults"
 
@@ -122,7 +125,7 @@ class DtypeByOperation(Decision):
 
 
 class WithoutDimensions(Decision):
-    """A refusal of a 0-d array or Python scalar by an operation such as matmul, which takes none."""
+    """A refusal of a 0-d array or Python scalar by an operation that needs dimensions, such as matmul."""
 
     key = "ops"
 

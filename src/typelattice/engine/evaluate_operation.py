@@ -51,7 +51,8 @@ WEAK_RESULTS = (
 class Evaluation:
     """The outcome for some operands: the node of their join, the dtype computed in and the result's dtype.
 
-    `node` is None if the operands need not join, `compute` if the operation looks at each by itself.
+    `node` is None if the operands need not join. `compute` is None if the operation handles each operand by
+    itself.
     """
 
     node: Node | None
@@ -129,7 +130,7 @@ def _evaluate_joined(
 def _check_exponent_value(
     rules: Rules, op: OperationRules, last: Operand, values: Sequence[ValueFit], compute: DType
 ) -> None:
-    """Check an exponent. Its own fit, if it has one, says what its value has wrapped to."""
+    """Check the value of an exponent, after `fit` has wrapped it."""
     wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
     check_exponent(rules, op, last, last.value if wrapped is None else wrapped, compute)
 
@@ -165,7 +166,7 @@ def _evaluate_assignment(
         raise RefusalError(reason, cast_remedy(rules, op, [target]), step)
     target = _find_compute_dtype(rules, op, (target,)) or target
     decisions.append(DtypeByOperation(dtypes, target, deciding_entry(rules, op)))
-    # A bool holds the truth of every number, so that none is out of its range.
+    # A bool holds the truth of every number, so no number is out of its range.
     values = () if target.kind is Kind.BOOL else tuple(fit_values(rules, operands[1:], target, op))
     _check_values(values)
     return Evaluation(None, target, target, operands[0].weak, values)
@@ -183,7 +184,7 @@ def _operands_join(rules: Rules, op: OperationRules, operands: Sequence[Operand]
 def _evaluate_separately(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation:
-    """Evaluate an operation that looks at each operand by itself, and gives a dtype of its own."""
+    """Evaluate an operation that handles each operand by itself, and gives a fixed dtype."""
     for o in operands:
         find_entry_node(rules, o, decisions)
         if (o.dtype or o.kind) not in op.kernels:
@@ -243,7 +244,7 @@ def ignores_exponent(op: OperationRules, operands: Sequence[Operand]) -> bool:
         return False
     left, right = operands
     ignored = look_up(op.exponent_ignored_of, left) or op.exponent_ignored
-    # Python's True counts as the integer 1, which is made a constant.
+    # Python's True counts as the integer 1, a constant.
     is_one = right.kind is Kind.BOOL and right.tier == "scalar" and op.treats_exponent_as_constant
     return (
         (right.kind.category == 1 or is_one)
@@ -266,7 +267,8 @@ def _apply_rule(
 ) -> tuple[DType, DType]:
     """Return the dtype to compute in and the dtype of the result. `dtypes` are the join, or need a loop.
 
-    With a constant exponent a power is a product, which has a kernel for every dtype of a kind that has one.
+    With a constant exponent a power is a product. If a product has a kernel for one dtype of a kind, it has
+    kernels for all.
     """
     compute = _find_compute_dtype(rules, op, dtypes)
     if compute is None:
@@ -330,7 +332,7 @@ def _python_number_kind(op: OperationRules, compute: DType, result: DType) -> Ki
 
 
 def find_result_rule(op: OperationRules, compute: DType) -> ResultRule:
-    """Return what `gives` says of a result that was computed in this dtype."""
+    """Return the part of `gives` for a result that was computed in this dtype."""
     return look_up(op.gives_of, compute) or op.gives
 
 
@@ -378,7 +380,7 @@ def _apply_weak_result(
     """Return the dtype of a weak result, and whether it stays weak.
 
     `weak_rule` is the word of the key `weak-result`. `is_uncast` is true if the operation computed in the
-    dtype at which its operands joined.
+    joined dtype of its operands.
     """
     if weak_rule is WeakResult.DEFAULT_DTYPE:
         return rules.defaults.get(result.kind, result), True

@@ -18,7 +18,7 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def without_arguments(operands: Sequence[Operand]) -> tuple[Operand, ...]:
-    """Replace each member of a family by the family, which has a place in the order."""
+    """Replace each member of a family by the family, which is a node of the order."""
     return tuple(replace(o, dtype=o.dtype.family) if o.dtype and o.dtype.family else o for o in operands)
 
 
@@ -119,7 +119,7 @@ def _join_members(
 def _collect_arguments(
     family: DType, members: Sequence[DType], dtypes: Sequence[DType | None]
 ) -> tuple[list[Arguments], list[Arguments]]:
-    """Return the arguments of all members, and of those that were of the family before they met."""
+    """Return the arguments of all members, and of the operands that were members before the join."""
     each: list[Arguments] = [arguments_of(member) for member in members]
     return each, [arguments for arguments, d in zip(each, dtypes, strict=True) if d and d.family is family]
 

@@ -1,4 +1,4 @@
-"""Foreign arrays, which another library made: the operand that each counts as, or the refusal of it."""
+"""Foreign arrays, made by another library: what operand each counts as, or why it is refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def conversion_form(source: DType) -> str:
 
 
 def converted_dtype(rules: Rules, library: str, source: DType) -> str | None:
-    """Return the dtype of the array that is made of another library's array, or None if it is the same."""
+    """Return the dtype of an array converted from another library's array, or None for the same dtype."""
     return rules.foreign.get(library, {}).get(conversion_form(source))
 
 
@@ -53,7 +53,7 @@ def replace_foreign_arrays(
 def check_nonpromoting_foreign(
     rules: Rules, operands: Sequence[Operand], promoting: Sequence[Operand]
 ) -> None:
-    """Raise RefusalError for a condition or for indices that the library does not take, such as a list."""
+    """Raise RefusalError for a condition or indices that the library refuses, such as a list."""
     for o in operands:
         if o.foreign and o not in promoting:
             word = _foreign_word(rules, o, "")
@@ -109,7 +109,7 @@ def _count_operand_as(
 
 
 def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
-    """Return the file's most specific word or reason for a foreign array, or an empty string if it has none.
+    """Return the file's most specific word or reason for a foreign array, or "" without one.
 
     An array of the system's own library counts as an array. So does a list in a system of no library.
     """
@@ -125,7 +125,7 @@ def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
 
 
 def why_index_refused(rules: Rules, form: str) -> str | None:
-    """Return the reason why a library refuses a list in an index, or None if it takes the list, as an array.
+    """Return the reason why a library refuses a list in an index, or None if it accepts the list.
 
     An index promotes nothing, so a file only states refusals for it.
     """

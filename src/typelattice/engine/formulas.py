@@ -1,4 +1,4 @@
-"""Formulas over the parameters of dtypes, such as a decimal's `max(p - s) + s`: a closed set of terms."""
+"""Formulas of the parameters of dtypes, such as a decimal's `max(p - s) + s`. The terms are a closed set."""
 
 from __future__ import annotations
 

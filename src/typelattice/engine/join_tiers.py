@@ -56,7 +56,7 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
 
 
 def _by_tiers(rules: Rules, operands: Sequence[Operand], decisions: list[Decision]) -> Node:
-    """Join the operands of each tier, then the tiers, the lowest first."""
+    """Join the operands of each tier, then the tiers, beginning with the lowest."""
     scalars_alone = rules.first_is_array and all(o.tier == "scalar" for o in operands)
     tiers: dict[str, list[Node]] = {}
     for i, o in enumerate(operands):
@@ -120,7 +120,7 @@ def _count_bits(d: DType) -> int:
 
 
 def _find_tier(rules: Rules, o: Operand, is_first: bool) -> str:
-    """Return the operand's own tier if the file distinguishes it, else the highest.
+    """Return the operand's own tier if the file distinguishes it, or the highest tier.
 
     Python's bool counts as an array of bool, unless the file gives bool a default dtype, as PyTorch's does.
     """
@@ -129,7 +129,7 @@ def _find_tier(rules: Rules, o: Operand, is_first: bool) -> str:
 
 
 def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: list[Decision]) -> Node:
-    """Return the node of a higher tier once a lower tier joins it. Raises RefusalError if no rule applies.
+    """Return the node of a higher tier after a lower tier joins it. Raises RefusalError without a rule.
 
     The lower tier adds nothing, unless its kind is higher or the file states the pair. `tier` is its name.
     """

@@ -93,7 +93,7 @@ def _join_in_pairs(rules: Rules, nodes: Sequence[Node], decisions: list[Decision
 
 
 def _join_comparable(rules: Rules, pair: Sequence[Node], decisions: list[Decision]) -> Node:
-    """Return the join of a pair. Raises RefusalError if it is neither of the two."""
+    """Return the join of a pair. Raises RefusalError if the join is neither of the two."""
     found = join(rules, pair, decisions)
     if found not in pair:
         decisions.pop()  # a join that does not count
@@ -113,7 +113,7 @@ def check_pair(rules: Rules, a: Node, b: Node) -> None:
 
 
 def find_override(rules: Rules, a: Node, b: Node, decisions: list[Decision]) -> Node | None:
-    """Return the override for a pair, None if the file has none. Raises RefusalError for a refused pair."""
+    """Return the override for a pair, or None without one. Raises RefusalError for a refused pair."""
     check_pair(rules, a, b)
     pair = frozenset((a, b))
     node = rules.overrides.get(pair)
@@ -143,5 +143,5 @@ def join(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node
 
 
 def join_or_tie(rules: Rules, *nodes: Node) -> Node | None:
-    """Return the join or the recorded choice, without a trail, or None if there is neither."""
+    """Return the join, or the winner of the tie, or None without either. No decision is added."""
     return rules.order.join(*nodes) or rules.ties.get(frozenset(rules.order.minimal_bounds(*nodes)))

@@ -17,7 +17,7 @@ from typelattice.facts.range_checks import Value, is_in_range
 from typelattice.operands.operand import Operand
 
 UNSIGNED, SIGNED = ([CODES[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
-# NumPy compares with bounds of its own, a little below the largest values of the dtypes.
+# NumPy compares with its own bounds, a little below the largest values of the dtypes.
 FLOAT_BOUNDS = {CODES["f16"]: 65000, CODES["f32"]: 3.4e38, CODES["c64"]: 3.4e38}
 REQUIRED_DTYPES = {
     *UNSIGNED,
@@ -29,7 +29,7 @@ ASSUMED_VALUE = 1  # the value to assume if none is known
 
 @frozen()
 class CountedDtype:
-    """The dtype that an operand counts as: beside bool and unsigned operands, and beside any other.
+    """The dtypes that an operand counts as: one beside bool and unsigned operands, one beside all others.
 
     The two differ for a positive integer. It counts as unsigned beside unsigned operands, and beside others
     as the signed dtype of the same width, if that holds it.
@@ -65,9 +65,9 @@ def join_by_value(
 
 
 def _join_pair(rules: Rules, a: CountedDtype, b: CountedDtype, decisions: list[Decision]) -> CountedDtype:
-    """Join what two operands count as.
+    """Join the dtypes that two operands count as.
 
-    The result may be signed or unsigned only if each of the two may. NumPy keeps a flag for this.
+    The result may be signed or unsigned only if both operands may. NumPy keeps a flag for this.
     """
     node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], decisions)
     assert isinstance(node, DType)  # the order of a value-based system has no weak nodes among its dtypes

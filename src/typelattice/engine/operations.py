@@ -1,4 +1,4 @@
-"""The dtype rules of operations: the kinds that each class takes, and the dtype it gives.
+"""The dtype rules of operations: the kinds that each class accepts, and the dtype of its result.
 
 standard.txt states the array API standard. A system file states only the differences of its library. The
 operations and the class of each are listed in facts/operations.txt.
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 TABLE = __file__.rpartition("operations")[0] + "standard.txt"
 NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
 LAST_ARRAY = "last array"  # the last of several arrays that one call returns
-# What `gives` may say beside a dtype or a kind.
+# Words of `gives` besides dtypes and kinds.
 RESULT_WORDS = ("real", "complex", "left", "joined", LAST_ARRAY, NUMBER_OF_ALL)
 PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # values of `gives` for a Python number, with its kind
     "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
@@ -82,8 +82,8 @@ class Domain:
 
     listed: tuple[DtypeOrKind, ...]
     excluded: tuple[DtypeOrKind, ...] = ()
-    # The same as sets, because every answer looks up several dtypes. A tuple would compare them one by one
-    # by `DType.__eq__`, which is Python code. A set compares only those with the same hash.
+    # The same content as sets, because every answer looks up several dtypes. A tuple would compare them one
+    # by one by `DType.__eq__`, which is Python code. A set compares only those with the same hash.
     _listed: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
     _excluded: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
 
@@ -99,7 +99,7 @@ class Domain:
         )
 
     def describe_missing(self, x: DtypeOrKind) -> str:
-        """Name what the domain lacks: the kind if it has no dtype of that kind, else the dtype."""
+        """Name what the domain lacks: the kind, if it has no dtype of that kind, or the dtype."""
         if isinstance(x, Kind):
             return str(x)
         kinds = {
@@ -124,7 +124,7 @@ class PairEntry:
 
 @frozen()
 class OperationRules:
-    """The rules of a system for one operation: the dtypes it takes, the join of operands, the dtype it gives.
+    """The rules of a system for one operation: accepted dtypes, the join of operands, the result's dtype.
 
     Each field has the name of the key that sets it: the key `weak-result` sets `weak_result`. docs/format.md
     explains the keys. A key with several forms sets several fields, which begin with its name:
@@ -173,11 +173,11 @@ class OperationRules:
 
     @property
     def dimensions(self) -> int:
-        """Return 1 if this system's operation refuses 0-d arrays and Python scalars, else 0."""
+        """Return 1 if this system's operation refuses 0-d arrays and Python scalars, or 0 if not."""
         return int(self.scalars in (ScalarPlaces.NONE_NOR_0D, ScalarPlaces.NONE_NOR_0D_NOR_WEAK))
 
     def counts_as_array(self, place: int) -> bool:
-        """Return True if the operand at a place counts as an array of the dtype that it has by itself."""
+        """Return True if the operand at a position counts as an array of its own dtype."""
         return self.counts_as is CountsAs.ARRAY or (self.counts_as is CountsAs.ARRAY_IF_FIRST and place == 0)
 
     @property
@@ -213,7 +213,7 @@ GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 
 def check_operand_count(operation: Operation, operands: Sequence[Operand]) -> None:
-    """Raise OpError for more or fewer operands than an operation takes, and for indices of other kinds."""
+    """Raise OpError for a wrong number of operands, and for indices of wrong kinds."""
     operation.check(len(operands))
     for indices in operands[1:] if operation.form == "indexed" else ():
         if indices.kind.category > Kind.SIGNED.category:
@@ -257,8 +257,8 @@ def class_of(operation: Operation) -> str:
 def entry_names(operation: Operation) -> tuple[str, ...]:
     """Return the entries of `ops` that may describe an operation, the one that counts most first.
 
-    An operator behaves as its function, and `+=` as `+`, unless an entry says otherwise. An operation of a
-    system's own behaves as the one that it is like.
+    An operator behaves like its function, and `+=` like `+`, unless an entry says something else. An
+    operation that a system defines behaves like the known one in its `like`.
 
     >>> from typelattice.facts.operations import operation
     >>> entry_names(operation("add")), entry_names(operation("+="))

@@ -66,7 +66,7 @@ class WeakResult(StrEnum):
 
 
 class LeftOperand(StrEnum):
-    """The dtypes that an operator such as `+=` may write into its left operand, or a new array instead."""
+    """The dtypes that an operator such as `+=` may write into its left operand, or a new array."""
 
     SAME_DTYPE = "left"
     SAME_KIND_CAST = "left, same-kind cast"

@@ -1,4 +1,4 @@
-"""Rules: what a system file says, as data. Nothing here computes."""
+"""Rules: the content of a system file as data. Nothing here computes."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ class Rules:
         return self.casts.get((source, target), PLAIN)
 
     def operation(self, name: str) -> Operation:
-        """Return the operation of a name, which may be the system's own. Raises OpError."""
+        """Return the operation of a name, which the system may define. Raises OpError."""
         return operation(name, self.custom_operations)
 
     @property

@@ -22,7 +22,7 @@ OUTCOMES_OF_DTYPE = (
     "saturate",
     "exact",
     WRAP_NEGATIVES,
-)  # what may be said of a single dtype
+)  # outcomes for a single dtype
 BEYOND_FLOATS = 2**1024 - 2**970  # integers that Python's own float cannot hold: they round to 2**1024
 # Three conditions that may follow an outcome. RAISE_BEYOND_DEFAULT: raise first if even the default dtype
 # cannot hold the value. RAISE_IF_DEFAULT_TAKEN: the same, but only if all other operands are of a lower kind.
@@ -38,7 +38,7 @@ BITS_OF_FEW_INTEGERS = 8  # a float with so few bits holds the integers up to 32
 class ValueFit:
     """The fit of a Python scalar's value in the dtype it is cast to, and the policy if it does not fit.
 
-    `outcome` is `fits`, one of OUTCOMES, or `unsaid` if the system says nothing. `becomes` is the value after
+    `outcome` is `fits`, one of OUTCOMES, or `unsaid` if the system has no rule. `becomes` is the value after
     wrapping, overflow or saturation, or None if it does not change.
     """
 
@@ -64,7 +64,7 @@ def fit_values(
     held = (rules.limits if op is None or op.limits is None else op.limits).get(target, ())
     for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:
-            # A scalar that counts as an array, because it comes first, is made one by itself.
+            # A first scalar that counts as an array is converted by itself.
             alone = (stands and target in rules.stand_in_beside) or (first and i == 0)
             alone = alone or _has_to_fit_default(policy, i, operands)
             own = dtype_or_default(rules, o, len(operands) == 1) if alone else None
@@ -73,7 +73,7 @@ def fit_values(
 
 
 def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequence[Operand]) -> bool:
-    """Return True if the default dtype of a scalar, the operand at a place, has to hold its value."""
+    """Return True if the default dtype of a scalar, the operand at a position, must hold its value."""
     kind = operands[place].kind
     if _has_condition(policy, kind, RAISE_BEYOND_DEFAULT):
         return True
@@ -117,11 +117,11 @@ def _counts_exactly_to(target: DType, value: Value) -> bool:
 
 
 def _fit_value(kind: Kind, value: Value, target: DType, policy: Mapping[str, str]) -> ValueFit:
-    """Return the fit of one value. The higher kind's policy decides: an int beside floats is a float."""
+    """Return the fit of one value. The policy of the higher kind decides: an int beside floats is a float."""
     if is_in_range(value, target):
         return ValueFit(kind, value, target, "fits", None)
     if isinstance(value, int) and target.precision is not None and abs(value) >= BEYOND_FLOATS:
-        # Python itself cannot make a float of it, whatever the library would do with one.
+        # Python itself cannot convert it to a float, whatever the library would do.
         return ValueFit(kind, value, target, "raise", None)
     decides = kind if target.kind.category <= kind.category else target.kind
     outcome = (policy.get(target.name) or policy.get(decides.word, "unsaid")).partition(", ")[0]

@@ -1,4 +1,4 @@
-"""A system: the rules of one library, and what computes with them."""
+"""A system: the rules of one library, with the methods that compute by them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
@@ -133,7 +133,10 @@ class System(Rules, Viewed):
         return found
 
     def _look_up_pair(self, a: Any, b: Any) -> DType:
-        """Look up the dtype of two operands of a known sort. Raises KeyError or such for others."""
+        """Look up the dtype of two operands of a known sort.
+
+        Raises KeyError or a similar error for others.
+        """
         marks = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
         found = self._remembered.get(marks)
         return self._remembered[(*marks, *_scalar_values((a, b)))] if found is None else found

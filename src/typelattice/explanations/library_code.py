@@ -12,7 +12,7 @@ from typelattice.operands.operand import Operand, scalar
 
 ADDITION_FORM = "{} + {}"
 SMALLEST_ARRAY_VALUE = 8  # bits that every library computes with
-Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are promoted together, all at once
+Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are promoted together
 
 
 def value_of_term(
@@ -81,7 +81,7 @@ def write_code(
         chosen = known if known.dtype and arrays else PLAIN
         return chosen.setup, tuple(_write_term(chosen, term, as_dtype=True) for term in terms)
     if not is_python and known.add == ADDITION_FORM and all(o.tier == "scalar" for o in operands):
-        known = PLAIN  # run as code of the library, `1 + 1.0` would be Python's own sum
+        known = PLAIN  # run as the library's code, `1 + 1.0` would be Python's own sum
     return known.setup, tuple(_write_term(known, term, as_dtype=False) for term in terms)
 
 

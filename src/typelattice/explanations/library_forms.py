@@ -44,7 +44,7 @@ PLAIN = CodeForm(many="result_type({})")
 
 
 def find_form(system: str, library: str) -> CodeForm:
-    """Return the form of a system: its library's, with what the table of the system's name says otherwise.
+    """Return the form of a system: its library's, changed by the table with the system's name.
 
     A library that has no file here is written plainly, as operand strings and `+`.
 

@@ -10,7 +10,7 @@ from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
 def promotion_data(p: Promotion) -> dict[str, object]:
-    """Return a promotion as dictionaries, lists, strings, numbers: what JSON can hold."""
+    """Return a promotion as dictionaries, lists, strings and numbers, for JSON."""
     return {
         "system": p.system.name,
         "operands": [str(o) for o in p.operands],

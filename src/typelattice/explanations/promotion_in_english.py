@@ -109,8 +109,8 @@ def explain_in_sections(p: Promotion, with_operation: bool = True) -> Iterator[T
 def _select_steps(p: Promotion) -> Sequence[Decision]:
     """Return the steps that are not obvious, or the last one if all are.
 
-    A join of a node with itself is obvious. So is a Python scalar that adds nothing, once its value has
-    chosen a dtype.
+    A join of a node with itself is obvious. So is a Python scalar that does not change the result, after its
+    value has chosen a dtype.
     """
     by_value = any(isinstance(step, JoinedByValue) for step in p.steps)
     found = []
@@ -188,7 +188,7 @@ def _explain_lower_tiers(p: Promotion, step: TiersJoined) -> str:
 def _explain_bounds(
     order: Order[Node], step: Decision, nodes: tuple[Node, ...]
 ) -> Sequence[tuple[str, Sequence[str]]]:
-    """Explain a join: the ways up to it, the upper bounds, and the choice among them."""
+    """Explain a join: the paths up to it, the upper bounds, and the choice among them."""
     node = step.node
     lines: list[tuple[str, Sequence[str]]] = []
     bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
@@ -222,7 +222,7 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
 
 
 def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
-    """Explain each Python scalar that takes part as its default dtype."""
+    """Explain each Python scalar that counts as its default dtype."""
     nodes = {n for s in steps for n in s.nodes if not isinstance(s, TiersJoined)}
     kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting_operands if o.dtype is None}
     if any(isinstance(s, WidenedDefault) for s in steps):  # the step WidenedDefault explains this itself
@@ -260,7 +260,7 @@ def describe_cast(cast: OperandCast) -> str:
 
 
 def describe_explicit_cast(source: DType, target: DType, cast_rule: CastRule) -> str:
-    """Describe what a system says of a cast that the source writes.
+    """Describe the system's rule for a cast that the source writes.
 
     >>> from typelattice import dtype
     >>> describe_explicit_cast(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))

@@ -107,7 +107,7 @@ def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAI
 
 
 def _compare_imaginary_part(through: DType, target: DType) -> tuple[str, str, str] | None:
-    """Return how 1j differs if it is cast through a real dtype: the value, and what both ways give."""
+    """Return how 1j differs after a cast through a real dtype: the value, and both results."""
     has_zero = through.kind is not Kind.FLOAT or "z" in through.specials
     chained = "0" if has_zero else f"not defined by {through}"
     match through.kind, target.kind:
@@ -132,7 +132,7 @@ def _surely_exact(source: DType, through: DType, target: DType) -> bool:
 
 
 def may_be_folded(source: DType, through: DType, target: DType, rules: Rules = PLAIN_CASTS) -> bool:
-    """Return True if both ways give the same for every value: the `exact` of `cast_chain`, found sooner.
+    """Return True if both ways give the same for every value: `exact` of `cast_chain`, but faster.
 
     A difference often shows at an end of a range, so these values are tried before all others in their order.
 
@@ -159,7 +159,7 @@ def _ends(known: Sequence[FiniteValues]) -> Iterator[int]:
 
 @lru_cache(maxsize=100_000)  # only real dtypes, since the parts of complex ones are cast one by one
 def _first_difference(source: DType, through: DType, target: DType, rules: Rules) -> Difference | None:
-    """Return the first value that differs and its two results as text, or None if none differs."""
+    """Return the first value with different results, and both as text, or None without one."""
     tried = chain[Value](_list_tried_values(source, through, target), specials(source))
     return _find_difference(source, through, target, rules, tried)
 
@@ -167,7 +167,7 @@ def _first_difference(source: DType, through: DType, target: DType, rules: Rules
 def _find_difference(
     source: DType, through: DType, target: DType, rules: Rules, tried: Iterable[Value]
 ) -> Difference | None:
-    """Return the first of these values that differs and its two results as text, or None if none differs."""
+    """Return the first of these values with different results, and both as text, or None without one."""
     between, take = find_finite_values(through), find_finite_values(target)
     assert between is not None
     assert take is not None
@@ -287,7 +287,7 @@ def _least(finite_values: FiniteValues) -> int:
 
 
 def _shifted(sizes: set[int], source_values: FiniteValues, others: list[FiniteValues]) -> set[int]:
-    """Return the sizes, and what wraps to them in an integer."""
+    """Return the sizes, and the values that wrap to them in an integer."""
     found = set(sizes)
     for its in others:
         if its.bits is not None or its.unit != SCALE:

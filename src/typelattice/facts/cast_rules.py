@@ -64,7 +64,7 @@ ROUND: dict[str, Round] = {
 
 
 def stays_finite(rounding: str, negative: bool) -> bool:
-    """Return True if a rounding goes from a value beyond the range back to the largest one in it."""
+    """Return True if a value beyond the range may still round to the largest value in it."""
     return rounding == ZERO or rounding == (UP if negative else DOWN)
 
 
@@ -81,7 +81,7 @@ def why_impossible(rule: CastRule, source: DType, target: DType) -> str:
 
 
 def is_proved(rule: CastRule, source: DType) -> bool:
-    """Return True if the values next to breakpoints prove what holds of a cast for all values.
+    """Return True if the values next to breakpoints prove a property of a cast for all values.
 
     A stochastic cast has no one result. A wrapped float has breakpoints all over its range.
     """

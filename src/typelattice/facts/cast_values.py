@@ -82,7 +82,7 @@ def _truth(value: Value) -> Value:
 
 
 def _wrapping_caster(target: DType, target_values: FiniteValues, beyond: str) -> Cast:
-    """Cast integers. One that does not use all its bits wraps in no defined way."""
+    """Cast integers. For an integer that does not use all its bits, wrapping is undefined."""
     modulus = target_values.high - target_values.low + SCALE
 
     def cast(value: Value) -> Value:

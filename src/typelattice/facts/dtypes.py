@@ -54,10 +54,11 @@ class DTypeError(TypelatticeError, ValueError):
 
 @frozen()
 class Parameter:
-    """A parameter of a dtype, such as the digits of a decimal, and its limits, or None where it has none.
+    """A parameter of a dtype, such as the digits of a decimal, and its limits, or None without a limit.
 
-    `most` may be the name of a parameter before it: a decimal has no more digits after the point than in all.
-    `counts` is "digits" for the decimal digits of a value, "decimals" for those after the point, else "".
+    `most` may be the name of an earlier parameter: a decimal has at most as many digits after the point as in
+    total. `counts` is "digits" for the decimal digits of a value, "decimals" for the digits after the point,
+    or "".
     """
 
     name: str
@@ -205,8 +206,8 @@ NATIVE_DTYPE_MAKERS: dict[
 def _seems_equal(d: DType, x: object) -> bool:
     """Return True if a reader may take an object for this dtype.
 
-    Examples are the dtype's name, np.float32 and an old NumPy's np.dtype. Python's types do not count: sets
-    and dicts hold them beside dtypes. An object that equals the dtype does not count either, such as a
+    Examples are the dtype's name, np.float32 and an old NumPy's np.dtype. Python's types do not count, since
+    sets and dicts may hold them with dtypes. An object that equals the dtype does not count either, such as a
     `np.dtype` from NumPy 2.4 on.
     """
     if isinstance(x, str):
@@ -323,7 +324,7 @@ def real_part_dtype(d: DType) -> DType:
 def complex_of(d: DType) -> DType:
     """Return the complex dtype with parts of a float dtype, or any other dtype unchanged.
 
-    A float without a complex dtype, such as float8_e5m2, is returned unchanged too.
+    A float without a complex dtype, such as float8_e5m2, is also returned unchanged.
 
     >>> complex_of(dtype("float32")), complex_of(dtype("int8"))
     (complex64, int8)

@@ -1,6 +1,6 @@
-"""The finite values of a dtype, as far as its facts say, so that dtypes can be compared value by value.
+"""The finite values of a dtype, from its facts, so that dtypes can be compared value by value.
 
-Numbers are integers here: each is a value times SCALE, which makes an integer of every finite float64.
+Numbers are integers here: each is a value times SCALE. With this factor, every finite float64 is an integer.
 """
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class RecordingEntry:
 
 @frozen()
 class LibraryEntry:
-    """One library: the root modules of its objects, and what pip installs in each environment that has it.
+    """One library: the root modules of its objects, and the packages of each environment that has it.
 
     >>> libraries()["jax"].modules
     ('jax', 'jaxlib')

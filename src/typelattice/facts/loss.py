@@ -72,7 +72,7 @@ def loss(source: DType, target: DType) -> Loss:
     low, high = representable_ends(target, take)
     magnitude = have.high > high or ("s" in target.specials and have.low < low)
     if "s" not in target.specials:
-        low = 0 if "z" in target.specials else 1  # what lies below has no place, which is said apart
+        low = 0 if "z" in target.specials else 1  # values below have their own field
     low, high = max(have.low, low), min(have.high, high)
     zero = "z" not in target.specials and low <= 0 <= high and have.holds(0)  # zero has its own field
     precision = have.count(low, high) - zero > have.in_common(take, low, high)
@@ -142,11 +142,11 @@ def _surely_holds(target: DType, source: DType) -> bool:
 def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]:
     """Return the ends of the values that a cast keeps within the range of a dtype.
 
-    An integer keeps values less than one beyond its range. Half a unit above the largest value of a float, or
-    of fixed point, is a tie, which goes to the even neighbour. It is the largest value itself in formats that
-    use their last significand for nan. The format of a list of values defines its rounding. Here, any value
-    beyond its ends is out of range. A range that ends before zero keeps the values in between, which go to
-    the nearest value. Zero itself is treated separately.
+    An integer keeps values less than one beyond its range. For a float, or for fixed point, half a unit above
+    the largest value is a tie. It goes to the even neighbour, which is the largest value in formats that use
+    their last significand for nan. The format of a list of values defines its rounding. Here, any value
+    beyond its ends is out of range. If a range ends before zero, the values in between go to the nearest
+    value. Zero itself is treated separately.
     """
     if d.kind.category < Kind.FLOAT.category and not finite_values.listed:
         return finite_values.low - SCALE + 1, finite_values.high + SCALE - 1

@@ -4,8 +4,8 @@ A function and Python's operator of the same meaning, `add` and `+`, are two ope
 answer them differently. `+=`, which writes into its left operand, is a third. Both operators follow from the
 function's row.
 
-The effect of an operation on dtypes is not stated here. The engine knows what the standard says about it, and
-the file of a system says where its library departs from that.
+The effect of an operation on dtypes is not stated here. The engine has the rules of the standard, and a
+system file has the differences of its library.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")  # classe
 
 # Forms of the operations that a custom one may be like.
 LIKE_FORMS = ("elementwise", "whole", "reduction", "along")
-LETTERS = ("x", "y", "z")  # names of operands, where a file gives none
+LETTERS = ("x", "y", "z")  # names of operands, if a file gives none
 SHAPE = "shape"  # the argument of a custom operation that states the shape of its result
 # The argument of a custom operation in a typed graph that states the dtype to add up in.
 ACCUMULATOR = "accumulator"
@@ -92,14 +92,14 @@ class Operation:
 
     @property
     def promoting(self) -> slice:
-        """The slice of its operands that promote: not a condition, nor indices."""
+        """The slice of its operands that promote, without a condition or indices."""
         if self.form == "choice":
             return slice(-2, None)
         return slice(1) if self.form == "indexed" else slice(None)
 
     @property
     def has_one_promoting_operand(self) -> bool:
-        """Return True if only one operand promotes, so that it meets no other."""
+        """Return True if only one operand promotes, so that it joins no other."""
         return self.most == 1 or self.form == "indexed"
 
     @property
@@ -109,7 +109,7 @@ class Operation:
 
     @property
     def adds_up(self) -> bool:
-        """Return True if it adds up many values, so that it may have an accumulator."""
+        """Return True if it adds up many values, and so may have an accumulator."""
         function = self.like or self.function
         return OPERATIONS[function].of_class in ADDING_CLASSES and function not in FEW_TERMS
 
@@ -246,7 +246,7 @@ def _method(names: Iterable[str]) -> str | None:
     return next((name for name in names if name.startswith("__")), None)
 
 
-@cache  # a handful of texts, which most rows share
+@cache  # most rows share a few texts
 def _numbers(operands: str) -> tuple[int, int | None, tuple[int, ...]] | None:
     """Read the fewest and the most operands, and their least dimensions, or None for any other text."""
     if not re.fullmatch(r"\d+(-\d*)?(:\d+(,\d+)*)?", operands):
@@ -264,7 +264,7 @@ def _has_in_place(row: Row) -> bool:
 
 
 def _operator(sign: str, function: str) -> Operation:
-    """Make the operation of an operator, which is its function under other names."""
+    """Make the operation of an operator: its function under other names."""
     of = OPERATIONS[function]
     assert of.method is not None
     if sign == of.operator:

@@ -99,7 +99,7 @@ class Order(Viewed, Generic[N]):
         return self._below
 
     def without(self, covers: Collection[tuple[N, N]], nodes: Collection[N] = ()) -> Order[N]:
-        """Return the order without some of its covers, and without nodes that are in no cover then.
+        """Return the order without some covers, and without nodes that then have no cover.
 
         >>> order = Order.parse("a -> b -> d; a -> c -> d").without([("a", "b"), ("b", "d")], ["b"])
         >>> order.nodes, order.join("a", "d"), order.meet("c", "d")
@@ -170,7 +170,7 @@ class Order(Viewed, Generic[N]):
         common = self._common(self._up, *nodes)
         found: list[N] = []
         while common:
-            lowest = self._downward[common.bit_length() - 1]  # what lies below has a higher bit, and is gone
+            lowest = self._downward[common.bit_length() - 1]  # nodes below have higher bits and are gone
             common &= ~self._up[lowest]
             found.append(lowest)
         return tuple(sorted(found, key=self._place.__getitem__) if len(found) > 1 else found)
@@ -213,7 +213,10 @@ def _spell_cycle(cycle: Sequence[object]) -> str:
 
 
 def statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
-    """(line, chain of lists of words) of each statement of arrow text, which ends at `;` or with its line."""
+    """Split arrow text into statements: (line, chain of lists of words).
+
+    A statement ends at `;` or with its line.
+    """
     for number, line in enumerate(text.split("\n")):
         for statement in filter(str.strip, line.split(";")):
             chain = [[word.strip() for word in part.split(",")] for part in statement.split("->")]

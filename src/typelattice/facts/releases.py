@@ -9,7 +9,7 @@ from functools import cache
 from typelattice.facts.libraries import libraries, recordings
 
 VERSION_SIGN = "@"  # between the name of a system and a release
-USUAL = 2  # numbers that name a release where no older one says how many do: 2.13 of 2.13.0
+USUAL = 2  # how many numbers name a release, unless an older release shows it: 2.13 for 2.13.0
 
 
 @cache

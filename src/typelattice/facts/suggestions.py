@@ -1,4 +1,4 @@
-"""Texts in error messages: cut short, and the nearest known name beside an unknown one."""
+"""Texts for error messages: shortened quotes, and the nearest known name for an unknown one."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 MAX_SUGGESTIONS = 2  # names that are suggested
 MIN_BEGINNING_CHARS = 5  # letters of a name that count as its beginning
 ALIKE = 0.6  # the least likeness of a name that is suggested, from 0 to 1
-CLOSE = 0.15  # how much less alike than the first name a second one may be
-FIRST_LETTER = 0.1  # what the same first letter adds: people seldom mistype it
+CLOSE = 0.15  # how much less similar a second name may be than the first
+FIRST_LETTER = 0.1  # bonus for the same first letter, since people seldom mistype it
 
 
 def clip_text(text: str, max_chars: int) -> str:
@@ -67,7 +67,7 @@ def spelling_hint(name: str, known_names: Iterable[str]) -> str:
 
 
 def is_short_form(short_name: str, name: str) -> bool:
-    """Return True if a name is made of some letters of another, in their order and from the first one.
+    """Return True if a name consists of letters of another, in order, beginning with its first letter.
 
     >>> is_short_form("tf", "tensorflow"), is_short_form("ops", "operations"), is_short_form("ml", "numpy")
     (True, True, False)

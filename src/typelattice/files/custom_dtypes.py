@@ -1,4 +1,4 @@
-"""Dtypes of a file's own: the facts that it states, checked, and what follows from them."""
+"""Dtypes that a file defines: its facts, checked, and what follows from them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ from typelattice.files.system_text import article
 
 Number = int | float
 Noting = Callable[[str], AbstractContextManager[None]]  # notes what is wrong with one fact
-FACTS: dict[str, str] = {  # what each should be
+FACTS: dict[str, str] = {  # type of each fact
     "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number",
     "min": "a number", "max": "a number", "precision": "a whole number", "min_exponent": "a whole number",
     "step": "a number", "values": "a list", "specials": "a string", "parameters": "a table",
@@ -55,7 +55,7 @@ UNKNOWN = "unknown"
 def read_custom_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
     """Read a dtype of the file's own, and add it to the words. Raises ValueError for impossible facts.
 
-    `noting` keeps a mistake in one fact, so that those in others are found as well.
+    `noting` keeps a mistake in one fact, so that mistakes in others are also found.
     """
     given = _read_facts(facts, noting)
     kind, code = Kind(text(given["kind"])), text(given.get("code", name))
@@ -181,7 +181,7 @@ def _read_number(kind: Kind, stated_facts: Mapping[str, object], fact: str) -> N
 
 
 def _read_ends(kind: Kind, stated_facts: Mapping[str, object]) -> tuple[Number | None, Number | None]:
-    """Return the least and the greatest value, as far as they are given."""
+    """Return the least and the greatest value, if they are given."""
     low, high = _read_number(kind, stated_facts, "min"), _read_number(kind, stated_facts, "max")
     if low is not None and high is not None and low >= high:
         raise UnknownWordError("the fact min should be less than max", "min")
@@ -269,7 +269,7 @@ def _sort_values(kind: Kind, stated_facts: object) -> tuple[Number, ...]:
 
 
 def _read_specials(form: str, kind: Kind, low: Number | None, stated_facts: Mapping[str, object]) -> str:
-    """Return the letters of what a dtype has beside its finite values, and of sign and zero."""
+    """Return the letters for sign, zero, infinity and NaN that the dtype has."""
     if form in ("a bool", "an integer"):
         return "sz" if kind is Kind.SIGNED else "z"
     listed = stated_facts.get("values")

@@ -130,7 +130,7 @@ class DecidingLineSearch:
         return False
 
     def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
-        """Yield the rules without which the answer differs, the most specific first, the order's last."""
+        """Yield the rules that may decide the answer, the most specific first, the order's last."""
         step, last = p.decision, p.steps[-1]
         names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
@@ -151,7 +151,8 @@ class DecidingLineSearch:
         behind = () if isinstance(step, Joined) else self._rules_of_step(step)
         yield from (rule for rule in behind if self.decides(rule, p))
         if isinstance(step, DtypeByOperation) and (step.node is None or not behind[0].lines):
-            if step.node is None:  # an entry of the file says more, even if the standard says the same
+            # An entry of the file is more specific, even if the standard has the same rule.
+            if step.node is None:
                 yield from self._rules_of_part("ops", step.entry, "kernels")
                 yield from self._rules_of_part("ops", step.entry, "loops")
                 if step.entry in (p.op, IN_PLACE_CLASS):
@@ -168,20 +169,22 @@ class DecidingLineSearch:
             further = [*self._remaining_rules(p, names)]
             yield from (rule for rule in further if self.decides(rule, p))
             yield from self._deciding_pairs(further, p)
-            # The order may say the same. A step on an operand still says more than its place in the order.
+            # The order may have the same effect. A decision on an operand still explains more than its place
+            # in the order.
             done = (step for step in reversed(p.steps) if isinstance(step, (SizedByValue, TiersJoined)))
             yield from chain.from_iterable(map(self._rules_of_step, done))
         yield self._lines_with_the_dtypes(p)
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
-        """Yield the rules for foreign operands that count as something else, and for values out of range."""
+        """Yield the rules for foreign operands, and for values out of range."""
         foreign = [o for o in p.operands if o.foreign]
         counted = (step for step in p.steps if isinstance(step, CountedForeign))
         for o, step in zip(foreign, counted, strict=False):
             if step.node is not step.nodes[0]:
                 lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX))]
                 yield from lines
-                yield from self._pairs_of_lines(lines)  # a dtype's own line may say what the scalars' does
+                # A dtype's own line may have the effect of the scalars' line.
+                yield from self._pairs_of_lines(lines)
         if any(fit.outcome not in ("fits", "unsaid") for fit in p.fits):
             for op in names:
                 yield from self._rules_of_part("ops", op, "fit")
@@ -224,8 +227,8 @@ class DecidingLineSearch:
     def _rules_before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that apply before operands join: the fit of a value, and what operands count as.
 
-        An operation may have its own `fit`, and the file may have `limits`. Both say more about a value than
-        the order, which only has the dtype in it.
+        An operation may have its own `fit`, and the file may have `limits`. Both explain a value better than
+        the order, which only has its dtype.
         """
         if isinstance(p.decision, OutOfRange):
             yield from self._value_rules(p.decision, names)
@@ -352,7 +355,7 @@ def standard_rule(step: Decision) -> DecidingLines:
 
 
 def operation_rule(step: Decision) -> DecidingLines:
-    """Return the line of the table of operations that says how many dimensions an operand needs."""
+    """Return the line of the table of operations with the number of dimensions of an operand."""
     return _find_row(facts.TABLE, step.entry)
 
 

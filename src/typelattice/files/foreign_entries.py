@@ -1,4 +1,4 @@
-"""The entries of a system file for foreign arrays, which another library made."""
+"""The entries of a system file for foreign arrays, made by another library."""
 from __future__ import annotations
 
 from collections.abc import Mapping

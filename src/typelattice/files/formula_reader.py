@@ -11,7 +11,7 @@ from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.system_file_words import UnknownWordError
 
-MAX_FORMULA_CHARS = 200  # characters: many times what the formulas of SQL's decimals have
+MAX_FORMULA_CHARS = 200  # characters: many times the length of SQL's formulas
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 FORMULA_FUNCTIONS = (*OF_OPERANDS, "round_up")
 
@@ -39,7 +39,7 @@ def split_call(text: str) -> tuple[str, list[str]]:
 
 
 def _parse(text: str) -> ast.expr:
-    """Parse an expression. Raises ValueError for a text that is none, or that is too long."""
+    """Parse an expression. Raises ValueError for a text that is not an expression, or is too long."""
     try:
         if len(text) <= MAX_FORMULA_CHARS:
             return ast.parse(text.strip(), mode="eval").body

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Fields = dict[str, object]  # fields of `OperationRules`
-LEFT_OPERAND = "left"  # what `gives` says of a result with the dtype of the left operand
+LEFT_OPERAND = "left"  # in `gives`: the dtype of the left operand
 INTO = tuple(LeftOperand)
 TIERS = ["array", "0d", "scalar"]
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
@@ -62,8 +62,8 @@ SIDES: Mapping[str, Sequence[Node | str]] = {
 class OperationEntries:
     """A reader of `ops` and `fit` that raises ValueError. `present` accepts only nodes of the order.
 
-    `reader` goes to the entry of `ops` that is being read, and to the part of it. `custom_operations` are
-    those that the file defines.
+    `reader` goes to the current entry of `ops`, and to the part of it. `custom_operations` are the operations
+    that the file defines.
     """
 
     words: Words
@@ -252,10 +252,9 @@ class OperationEntries:
         return found
 
     def _read_counts_as(self, said: object) -> Fields:
-        """Read the key `counts-as`: what operands count as before an operation.
+        """Read the key `counts-as`: the dtype of operands before an operation.
 
-        It is a word such as `"array"` for scalars and 0-d arrays. Or it maps dtypes and kinds to the dtype
-        that they count as.
+        It is a word such as `"array"` for scalars and 0-d arrays, or a table of dtypes and kinds → dtype.
         """
         if isinstance(said, Mapping):
             return {"counts_as_of": self._read_mapping(said, self._read_target), "counts_as": CountsAs.ITSELF}
@@ -279,7 +278,7 @@ class OperationEntries:
         if len(chains) > MAX_STATEMENTS:
             raise ValueError(f"more than {MAX_STATEMENTS:,} statements; a system file states a rule")
         covers = collect(chains)
-        Order(covers)  # raises an error that says what is wrong with them
+        Order(covers)  # raises an error with the mistake
         return {
             "joins": JoinRule.BY_THE_ORDER,
             "joins_order": tuple((a, tuple(above)) for a, above in covers.items()),
@@ -361,7 +360,7 @@ class OperationEntries:
         return {field: read(said), f"{field}_of": {}}
 
     def _read_given(self, code: object) -> ops.ResultRule:
-        """Return a dtype, the default dtype of a kind, or a word for what operands or parts have."""
+        """Return a dtype, the default dtype of a kind, or a word such as `left` or `real`."""
         words = (*ops.RESULT_WORDS, *ops.PYTHON_NUMBERS)
         if isinstance(code, str) and "(" in code:
             from typelattice.files.family_entries import read_computed_member  # few files have such dtypes
@@ -400,7 +399,7 @@ class OperationEntries:
 
 
 def _check_members(results_by_source: Mapping[Any, object]) -> None:
-    """Raise ValueError for formulas that name parameters which the dtype computed in does not have."""
+    """Raise ValueError for formulas with parameters that the compute dtype does not have."""
     for source, member in results_by_source.items():
         if isinstance(member, ops.ComputedMember):
             own = {p.name for p in source.parameters} if isinstance(source, DType) else set[str]()

@@ -15,12 +15,12 @@ MAX_COVERS = (MAX_NODES // 2) ** 2  # no order of MAX_NODES nodes has more
 MAX_STATEMENTS = 500
 Chain = list[list[Node]]  # the lists between the arrows of a statement
 Stated = list[tuple[Node, Node | None]]  # arrows; with None the row only names a node
-Covers = dict[Line, Stated]  # what each line of a file states
+Covers = dict[Line, Stated]  # the arrows of each line of a file
 CoversOfRows = dict[OrderRow, Stated]
 
 
 def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRows]:
-    """Return the order of a definition's statements, and what each row of them states. Raises ValueError."""
+    """Return the order of a definition's statements, and the arrows of each row. Raises ValueError."""
     covers: CoversOfRows = {}
     chains: list[Chain] = []
     stated_at: list[OrderRow] = []  # the row of each chain
@@ -74,7 +74,7 @@ def _read_statements(
 
 
 def covers_of_lines(rows: CoversOfRows) -> Covers:
-    """Return what each line of a file states."""
+    """Return the arrows of each line of a file."""
     covers: Covers = {}
     for (text, row), stated in rows.items():
         covers.setdefault((text.file, text.line_of_row(row)), []).extend(stated)

@@ -128,7 +128,7 @@ class PairEntries:
             raise OrderDependentError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
 
     def _check_not_below(self, a: Node, b: Node, node: Node | None) -> None:
-        """Raise ValueError for an override to less than one of its operands: no promotion goes down."""
+        """Raise ValueError for an override below one of its operands: a promotion never goes down."""
         low = next((n for n in (a, b) if node and n is not node and self.order.le(node, n)), None)
         if low:
             cause = f"{node} lies below {low}, and no pair is promoted to less than one of it"

@@ -2,7 +2,7 @@
 
 `tomllib` gives the values of a text, but not their places. This scanner finds the places and judges nothing.
 It reads the text once from left to right, by the grammar of https://toml.io/en/v1.0.0. It stops at the first
-thing that is no TOML, which `tomllib` reports.
+syntax error, which `tomllib` reports.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typelattice.facts.frozen_classes import frozen
 Path = tuple[str | int, ...]  # ("ops", "divide", "to"). Elements of a list count from 0
 
 MAX_KEY_PARTS = 8  # tomllib takes time that grows with the square of the parts of a dotted key
-MAX_NESTING = 16  # lists and tables within one another: tomllib reads them by recursion, and so does this
+MAX_NESTING = 16  # levels of lists and tables: tomllib reads them by recursion, and so does this
 TOO_DEEP = f"nested too deep: more than {MAX_KEY_PARTS} parts of a key, or {MAX_NESTING} lists and tables"
 
 BLANKS_AND_COMMENTS = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")

@@ -103,8 +103,8 @@ def parse(text: str, file: str = "text") -> System:
 def build(definition: SystemDefinition, shipped: bool = False) -> System:
     """Build the system of a definition, with everything in it checked. Raises FormatError.
 
-    The operations of files that come with typelattice are read on demand, since they take half of the time
-    for all systems. The tests read these files whole.
+    The operations of shipped files are read at their first use, since they take half of the time for all
+    systems. The tests read these files whole.
     """
     reader = KeyReader(definition)
     found: System | None = None
@@ -220,7 +220,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
 def _entries(
     reader: KeyReader, key: str, read: Callable[[str, object], T], shipped: bool
 ) -> Mapping[str, T]:
-    """Read the entries of a table: at once, or, of a file that comes with typelattice, on demand."""
+    """Read the entries of a table: at once, or, for a shipped file, at their first use."""
     if shipped:
         given = dict(reader.table(key))
         return LazyTable(given, lambda entry, said: _read_later(reader, key, entry, said, read))
@@ -259,7 +259,7 @@ def _foreign(
     reader: KeyReader, words: Words, library: str, entries: object
 ) -> Mapping[str | DType | None, str]:
     """Read the file's entry for one library's foreign arrays."""
-    from typelattice.files.foreign_entries import read_foreign  # few questions are of such arrays
+    from typelattice.files.foreign_entries import read_foreign  # few questions have foreign arrays
 
     reader.go_to("foreign", library)
     return read_foreign(words, library, entries)
@@ -281,7 +281,7 @@ def _read_custom_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
     found: dict[str, DType] = {}
     for word, facts in reader.table("dtypes"):
         from typelattice.files.custom_dtypes import (
-            read_custom_dtype,  # most files have none, and load faster without
+            read_custom_dtype,  # most files define no dtypes, and load faster without this
         )
 
         words.broken.add(word)
@@ -351,7 +351,7 @@ def _defaults(
 
 
 def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
-    """Raise ValueError if NumPy 1's rule lacks the dtypes that it takes values for."""
+    """Raise ValueError if the system lacks dtypes that NumPy 1's rule counts values as."""
     from typelattice.engine.numpy1 import REQUIRED_DTYPES  # only NumPy 1 promotes by value
 
     reader.go_to("combine")

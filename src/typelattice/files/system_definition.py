@@ -119,7 +119,7 @@ class SystemDefinition:
         return self.main
 
     def main_text_states(self, key: str, entry: str | None = None) -> bool:
-        """Return True if the main text itself gives a key or an entry of it, and no line was removed."""
+        """Return True if the main text itself gives a key or an entry, and no line was removed."""
         return self.is_whole and key in self.texts and self.text_of_entry(key, entry) is self.main
 
     def entries(self, key: str) -> Mapping[str, object]:
@@ -147,7 +147,7 @@ class SystemDefinition:
         return self.with_keys(replace(given, values=values), text)
 
     def text_of(self, file: str) -> Text | None:
-        """Return the text of one of the files that the keys come from."""
+        """Return the text of one of the files with the keys."""
         if self.main.file == file:
             return self.main
         return self.base.text_of(file) if self.base else None
@@ -179,7 +179,7 @@ class SystemDefinition:
 def read(
     where: str | PathLike[str], extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
-    """Read the keys of a file, which the files at `extending_paths` extend, as in an older `release`.
+    """Read the keys of a file that the files at `extending_paths` extend, maybe in an older `release`.
 
     Raises UnknownSystemError if it cannot be read, FormatError if it is not a system file.
     """
@@ -196,7 +196,7 @@ def definition(
         below = (*extending_paths, text.path) if text.path else extending_paths
         try:
             base = _read_base(str(given.values["extends"]), text, below, release)
-        except FormatError as e:  # nothing else can be judged without the other file
+        except FormatError as e:  # without the other file, nothing else can be checked
             raise join_errors([*given.mistakes, e]) from None
     elif "extends" in given.broken:
         raise join_errors(given.mistakes)
@@ -240,7 +240,7 @@ def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
 
 
 def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
-    """Give each operation of `"mean, divide" = {…}` an entry of its own, and note mistakes.
+    """Give each operation of `"mean, divide" = {…}` its own entry, and note mistakes.
 
     An operation in two entries follows both.
     """
@@ -281,7 +281,7 @@ def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
 def _read_base(
     name: str, text: Text, extending_paths: tuple[str, ...], release: Release | None
 ) -> SystemDefinition:
-    """Return the file that another extends: one beside it, or else one that comes with typelattice."""
+    """Return the file that another extends: one in the same folder, or a shipped one."""
     fail = partial(text.error, key="extends")
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
         raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
@@ -319,7 +319,7 @@ def _read_base(
 
 @cache
 def of_shipped(where: str, release: Release | None) -> SystemDefinition:
-    """Return the keys of a file that comes with typelattice, read once: several extend it."""
+    """Return the keys of a shipped file. It is read once, since several files extend it."""
     return read(where, release=release)
 
 

@@ -30,18 +30,18 @@ SET_NAMES_BY_PYTHON_KIND = {
     "int": "integer",
     "uint": "unsigned",
 }  # name of the kind of a Python scalar -> name of the kind of a dtype
-RESERVED_WORDS = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning of their own
+RESERVED_WORDS = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a fixed meaning
 ENTRY_NAMES = dict.fromkeys(
     (*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values())
 )  # names that an entry of `ops` may have
-# What a file may have at most. A question is answered within seconds up to there, the laws of its system too.
+# The largest sizes of a file. Up to these, an answer takes seconds, and so do the laws of the system.
 MAX_NODES = 300  # in an order, and in a list
 MAX_ENTRIES = 500  # in a table
 MAX_SET_DEPTH = 8  # of sets in sets
 
 
 class UnknownWordError(ValueError):
-    """A mistake at one word: it is misspelled, or means nothing there."""
+    """A mistake at one word: it is misspelled, or has no meaning there."""
 
     def __init__(self, cause: str, word: str) -> None:
         super().__init__(cause)
@@ -49,11 +49,11 @@ class UnknownWordError(ValueError):
 
 
 class OrderDependentError(ValueError):
-    """A mistake that can be judged only if the order and the way to join are free of mistakes."""
+    """A mistake that can be found only if the order and the way to join have no mistakes."""
 
 
 class ConsequentError(ValueError):
-    """A mistake that follows from another one, which is reported already."""
+    """A mistake that only follows from another, which is already reported."""
 
 
 def unknown_word_error(
@@ -66,7 +66,7 @@ def unknown_word_error(
 
 
 class Words:
-    """The words of one file and their meanings: our dtypes, those in `custom_dtypes`, and named sets.
+    """The words of one file and their meanings: our dtypes, `custom_dtypes`, and named sets.
 
     `broken` are the file's own words with a mistake in their definition. If `is_whole` is false, there may be
     more of them. A mistake that uses such a word is not reported again.
@@ -82,7 +82,7 @@ class Words:
         self.depths: dict[str, int] = {}  # how deep each set contains other sets
 
     def new(self, word: str, what: str) -> str:
-        """Check the name that a file gives to a set or a dtype of its own, and return it."""
+        """Check the name that a file gives to its own set or dtype, and return it."""
         no_name = f"{quote_short(word)} is no name for a {what}"
         if word in self.known or word in RESERVED_WORDS:
             raise UnknownWordError(f"{no_name}: it means {self.known.get(word, 'something')} already", word)
@@ -104,7 +104,7 @@ class Words:
         return found
 
     def set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
-        """Return the members of a named set, which are found once."""
+        """Return the members of a named set. They are looked up once."""
         if name in self.broken:
             raise ConsequentError(name)
         if name in within:

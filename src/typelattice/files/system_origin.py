@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SystemOrigin:
-    """The files of a system: its keys, what each row of the order states, and what builds it."""
+    """The files of a system: its keys, the arrows of each row of the order, and a function that builds it."""
 
     def __init__(
         self, definition: SystemDefinition, rows: CoversOfRows, build: Callable[[SystemDefinition], System]

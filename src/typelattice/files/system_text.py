@@ -28,12 +28,12 @@ Chain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
 MAX_SHOWN_MISTAKES = 20  # mistakes that one error shows
-MAX_SHOWN_CHARS = 100  # characters of a line of the file, beside a mistake
+MAX_SHOWN_CHARS = 100  # characters of a line of the file, shown with a mistake
 
 
 @frozen()
 class Mark:
-    """A place in a file: its line, the column and width of the word there, and the text of the line."""
+    """A place in a file: its line, the column and width of the word, and the text of the line."""
 
     line: int
     column: int
@@ -132,7 +132,7 @@ class Text:
         return self._positions
 
     def line(self, key: str, entry: str | int | None = None, part: str | None = None) -> int | None:
-        """Return the line of a key, of an entry under it, or of that entry which has a certain part.
+        """Return the line of a key, of an entry under it, or of the entry that has a certain part.
 
         An entry may be part of a list, `"mean, divide" = …`, and of several lists.
         """
@@ -191,7 +191,9 @@ class Text:
         return Mark(line, found.start() - before + 1, found.end() - found.start(), text)
 
     def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
-        """Return the lines of all statements about an entry, or about a part of it, or none for a key alone.
+        """Return the lines of all statements about an entry, or a part of it.
+
+        A key without an entry has none.
 
         An entry may have several places, and several lines: `add.kernels = …`, `add.computes = …`.
         """
@@ -323,6 +325,6 @@ def article(cls: type) -> str:
 
 
 def _one_line(text: str, limit: int) -> str:
-    """Return a text on one line, what cannot be printed escaped, and cut."""
+    """Return a text on one line, shortened, with unprintable characters escaped."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: limit + 1])
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"

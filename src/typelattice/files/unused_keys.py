@@ -37,13 +37,13 @@ MAPPING_FIELDS = (
     "gives_of",
     "weak_result_of",
 )  # their keys are dtypes
-Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
+Finding = tuple[str, str | None, str]  # key, entry, the mistake
 
 
 def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
     """Note each key or entry that has no effect.
 
-    If there are other mistakes, what a broken entry may use or depend on is not judged.
+    If the file has other mistakes, keys that a broken entry may use or depend on are not checked.
     """
     if not reader.definition.is_whole or not reader.is_order_whole or words.broken:
         return
@@ -136,7 +136,7 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
 
 
 def _unused_loops(rules: Rules) -> Iterator[Finding]:
-    """Find keys that only operations use, if none does."""
+    """Find keys that only operations could use, if no operation does."""
     asked = [target for said in rules.ops.values() for target in _list_targets(said)]
     if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
         yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"

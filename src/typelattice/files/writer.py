@@ -22,7 +22,7 @@ REPLACED_KEYS = (
 def write_system_file(system: System, order: Order[Node], name: str, title: str) -> str:
     """Return a system with another order as the text of a file, without its entries for single pairs.
 
-    What has no effect any more is left out as well, since a file that said it would be refused.
+    Entries without effect under the new order are also left out, since the reader would refuse them.
     """
     kept = _keys_to_keep(system, order)
     head = [f"name  = {dumps(name)}", f"title = {dumps(title, ensure_ascii=False)}"]
@@ -35,7 +35,7 @@ def write_system_file(system: System, order: Order[Node], name: str, title: str)
 
 
 def _list_settling_ties(system: System, order: Order[Node]) -> list[str]:
-    """Return the ties that still settle the lowest bounds of some pair, which has no join."""
+    """Return the ties that still decide the lowest bounds of some pair without a join."""
     settled = {frozenset(order.minimal_bounds(a, b)) for a, b in combinations(order.nodes, 2)}
     kept = {tie: winner for tie, winner in system.ties.items() if tie in settled}
     said = (f'"{", ".join(sorted(map(code, tie)))}" = "{code(winner)}"' for tie, winner in kept.items())
@@ -43,7 +43,7 @@ def _list_settling_ties(system: System, order: Order[Node]) -> list[str]:
 
 
 def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
-    """Return the keys that still say something beside another order."""
+    """Return the keys that still have an effect with another order."""
     assert isinstance(system.origin, SystemOrigin)
     kept = {key: value for key, value in system.origin.definition.values.items() if key not in REPLACED_KEYS}
     plain = replace(
@@ -64,7 +64,7 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
 
 
 def _without(words: str, entry: str) -> str:
-    """Return the list of words of an entry, such as `mean, divide`, without one of them."""
+    """Return the list of words of an entry, such as `mean, divide`, without one word."""
     return ", ".join(word for word in map(str.strip, words.split(",")) if word != entry)
 
 

@@ -24,8 +24,8 @@ VERSIONS = ("2022.12", "2023.12", "2024.12", "2025.12")  # versions of the array
 class Array(Operators):
     """An array of a namespace: the library's own array, `bare`, with a dtype of typelattice's and weakness.
 
-    Made by the namespace's `asarray` and the other functions of the standard that create arrays. Each
-    namespace has a subclass of its own, with the operators.
+    `asarray` and the other functions of the standard that create arrays make it. Each namespace has its own
+    subclass, with the operators.
 
     >>> import numpy, typelattice
     >>> x = typelattice.namespace("jax", numpy).asarray([1, 2], dtype="int8") + 1
@@ -76,7 +76,7 @@ class Array(Operators):
 
     @property
     def weak(self) -> bool:
-        """Return True if only its kind counts beside other operands, as for a Python scalar."""
+        """Return True if only the kind of the array counts beside other operands, as for a Python scalar."""
         return self._type.operand.weak
 
     @property
@@ -102,7 +102,7 @@ class Array(Operators):
 
     @property
     def T(self) -> Self:
-        """The transpose of a matrix. Raises NamespaceError unless there are two axes."""
+        """The transpose of a matrix. Raises NamespaceError for any other number of axes than two."""
         if self._data.ndim != 2:
             raise NamespaceError(f"T is of two axes, not {self._data.ndim}; use mT, or permute_dims")
         return self.mT

@@ -23,7 +23,7 @@ def element_methods(context: NamespaceContext) -> dict[str, Callable[..., Any]]:
     def setitem(self: Array, key: Any, value: Any, /) -> None:
         given = context.read_operand("assignment", value)
         p = context.recipes.promote("setitem", context.operands((self, given)))
-        if context.recipes.is_own_system:  # then the library casts as it does by itself, and warns as it does
+        if context.recipes.is_own_system:  # then the library casts and warns in its usual way
             element = given._data if isinstance(given, Array) else given
         elif isinstance(given, Array):
             element = context.library.cast_for_assignment(given._data, self.dtype)
@@ -59,7 +59,7 @@ def in_place_maker(context: NamespaceContext, op: str, function: Callable[..., A
     by_library = context.recipes.is_own_system and context.library.mutable
 
     def written_by_library(self: Array, other: Any) -> bool:
-        """Let the library write the result itself: where memory overlaps, its last bits differ otherwise."""
+        """Let the library write the result itself, since the last bits may differ if memory overlaps."""
         given = context.read_operand(op, other)
         if context.system.explain(*context.operands((self, given)), op=op).dtype is not self.dtype:
             return False

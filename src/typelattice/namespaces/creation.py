@@ -29,7 +29,7 @@ FunctionMaker = Callable[[NamespaceContext], Function]
 
 
 def asarray_maker(context: NamespaceContext) -> Function:
-    """Build `asarray`, which makes an array of any object that holds numbers."""
+    """Build `asarray`, which makes an array from any object that holds numbers."""
 
     def asarray(
         obj: Any, /, *, dtype: object = None, device: object = None, copy: bool | None = None
@@ -114,7 +114,7 @@ def _options(
 
 
 def shape_function_maker(name: str, context: NamespaceContext) -> Function:
-    """Build a function that takes a shape, or numbers that give one: zeros, ones, empty, eye, linspace."""
+    """Build a function with a shape, or numbers for one: zeros, ones, empty, eye, linspace."""
     library = context.library
 
     def function(*args: Any, dtype: object = None, device: object = None, **options: Any) -> Array:
@@ -127,7 +127,7 @@ def shape_function_maker(name: str, context: NamespaceContext) -> Function:
 
 
 def full_maker(context: NamespaceContext) -> Function:
-    """Build `full`, which makes an array of one value, by default of the default dtype of its kind."""
+    """Build `full`, which makes an array of one value. Its dtype is by default that of the kind."""
 
     def full(shape: Any, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
@@ -157,12 +157,12 @@ def convert_fill_value(context: NamespaceContext, d: DType, value: Any) -> Any:
         return given if own else counted
     imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
     if (imaginary or d.kind in INTEGERS) and not own and not is_in_range(given, d):
-        raise range_error(given, d)  # casts of such a number differ between libraries, and between machines
+        raise range_error(given, d)  # casts of such a number differ between libraries and machines
     return given
 
 
 def arange_maker(context: NamespaceContext) -> Function:
-    """Build `arange`, which makes evenly spaced numbers, by default of the default dtype of their kind."""
+    """Build `arange`, which makes evenly spaced numbers, by default in the default dtype of their kind."""
 
     def arange(
         start: Any, /, stop: Any = None, step: Any = 1, *, dtype: object = None, device: object = None

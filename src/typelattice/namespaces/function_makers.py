@@ -131,7 +131,7 @@ def reduction_maker(context: NamespaceContext, op: str) -> Function:
 
 
 def difference_maker(context: NamespaceContext, op: str) -> Function:
-    """Build `diff`: the arrays put before and after promote with the array itself."""
+    """Build `diff`. The arrays before and after promote with the array itself."""
     library = context.library
 
     def function(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
@@ -232,7 +232,7 @@ def parts_maker(context: NamespaceContext, op: str) -> Function:
         )
         if not isinstance(made, (tuple, list)):
             return context.wrap_one_of_results(made, p, None)
-        if of_class == "distinct":  # the values, then places and counts
+        if of_class == "distinct":  # values, then places and counts
             places = context.default_dtype(Kind.SIGNED)
             wrapped = [
                 context.wrap_one_of_results(out, p, places if i else None) for i, out in enumerate(made)

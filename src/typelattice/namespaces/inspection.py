@@ -50,7 +50,7 @@ class Info:
         return tuple(self.context.library.info().devices())
 
     def default_dtypes(self, *, device: object = None) -> dict[str, DType]:
-        """Return the default dtypes: the system's, or the library's on that device if the system has none."""
+        """Return the default dtypes of the system. Without them, return the library's on that device."""
         own, have = self.context.system.defaults, {d.kind for d in self.context.dtypes.values()}
         return {
             word: own.get(kind) or self.context.library_default(kind, device)
@@ -158,5 +158,5 @@ def make_inspection_functions(context: NamespaceContext) -> dict[str, Callable[.
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape | None:
-    """Broadcast shapes to one shape. Raises ShapeError, a ValueError, where they do not go together."""
+    """Broadcast shapes to one shape. Raises ShapeError, a ValueError, if they do not match."""
     return find_broadcast_shape(shapes)

@@ -137,9 +137,9 @@ def namespace(
     """Return an array-API namespace that computes with a library and promotes by a system.
 
     `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. The same
-    two give the same namespace, and arrays of one namespace go together. Systems are the same if their files
-    say the same, also if a file was read twice, or in another process. A namespace that the program no longer
-    holds is forgotten, except the last few.
+    two give the same namespace, and only arrays of one namespace can be combined. Two systems are the same if
+    their files have the same content, even if a file was read twice, or in another process. A namespace that
+    the program no longer holds is forgotten, except the last few.
 
     An array refuses to be converted by `np.asarray(x)`. Otherwise code for NumPy would accept arrays that it
     does not know, and continue under NumPy's rules. The error names the function. `np.asarray(x.bare)`

@@ -25,7 +25,7 @@ KIND_BY_STANDARD_WORD = {
     "complex floating": Kind.COMPLEX,
     "integral": Kind.SIGNED,
     "indexing": Kind.SIGNED,
-}  # the standard's words for what has a default dtype
+}  # the standard's words for the sorts of default dtypes
 
 
 class NamespaceContext:
@@ -43,7 +43,7 @@ class NamespaceContext:
     def __repr__(self) -> str:
         return f"<namespace {self.system.name} over {self.library.name}>"
 
-    # -- what functions take
+    # -- the arguments of functions
 
     def require_array(self, op: str, x: Any) -> Array:
         """Return an array of this namespace. Raises NamespaceError for anything else."""
@@ -155,7 +155,7 @@ class NamespaceContext:
             raise NamespaceError(f"{self.system.name} has no {kind} dtype to make an array of; name a dtype")
         return max(found, key=lambda x: (x.bits or 0, x.precision or 0))
 
-    # -- what functions give
+    # -- the results of functions
 
     def wrap_typed(self, data: Any, array_type: ArrayType) -> Array:
         """Make an array of the namespace around one of the library."""
@@ -188,7 +188,7 @@ class NamespaceContext:
     def wrap_one_of_results(self, data: Any, p: Promotion, stated_dtype: DType | None) -> Any:
         """Wrap one of several results: of the given dtype, the compute dtype, or the dtype of its parts.
 
-        Leave a result that is not an array, such as a rank, as it is.
+        A result that is not an array, such as a rank, stays unchanged.
         """
         if not hasattr(data, "dtype"):
             return data

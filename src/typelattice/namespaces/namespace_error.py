@@ -1,4 +1,4 @@
-"""The error that a namespace raises for what its system or its array library cannot do."""
+"""The error of a namespace for requests that its system or its array library cannot fulfil."""
 from __future__ import annotations
 
 from typelattice.facts.errors import TypelatticeError

@@ -119,7 +119,7 @@ class RecipeMaker:
 
         If the system is the library's own, the recipe tries the library on uncast operands first. Its result
         is right by definition if it has the dtype that the system says. The same applies if the library fuses
-        casts and computes in the result's dtype: separate casts before would round differently.
+        casts and computes in the result's dtype, since separate casts would round differently.
         """
         p = self.promote(op, operands)
         at_once = (
@@ -204,7 +204,7 @@ class RecipeMaker:
         return lambda out: out if out.dtype == result else cast(out, result)
 
     def matches_promotion(self, data: Any, p: Promotion) -> bool:
-        """Return True if an array of the library has the dtype and the weakness that the system says."""
+        """Return True if an array of the library has the system's dtype and weakness."""
         weak = self.has_weak_arrays and self.library.is_weak(data) != p.weak
         return data.dtype == self.library.native(p.result) and not weak
 
@@ -232,7 +232,7 @@ class RecipeMaker:
         return value if recipe.native_dtype is None else self.library.number(value, recipe.native_dtype, like)
 
     def convert_number(self, value: Value, p: Promotion, like: Any) -> Any:
-        """Convert a Python scalar to what the library gets: the very number that the system says.
+        """Convert a Python scalar to the number for the library. It is exactly the system's number.
 
         Raises NamespaceError if the system refuses the value, or has no rule for it.
         """
@@ -247,7 +247,7 @@ class RecipeMaker:
             raise NamespaceError(f"{why}; use a value within its range") from e
 
     def replace_scalar(self, value: Value, p: Promotion) -> Value:
-        """Return the number that the system uses for a Python scalar: itself, or the number that it becomes.
+        """Return the number that the system uses for a Python scalar: the same, or another one.
 
         Raises NamespaceError if the system refuses the value, or has no rule for it.
         """
@@ -263,7 +263,7 @@ class RecipeMaker:
         if fit.becomes is not None:
             return fit.becomes
         if fit.outcome != "raise" and of_class in COMPARING_CLASSES and not isinstance(value, complex):
-            # An infinity compares with all values of the dtype as the number itself does.
+            # An infinity compares with all values of the dtype in the same way as the number.
             return math.inf if value > 0 else -math.inf
         what = f"{number_text(value)} is out of range for {to} under {self.system.name}"
         said = WITHOUT_A_VALUE.get(fit.outcome, "")

@@ -43,7 +43,7 @@ class SVDResult(NamedTuple, Generic[A]):
 
 
 class UniqueAllResult(NamedTuple, Generic[A]):
-    """Distinct values, where each comes first, which one each element is, and how often each occurs."""
+    """Distinct values, the first place of each, the index of each element's value, and the counts."""
 
     values: A
     indices: A
@@ -59,7 +59,7 @@ class UniqueCountsResult(NamedTuple, Generic[A]):
 
 
 class UniqueInverseResult(NamedTuple, Generic[A]):
-    """Distinct values, and which one each element is."""
+    """Distinct values, and the index of each element's value."""
 
     values: A
     inverse_indices: A

@@ -25,7 +25,7 @@ TIERS: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
 MAX_INT_BITS = (
     4096  # bits of an int: far beyond every dtype, and few enough to be computed with and written down
 )
-MAX_NUMBER_CHARS = 1300  # characters of a number: as many as such an int has digits, and a few more
+MAX_NUMBER_CHARS = 1300  # characters of a number: the digits of such an int, and a few more
 
 
 def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand:

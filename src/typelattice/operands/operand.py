@@ -22,7 +22,7 @@ FOREIGN_LIST = "python"  # marks a list as foreign: libraries convert it to an a
 
 
 class OperandError(TypelatticeError, TypeError):
-    """An object that cannot take part in a promotion, or a text that describes none."""
+    """An object that cannot be an operand, or a text that describes no operand."""
 
 
 @frozen()

@@ -1,4 +1,4 @@
-"""Objects read as operands: arrays, dtypes, scalars. Their class is looked up once, so that this is fast."""
+"""Objects read as operands: arrays, dtypes, scalars. Each class is looked up once, for speed."""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
@@ -49,7 +49,8 @@ NAMESPACE_ATTRIBUTE = (
 )
 # Array classes that need only a dtype and a number of dimensions. The adapters add their classes.
 PLAIN_ARRAY_CLASSES: set[type] = set()
-CACHE_KEYS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
+# Class seen so far -> function for the cache key of its objects.
+CACHE_KEYS: dict[type, Callable[[Any], Hashable]] = {}
 _READERS_BY_CLASS: dict[type, tuple[ObjectReader, ...]] = {}
 
 
@@ -72,7 +73,7 @@ def operand(x: object) -> Operand:
 
 
 def _read(x: object) -> Operand | None:
-    """Return the operand that the first reader of an object's class finds, or None if none does."""
+    """Return the operand that the first successful reader of an object's class finds, or None."""
     for reader in _readers(type(x)):
         found = reader.read(x)
         if found is not None:
@@ -161,7 +162,7 @@ def _readers(cls: type) -> tuple[ObjectReader, ...]:
 
 
 def _find_framework_readers(cls: type) -> list[ObjectReader]:
-    """Return the readers of the frameworks that a class, or one of its ancestors, comes from."""
+    """Return the readers of the frameworks that define a class or one of its ancestors."""
     roots = dict.fromkeys(ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__)
     return _find_readers(root for root in roots if root != "builtins")
 
@@ -172,7 +173,7 @@ def _find_readers(roots: Iterable[str]) -> list[ObjectReader]:
 
 
 def _read_number_subclass(x: Value) -> Operand:
-    """Read an object of a subclass of int, float or complex, such as an IntEnum's member, as a number."""
+    """Read an object of a subclass of int, float or complex, such as a member of an IntEnum, as a number."""
     return number_operand(int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x))
 
 

@@ -14,7 +14,7 @@ from typelattice.recorded.recorded_calls import RecordedCall
 
 @frozen()
 class Operations:
-    """Operations, named as entries of `ops` in a system's file are: each by itself, its class or its group.
+    """Operations, named like entries of `ops` in a system file: an operation, a class or a group.
 
     >>> but_add = Operations(frozenset({"arithmetic"}), excluded=frozenset({"add"}))
     >>> "multiply" in but_add, "add" in but_add, "+=" in but_add

@@ -82,13 +82,13 @@ class DepartureEntries:
         return found if {"", recording} & {*counts} else None
 
     def _read_patterns(self, listed: object) -> tuple[OperandPattern, ...]:
-        """Read `["bool + i*", "int then negative i*"]`: the operands of the calls, in one way or another."""
+        """Read `["bool + i*", "int then negative i*"]`: patterns of the operands of the calls."""
         if not isinstance(listed, list) or not listed:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
         return tuple(map(self._read_pattern, read_distinct(map(text, listed))))
 
     def _read_pattern(self, said: str) -> OperandPattern:
-        """Read `bool + int` in any order, `int then bool` in this one, `bool + any...` with one or more."""
+        """Read `bool + int` in any order, `int then bool` in this order, or `bool + any...` with one or more."""
         ordered = ORDERED_SEPARATOR in said
         if ordered and "+" in said:
             raise ValueError(f"{quote_short(said)} has both `+` and `then`; write two texts")
@@ -150,7 +150,7 @@ class DepartureEntries:
 
 
 def _read_operations(said: object) -> Operations:
-    """Read `all but where, concat`: operations, classes and groups, without those after `but`."""
+    """Read `all but where, concat`: operations, classes and groups, except those after `but`."""
     listed, *but = text(said).split(EXCEPT_SEPARATOR)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")

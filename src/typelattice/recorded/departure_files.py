@@ -32,7 +32,7 @@ def may_vary(recording: str) -> bool:
 
 @cache
 def read_departure_files(library: str) -> Mapping[str, Mapping[str, object]]:
-    """Read the departure files of a library, by name: the file that its own extends, then its own."""
+    """Read the departure files of a library, by name: first the file that its own extends, then its own."""
     path = os.path.join(FOLDER, f"{library}.toml")
     if not os.path.isfile(path):
         return {}

@@ -1,4 +1,7 @@
-"""Recordings made of answers: calls with equal answers share a row, and an older release rests on a newer."""
+"""Recordings made from answers.
+
+Calls with equal answers share a row. An older release extends a newer one.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def encode_recording(
 
 
 def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
-    """Write the file, so that a changed answer is a changed line. Raises FileError."""
+    """Write the file. A changed answer changes only its line. Raises FileError."""
     messages = (json_line({"error": name, "message": text}) for name, text in recording.main_messages.items())
     head = json_line({"format": FORMAT, **recording.head})
     write_text(path, "".join((head, *messages, recording.lines[1:])))

@@ -1,4 +1,4 @@
-"""Named classes of operands, and which calls have operands of them: `int:weak, i* beyond i64 + bool`."""
+"""Named classes of operands, and patterns of calls with them: `int:weak, i* beyond i64 + bool`."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -69,8 +69,8 @@ class Other:
 class Scalars:
     """Python scalars of a kind: all, the negative ones, or those out of the range of a dtype.
 
-    `beyond_other`: only those out of the range of another operand's dtype. `zero`: of these, only those that
-    wrap to 0 there.
+    `beyond_other`: only scalars out of the range of another operand's dtype. `zero`: of these, only scalars
+    that wrap to 0 there.
     """
 
     kind: Kind
@@ -143,7 +143,7 @@ class OperandPattern:
 def _can_be_shared_out(
     operands: Sequence[RecordedOperand], classes: Sequence[OperandClass], further: int
 ) -> bool:
-    """Return True if each operand can have a class of its own, and further ones the last class.
+    """Return True if each operand fits its own class, and further operands the last class.
 
     This grows a matching in a bipartite graph, operand by operand. If the classes of an operand are taken, it
     moves another operand out of one, if possible.

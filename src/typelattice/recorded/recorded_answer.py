@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PROMOTION_CALL = "result_type"  # the call that only promotes
 FAILURE_TEXTS = {**BROKEN, TAKEN_OVER: "an array of the foreign library's, which took the call over"}
-MAX_ORDINARY_NUMBER = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
+MAX_ORDINARY_NUMBER = 100  # numbers from 1 to this fit every usual dtype, so all of them promote alike
 # Floats in this range fit float16, so they all promote alike, except as exponents: some libraries compute x
 # ** 1.0 and x ** 0.5 in different dtypes.
 ORDINARY_FLOATS = (1e-4, 60_000)
@@ -89,7 +89,7 @@ class RecordedAnswer:
 
     @property
     def caution(self) -> str | None:
-        """Why the library answers such a call in another way, too, or None if nobody found that it does.
+        """The reason why the library may also answer such a call differently, or None if none is known.
 
         >>> from typelattice import system
         >>> p = system("dask").explain("int8", "int8", op="matmul")
@@ -110,7 +110,7 @@ class RecordedAnswer:
         return self._listed_departure() if self.departs else None
 
     def _listed_departure(self) -> Departure | None:
-        from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
+        from typelattice.recorded.departure import departure_of  # slow to load, and few calls depart
 
         listed = _list_departures(
             self.recording.removeprefix(f"{FOREIGN}/")
@@ -171,7 +171,7 @@ def listed_departure(p: Promotion) -> Departure | None:
     >>> listed_departure(system("torch").explain("uint16", 0, op="pow")).reason.partition(",")[0]
     'x ** 0 and 1 ** x are ones and x ** 1 is a copy'
     """
-    from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
+    from typelattice.recorded.departure import departure_of  # slow to load, and few calls depart
 
     name = recording_of(p.system)
     asked = p.system.operation(p.op or PROMOTION_CALL)
@@ -228,7 +228,7 @@ def _find_recorded_call(
 
 @lru_cache(4096)  # tables use the same operands again and again
 def _list_texts_in_recording(name: str, o: Operand, value: str, is_power: bool) -> Sequence[str]:
-    """List an operand as a recording writes it: the very operand first, then those that count alike.
+    """List an operand as a recording writes it: the same operand first, then those that promote alike.
 
     A recording may have the kind of a number instead of the number itself. The text of the value is a key of
     the cache: 0, 0.0 and -0.0 are equal, but have different texts.
@@ -238,7 +238,7 @@ def _list_texts_in_recording(name: str, o: Operand, value: str, is_power: bool) 
 
 
 def _write_texts(o: Operand, is_power: bool) -> Iterator[str]:
-    """Yield an operand as recordings write it: first itself, then others that every library treats alike."""
+    """Yield an operand as recordings write it: itself, then others that every library treats alike."""
     yield str(o)
     yield str(o).replace("e+", "e")  # Python writes 1e39 so
     if o.value is not None and not _is_ordinary(o.value, is_power):

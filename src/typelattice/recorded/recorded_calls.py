@@ -1,4 +1,4 @@
-"""The answers to one operation as a recording keeps them: rows of calls with equal answers."""
+"""The answers to one operation in a recording: rows of calls with equal answers."""
 
 from __future__ import annotations
 

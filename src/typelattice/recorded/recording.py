@@ -2,8 +2,8 @@
 
     ["add", "int8 int8:0d", {"int16": "uint8 uint8:0d", "float64": "*"}]
 
-An operation is found by its lines, and only these are decoded: one answer takes microseconds. The recording
-of an older release names its base and has only the answers that differ from it.
+An operation is found by its lines, and only these are decoded, so one answer takes microseconds. The
+recording of an older release names its base and has only the answers that differ from it.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ class Recording:
     @cached_property
     def digest(self) -> str:
         """A short text that changes with the questions and answers of this recording."""
-        from hashlib import sha256  # takes longer to load than an answer takes to be found
+        from hashlib import sha256  # takes longer to load than to find an answer
 
         beneath = self.base.digest if self.base else ""
         text = f"{beneath}{self.head.get('lacks')}{self.operands}{self.lines}"
@@ -223,7 +223,7 @@ def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CAL
     return Section(tuple(rows), like, among)
 
 
-@lru_cache(32)  # most operations answer like another, which answers like a third
+@lru_cache(32)  # most operations refer to another, which refers to a third
 def _decode_answers(recording: Recording, op: str) -> Mapping[Operands, str]:
     """Decode the answers to every call of an operation."""
     section, answers = decode_section(recording, op), Answers()

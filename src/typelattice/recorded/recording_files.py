@@ -33,7 +33,7 @@ ENDING = ".jsonl"
 FORMAT = 3
 MAX_RECORDING_BYTES = 20_000_000  # ten times the largest so far
 MAX_CALLS = 5_000_000
-MAX_BASES = 4  # operations that answer like one another, as `+=` like `+`
+MAX_BASES = 4  # how many operations refer to one another: `+=` to `+`, and so on
 MAX_OPEN_RECORDINGS = 64  # recordings kept in memory
 HEAD: Mapping[str, type] = {
     "library": str, "versions": dict, "python": str, "date": str, "how": str, "operands": list, "seed": int,

@@ -42,7 +42,10 @@ class DaskPool:
         self._client.close()
 
     def results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of all tasks as they come. Raises WorkersError if a worker cannot do one."""
+        """Yield the results of all tasks as they arrive.
+
+        Raises WorkersError if a worker cannot run a task.
+        """
         futures = {
             self._client.submit(_results, self._key, self._make, task, pure=False): task for task in tasks
         }

@@ -45,7 +45,7 @@ def module_of(arrays: Sequence[object]) -> ModuleType:
     """Return the module with the functions for some arrays. Raises NamespaceError for several libraries."""
     try:
         found: ModuleType = _array_api_compat().array_namespace(*arrays)
-    except (TypeError, AttributeError) as e:  # the second of what only says that it is an array
+    except (TypeError, AttributeError) as e:  # for an object that only claims to be an array
         what = f"these arrays belong to different libraries ({e})"
         raise NamespaceError(f"{what}; take all over to one, as with from_dlpack") from None
     return found

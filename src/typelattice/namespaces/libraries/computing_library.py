@@ -34,7 +34,7 @@ class ComputingLibrary:
     """
 
     compares_exactly = False  # True if it compares signed with unsigned integers without a common dtype
-    fuses_casts = False  # True if a cast and the next step are one program, which rounds differently
+    fuses_casts = False  # True if a cast and the next step run as one program, which rounds differently
     refusals: tuple[str, ...] = ()  # texts in its errors about a number, besides OverflowErrors
     remedy = "cast to a dtype that it has"  # advice if it gave another dtype than requested
 
@@ -55,7 +55,7 @@ class ComputingLibrary:
         return True
 
     def native(self, d: DType) -> Any:
-        """Return the library's own form of a dtype. Raises NamespaceError if it has none."""
+        """Return the library's own form of a dtype. Raises NamespaceError if the library lacks it."""
         try:
             return self._natives[d]
         except KeyError:
@@ -202,7 +202,7 @@ class ComputingLibrary:
         return self.function(operation(op).function)
 
     def refuses(self, error: Exception) -> bool:
-        """Return True if an error means that the library takes a number in no dtype, e.g. an overflow."""
+        """Return True if an error means that the library accepts a number in no dtype, e.g. an overflow."""
         return isinstance(error, OverflowError) or any(text in str(error) for text in self.refusals)
 
     def is_described_by(self, system: System) -> bool:

@@ -1,4 +1,4 @@
-"""Dask: lazy arrays, which do not change."""
+"""Dask: lazy, immutable arrays."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ class Dask(ComputingLibrary):
     """Dask's arrays, computed chunk by chunk. The graph contains every cast."""
 
     def __init__(self, module: ModuleType, xp: Any, package: str, mutable: bool) -> None:
-        super().__init__(module, xp, package, mutable=False)  # an assignment would be another graph
+        super().__init__(module, xp, package, mutable=False)  # an assignment would make another graph
 
     def function(self, name: str) -> Callable[..., Any]:
         """Return a function of the standard. Dask's own `clip` and `sign` are NumPy's."""

@@ -12,7 +12,7 @@ ACCUMULATOR = "preferred_element_type"  # the parameter of JAX's products
 
 
 class JAX(ComputingLibrary):
-    """JAX. An array is not written into: a changed copy takes its place."""
+    """JAX. Its arrays are immutable, so a changed copy replaces them."""
 
     fuses_casts = True
     remedy = "jax.config.update('jax_enable_x64', True)"  # int64 makes an array of int32 without this setting
@@ -40,7 +40,7 @@ class JAX(ComputingLibrary):
         return super().accumulate(name, to, *arrays, **options)
 
     def has_accumulator(self, name: str) -> bool:
-        """Return True if a function takes the dtype to add up in, beside arrays of other dtypes."""
+        """Return True if a function accepts the dtype to add up in, beside arrays of other dtypes."""
         return ACCUMULATOR in signature(self.function(name)).parameters
 
     def register_array_class(

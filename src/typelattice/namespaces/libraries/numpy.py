@@ -63,7 +63,7 @@ class NumPy(ComputingLibrary):
 
 
 def _loop_function(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
-    """Return a ufunc that casts its inputs to one dtype and uses its loop, or None if it has no such loop."""
+    """Return a ufunc that casts its inputs to one dtype and uses its loop, or None without such a loop."""
     signature = (*(to,) * function.nin, None)
     try:
         # This computes nothing, so it warns of nothing.
@@ -78,7 +78,7 @@ def _loop_function(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
         return whole
 
     def compute(a: Any, b: Any) -> Any:
-        # Check the size first: for a small array the other checks would take as long as the sum.
+        # Check the size first. For a small array the other checks would take as long as the sum.
         if (
             a.size >= MIN_BLOCKED_SIZE
             and a.shape == b.shape

@@ -3,8 +3,8 @@
 Unsigned integers wider than a byte are computed in int64, modulo 2**64. uint16 and uint32 keep their values
 there. uint64 keeps its bits, so that sums, products and bitwise operations agree. Operations that compare
 uint64 first shift it by 2**63, which keeps the order. Quotients, remainders, powers and right shifts of
-uint64 have functions of their own (`BY_HAND`). Indices become int64: PyTorch takes uint8 as a mask, and
-accepts only int32 and int64 of the other integers.
+uint64 have their own functions (`BY_HAND`). Indices become int64: PyTorch takes uint8 as a mask, and accepts
+only int32 and int64 of the other integers.
 """
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **op
 
 
 def _as_signed(x: Any) -> Any:
-    """View unsigned integers as signed ones: PyTorch can write into those where it cannot into these."""
+    """View unsigned integers as signed: PyTorch cannot write into some unsigned arrays."""
     return x.view(SIGNED[x.dtype]) if getattr(x, "dtype", None) in SIGNED else x
 
 

@@ -51,7 +51,7 @@ def reader_of(root: str) -> ObjectReader | None:
 @lru_cache(maxsize=256)
 def adapter(root: str) -> ModuleType | None:
     """Return the adapter for a root module, the file named after its library, or None without one."""
-    from importlib.util import find_spec  # neither is needed as long as operands are strings
+    from importlib.util import find_spec  # operands as strings need neither
 
     from typelattice.facts.libraries import file_of, library_of
 
@@ -88,7 +88,7 @@ def native(d: object, namespace: ModuleType | str) -> object:
 
 
 def find_module(module: str) -> Any:
-    """Return a framework's module, which the program has imported. Raises NotImportedError if it has not."""
+    """Return a framework's module, if the program has imported it. Raises NotImportedError if it has not."""
     if module not in sys.modules:
         raise NotImportedError(f"{module} is not imported: import it, or give a module that is")
     return sys.modules[module]

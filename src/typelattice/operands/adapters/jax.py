@@ -33,7 +33,7 @@ def read(x: Any) -> Operand | None:
 def cache_key_of(cls: type) -> Any:
     """Return a function that gives an array's cache key: dtype, weakness and number of dimensions.
 
-    None for tracers and scalar types, which are read each time.
+    It is None for tracers and scalar types, which are read each time.
     """
     return attrgetter("dtype", "weak_type", "ndim") if hasattr(cls, "weak_type") else None
 

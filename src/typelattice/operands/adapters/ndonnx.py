@@ -17,7 +17,7 @@ def read(x: Any) -> Operand | None:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a function that marks a dtype by itself, an array by dtype and number of dimensions."""
+    """Return a function that gives a cache key: a dtype itself, or an array's dtype and dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["ndonnx"].Array) else lambda d: d
 
 

@@ -24,7 +24,7 @@ def read(x: Any) -> Operand | None:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a function that marks a data type by itself, and another object by its data type."""
+    """Return a function that gives a cache key: a data type itself, or the data type of another object."""
     own = sys.modules["pandas"].api.extensions.ExtensionDtype
     return (lambda d: d) if issubclass(cls, own) else attrgetter("dtype") if hasattr(cls, "dtype") else None
 

@@ -10,9 +10,9 @@ from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.notation import number_operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, operand_of_dtype
 
-OWN = {"bool": "boolean"}  # what Polars calls dtypes, but for capitals
+OWN = {"bool": "boolean"}  # Polars's names of dtypes, apart from capitals
 NAMES = {own: name for name, own in OWN.items()}
-DYNAMIC = "dyn "  # how Polars shows a literal that has no type before it meets another
+DYNAMIC = "dyn "  # Polars's prefix for a literal without a fixed type
 
 
 def read(x: Any) -> Operand | None:
@@ -38,7 +38,7 @@ def _literal(x: Any, pl: Any) -> Operand:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a marker: a data type by itself, a series by its data type, or None for expressions."""
+    """Return a function that gives the data type as a cache key, or None for expressions."""
     pl = sys.modules["polars"]
     if issubclass(cls, pl.Expr):
         return None

@@ -9,7 +9,7 @@ from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.operand import BOOL, PYTHON_KINDS, Operand, operand_of_dtype
 
-NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # what Arrow calls floats
+NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # Arrow's names of floats
 
 
 def read(x: Any) -> Operand | None:
@@ -26,7 +26,7 @@ def read(x: Any) -> Operand | None:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a marker: a data type by itself, an array by its data type, a scalar by data type and `0d`."""
+    """Return a function that gives the data type as a cache key, with `0d` for a scalar."""
     pa = sys.modules["pyarrow"]
     if issubclass(cls, pa.Scalar):
         return lambda x: (x.type, "0d")

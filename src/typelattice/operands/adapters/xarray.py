@@ -1,4 +1,4 @@
-"""xarray: data arrays and variables, which hold the arrays of another library under NumPy's dtypes."""
+"""xarray: data arrays and variables. They hold arrays of another library, with NumPy's dtypes."""
 from __future__ import annotations
 
 import sys

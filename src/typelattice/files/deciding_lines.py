@@ -130,7 +130,7 @@ class DecidingLineSearch:
         return False
 
     def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
-        """Yield the rules that may decide the answer, the most specific first, the order's last."""
+        """Yield the rules that decide the answer, the most specific first, the order's last."""
         step, last = p.decision, p.steps[-1]
         names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))

@@ -39,7 +39,7 @@ def read_parameters(table: object) -> tuple[Parameter, ...]:
 def _read_limits(
     limits: str, before: Mapping[str, Parameter]
 ) -> tuple[bool, int | None, int | str | None, str]:
-    """Read the limits of a parameter: whether it is whole, its least and greatest value, and what it counts."""
+    """Read the limits of a parameter: if it is whole, its least and greatest value, and what it counts."""
     if limits in PARAMETER_WORDS:
         return *PARAMETER_WORDS[limits], ""
     matched = LIMITS.fullmatch(limits)

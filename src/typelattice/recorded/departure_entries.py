@@ -88,7 +88,7 @@ class DepartureEntries:
         return tuple(map(self._read_pattern, read_distinct(map(text, listed))))
 
     def _read_pattern(self, said: str) -> OperandPattern:
-        """Read `bool + int` in any order, `int then bool` in this order, or `bool + any...` with one or more."""
+        """Read `bool + int` in any order, `int then bool` in this order, `bool + any...` with one or more."""
         ordered = ORDERED_SEPARATOR in said
         if ordered and "+" in said:
             raise ValueError(f"{quote_short(said)} has both `+` and `then`; write two texts")

@@ -107,7 +107,7 @@ def call_function(
 ) -> Argument | MultipleResults:
     """Add the steps of a call of a library's function. Return one result, several, or a plain value.
 
-    A function of no library may be an operation of a system's own. Raises ProgramError.
+    A function without a library may be an operation that a system defines. Raises ProgramError.
     """
     if name in builder.custom_operations and excerpt.owner is None:
         return call_custom_operation(builder, excerpt, builder.custom_operations[name], args, keywords)
@@ -431,7 +431,7 @@ def _is_dtype(x: Argument) -> bool:
 
 
 def _may_promote(x: Argument) -> bool:
-    """Return True if an argument that joins an operand may change its dtype. No real Python number does."""
+    """Return True if an argument that joins an operand may change its dtype. A real Python number cannot."""
     return isinstance(x, (Ref, tuple, complex))
 
 

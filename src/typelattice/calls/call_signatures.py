@@ -136,7 +136,7 @@ class Signature:
 
     @property
     def others_ignored(self) -> bool:
-        """Return True if arguments that it does not name affect no dtype."""
+        """Return True if only the named arguments can change a dtype."""
         return self.find("") is not None
 
     def find(self, name: str) -> ParameterRow | None:
@@ -235,7 +235,7 @@ def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
 
 
 def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
-    """Return the meaning of a name in a library's code, or None if the name is nothing of that sort.
+    """Return the meaning of a name in a library's code, or None if the name is not of this sort.
 
     >>> name_meaning(NameSort.CREATION_FUNCTION, "as_tensor", "torch")
     'asarray'
@@ -247,7 +247,7 @@ def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
 
 
 def is_identity(name: str, library: str | None) -> bool:
-    """Return True for a function that gives its array back, as `clone` does.
+    """Return True for a function that returns its array, as `clone` does.
 
     >>> is_identity("clone", "torch"), is_identity("sin", "torch")
     (True, False)

@@ -99,11 +99,14 @@ class ProgramBuilder:
         return False
 
     def forget_shape(self, ref: Ref) -> None:
-        """Leave the shape of a step open."""
+        """Mark the shape of a step as unknown."""
         self.steps[ref.step] = replace(self.steps[ref.step], shape=None)
 
     def state_shape(self, excerpt: Excerpt, ref: Ref, shape: Shape) -> Ref:
-        """Give the last step a shape that the source states. Raises ProgramError for another than it has."""
+        """Give the last step a shape that the source states.
+
+        Raises ProgramError if it contradicts the known one.
+        """
         known = self.steps[ref.step].shape
         if known is not None and known != shape:
             raise excerpt.error(f"its shape is {known}, not {shape}; leave out the wrong one")
@@ -171,7 +174,7 @@ class ProgramBuilder:
     def dtype(self, x: AnyDType | Ref) -> DType | None:
         """Return the dtype that is named, or that an earlier step states, or None if the system decides.
 
-        An input is of the dtype that it is given as, a cast of the one that it names.
+        An input has its given dtype, and a cast the dtype that it names.
         """
         while not isinstance(x, NamedDType):
             step = self.steps[x.step]

@@ -1,4 +1,4 @@
-"""An answer: the dtype of some operands under a system, and why. All that shows an answer reads it."""
+"""An answer: the dtype of some operands under a system, and why. Every display of an answer uses it."""
 from __future__ import annotations
 
 from collections.abc import Callable

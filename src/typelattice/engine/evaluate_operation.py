@@ -173,7 +173,7 @@ def _evaluate_assignment(
 
 
 def _operands_join(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> bool:
-    """Return True if operands join, although the operation does without their join."""
+    """Return True if operands join, although the operation does not need the join."""
     try:
         join_tiers(rules, operands, [])
     except RefusalError:

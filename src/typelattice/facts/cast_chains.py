@@ -68,7 +68,7 @@ class CastChain:
 
 @lru_cache(maxsize=100_000)
 def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAIN_CASTS) -> CastChain:
-    """Compare two casts in a row with the direct cast. Raises DTypeError for anything that is no DType.
+    """Compare two casts in a row with the direct cast. Raises DTypeError for anything but a DType.
 
     `rules` are the rules of the first cast, of the second and of the direct one.
 

@@ -156,7 +156,7 @@ def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]
 
 
 def _beyond(finite_values: FiniteValues, top: int) -> int:
-    """Return the greatest number that is rounded to the end of a range, and not away from it."""
+    """Return the greatest number that rounds to the end of a range, and not away from it."""
     if finite_values.listed:
         return top
     unit = (
@@ -175,7 +175,7 @@ def _known_beyond(source: DType, target: DType) -> bool:
 
 
 def _vanishes(source_values: FiniteValues, target_values: FiniteValues) -> bool:
-    """Return True if a nonzero value is rounded to zero.
+    """Return True if a nonzero value rounds to zero.
 
     Such a value is at most half the smallest target value of its sign.
     """
@@ -184,7 +184,7 @@ def _vanishes(source_values: FiniteValues, target_values: FiniteValues) -> bool:
 
 
 def _first_inexact(source_values: FiniteValues, target_values: FiniteValues) -> int | None:
-    """Return the first positive integer that the one has and the other, within its range, has not."""
+    """Return the first positive integer that the first has and the second lacks within its range."""
     top = min(source_values.high, target_values.high)
     if source_values.listed:
         lost = (

@@ -1,4 +1,4 @@
-"""The ways up an order, cover by cover."""
+"""The paths up an order, cover by cover."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping

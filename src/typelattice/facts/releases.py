@@ -1,4 +1,4 @@
-"""Older releases of a library: `numpy@2.4` names the system of one, as libraries.txt lists its recordings."""
+"""Older releases of a library: `numpy@2.4` names the system of one. libraries.txt lists their recordings."""
 
 from __future__ import annotations
 

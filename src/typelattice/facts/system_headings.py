@@ -25,7 +25,7 @@ def headings() -> tuple[str, ...]:
 
 
 def known_first(names: Sequence[str]) -> list[str]:
-    """Sort names of systems as the table lists them: those that most people know first.
+    """Sort names of systems as in the table: the best known come first.
 
     >>> known_first(["arrow", "jax", "numpy"])
     ['numpy', 'jax', 'arrow']

@@ -125,7 +125,7 @@ def find_positions(text: str) -> Positions:
 
 
 class _Stop(Exception):
-    """Ends the scan at a text that is no TOML, is given twice, or is too deep."""
+    """Ends the scan at a syntax error, at a repeated key, or at a value that is too deep."""
 
 
 class _Scanner:
@@ -148,7 +148,7 @@ class _Scanner:
         self.too_deep: int | None = None
 
     def scan(self) -> None:
-        """Read the text up to the first thing that is no TOML."""
+        """Read the text up to the first syntax error."""
         table: Path = ()
         try:
             while self.skip(BLANKS_AND_COMMENTS) < len(self.text):
@@ -297,13 +297,13 @@ class _Scanner:
         self.offset += len(sign)
 
     def note_repeat(self, path: Path, offset: int) -> None:
-        """Record a path that is given once more, and raise _Stop."""
+        """Record a repeated path, and raise _Stop."""
         self.repeated = path, self.keys[path], offset
         raise _Stop
 
 
 def _name(key: str) -> str:
-    """Return a part of a key without its quotation marks and escapes. Raise _Stop."""
+    """Return a part of a key without its quotation marks and escapes. Raises _Stop for an invalid one."""
     if key[0] == '"' and "\\" in key:
         import tomllib
 

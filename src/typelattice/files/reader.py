@@ -54,7 +54,7 @@ ALONE_SUFFIX = " if alone"  # after several defaults: all but the first count on
 def system(which: str | PathLike[str] | System) -> System:
     """Return a system by its name or by the path of a .toml file. Return a System unchanged.
 
-    Raise UnknownSystemError, or FormatError for a file with mistakes.
+    Raises UnknownSystemError for an unknown name, or FormatError for a file with mistakes.
 
     >>> system("numpy").library, system("numpy@2.4").library
     ('numpy 2.5', 'numpy 2.4')

@@ -153,7 +153,10 @@ class SystemDefinition:
         return self.base.text_of(file) if self.base else None
 
     def without(self, file: str, lines: Sequence[int]) -> SystemDefinition:
-        """Return the definition without some lines of one file. Raises FormatError if the rest is no TOML."""
+        """Return the definition without some lines of one file.
+
+        Raises FormatError if the rest is not TOML.
+        """
         if self.base is None:
             return self
         base, text, own = self.base.without(file, lines), self.main, self.main_values
@@ -265,7 +268,10 @@ def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[Forma
 
 
 def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
-    """Copy a value with all lists and tables in it. Raises FormatError for one that TOML cannot express."""
+    """Copy a value with all lists and tables in it.
+
+    Raises FormatError for a value that TOML cannot express.
+    """
     from typelattice.files.positions import MAX_NESTING
 
     if depth > MAX_NESTING:

@@ -44,7 +44,7 @@ class SystemOrigin:
         return DecidingLineSearch(self.definition, self.covers, self.build)
 
     def rule(self, p: Promotion) -> DecidingLines:
-        """Return the lines that decide an answer: without them the system answers otherwise."""
+        """Return the lines that decide an answer: without them the system answers differently."""
         return self._search.deciding_rule(p)
 
     def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:

@@ -34,7 +34,7 @@ class Array(Operators):
     """
 
     __slots__ = ("_data", "_type")
-    __array_ufunc__ = None  # a NumPy array at the left leaves an operation to us
+    __array_ufunc__ = None  # a NumPy array on the left leaves the operation to this class
     __hash__ = None  # type: ignore[assignment]
     _data: Any
     _type: ArrayType
@@ -117,7 +117,7 @@ class Array(Operators):
         return self._wrap_like(self._recipes.library.move_to_device(self._data, device, stream))
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Functions[Self]:
-        """Return the namespace that it belongs to.
+        """Return the namespace of the array.
 
         Raises NamespaceError for any other version of the standard.
         """

@@ -220,7 +220,7 @@ def clip_maker(context: NamespaceContext, op: str) -> Function:
 
 
 def parts_maker(context: NamespaceContext, op: str) -> Function:
-    """Build a function with several results, each of the dtype that the library gives it."""
+    """Build a function with several results. Each has the dtype that the library gives it."""
     library, promote, of_class = context.library, single_promotion_maker(context, op), OPERATIONS[op].of_class
 
     def function(x: Any, /, *args: Any, **options: Any) -> Any:

@@ -22,7 +22,7 @@ class Dask(ComputingLibrary):
     def scalar(self, x: object) -> Any:
         """Convert a NumPy scalar to a Dask array without dimensions. Return None for anything else.
 
-        Dask has no scalars of its own.
+        Dask has no scalars.
         """
         numpy_scalar = hasattr(x, "dtype") and type(x).__module__ == "numpy"
         return self.xp.asarray(x) if numpy_scalar and not hasattr(x, "__setitem__") else None

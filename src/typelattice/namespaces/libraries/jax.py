@@ -1,4 +1,4 @@
-"""JAX: weak arrays, arrays that do not change, and its transformations."""
+"""JAX: weak arrays, immutable arrays, and its transformations."""
 from __future__ import annotations
 
 from collections.abc import Callable

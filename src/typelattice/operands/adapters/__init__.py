@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class NotImportedError(TypelatticeError, TypeError):
-    """A framework named by a program that has not imported it."""
+    """A framework that the program names but has not imported."""
 
 
 def register() -> None:

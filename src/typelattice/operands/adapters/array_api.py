@@ -1,4 +1,4 @@
-"""Others of the array API standard: arrays."""
+"""Other libraries of the array API standard: arrays."""
 from __future__ import annotations
 
 from functools import lru_cache
@@ -17,7 +17,7 @@ def read(x: Any) -> Operand | None:
 
 
 def name_dtype(xp: Any, own: Any) -> DType:
-    """Return the DType of a dtype of a namespace's."""
+    """Return the DType of a dtype in a namespace."""
     try:
         return _find_dtype(xp, own)
     except TypeError:  # the standard allows dtypes without a hash

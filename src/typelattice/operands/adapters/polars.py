@@ -52,7 +52,7 @@ def _find_dtype(d: Any) -> DType:
 
 
 def native(d: DType) -> Any:
-    """Return the class of the data type. Raises DTypeError for one that Polars lacks."""
+    """Return the class of the data type. Raises DTypeError for a dtype that Polars lacks."""
     pl: Any = find_module("polars")
     wanted = OWN.get(d.name, d.name)
     found = next((getattr(pl, own) for own in vars(pl) if own.lower() == wanted), None)

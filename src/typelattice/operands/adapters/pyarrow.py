@@ -38,7 +38,7 @@ def _find_dtype(d: Any) -> DType:
 
 
 def native(d: DType) -> Any:
-    """Return the pyarrow.DataType. Raises DTypeError for one that Arrow lacks."""
+    """Return the pyarrow.DataType. Raises DTypeError for a dtype that Arrow lacks."""
     pa: Any = find_module("pyarrow")
     make = getattr(pa, "bool_" if d is BOOL else d.name, None)
     if make is None:

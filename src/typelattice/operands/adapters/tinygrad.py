@@ -41,7 +41,7 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """Return the dtype of tinygrad. Raises DTypeError for one that it lacks."""
+    """Return the dtype of tinygrad. Raises DTypeError for a dtype that it lacks."""
     dtypes = find_module("tinygrad").dtypes
     found = getattr(dtypes, _own_name(d.name), None)
     if not isinstance(found, type(dtypes.bool)):

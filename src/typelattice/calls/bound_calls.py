@@ -68,9 +68,9 @@ class BoundCall:
     """A call with its arguments bound to the parameters of its row.
 
     - `args` and `keywords` are the arguments that a step keeps, by position and by name.
-    - `out` is the array that the result is written into.
+    - `out` is the array that receives the result.
     - `joined` are arguments that promote with the first operand before the operation runs.
-    - `casts_all`: with NumPy's `casting="unsafe"` a dtype or an output of any kind is taken.
+    - `casts_all`: NumPy's `casting="unsafe"` allows a dtype or an output of any kind.
     """
 
     op: Operation

@@ -171,13 +171,13 @@ class Number(Step):
 class Call(Step):
     """A step that calls an operation: its name, its arguments, and the numbers of its operand steps.
 
-    `is_operator`: it is written with a Python operator, which makes a Python number of Python numbers.
-    `dtype`: the dtype given by name, as in `sum(x, dtype=float32)`.
-    `lists`: the operands that are written as lists, of which the library makes arrays.
-    `rebinds`: the source has an operator such as `*=`. A library with scalars of its own, such as NumPy, then
-    replaces the left operand.
-    `module`: the library's module, if its functions follow a system of their own; see Excerpt.
-    `custom_operation`: the operation, if a system's file defines it.
+    - `is_operator`: the source has a Python operator. With Python numbers only, it gives a Python number.
+    - `dtype`: the dtype given by name, as in `sum(x, dtype=float32)`.
+    - `lists`: the operands written as lists. The library makes arrays of them.
+    - `rebinds`: the source has an operator such as `*=`, and the library may replace the left operand, as
+      NumPy does with its scalars.
+    - `module`: the library's module, if its functions have their own system, as in Excerpt.
+    - `custom_operation`: the operation, if a system file defines it.
     """
 
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operands", "lists")

@@ -132,12 +132,12 @@ class OperationRules:
     - `..._of` is a table for single dtypes and kinds. It counts more than the field for all dtypes.
     - `..._of_pairs` is a table for pairs of operands.
     - `joins_order` has the covers of the operation's own order, `joins_never` the pairs that never join.
-    - `loops` are the dtypes that a search for a loop tries; those of `loops_own` come first, where an operand
-      has them.
-    - `computes_scalars` says which dtype has to hold a Python scalar.
-    - `gives` is None for the dtype computed in. `gives_into` says what may be written into the left operand.
+    - `loops` are the dtypes that a search for a loop tries. A dtype of `loops_own` comes first if an operand
+      has it.
+    - `computes_scalars` says which dtype must hold a Python scalar.
+    - `gives` is None for the compute dtype. `gives_into` has the dtypes that the left operand accepts.
 
-    `accepts` is None if an operand may have any dtype. `writes` is true of operators such as `+=`.
+    `accepts` is None if an operand may have any dtype. `writes` is true for operators such as `+=`.
     """
 
     name: str

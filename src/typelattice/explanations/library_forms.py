@@ -20,7 +20,7 @@ LITERAL_BY_KIND = {"int": "1", "float": "1.0", "complex": "1j"}
 
 @frozen()
 class CodeForm:
-    """The templates of a library, keys of its file. `{}` is replaced by a dtype's name, or by an operand.
+    """The templates of a library, keys of its file. In each, `{}` means a dtype's name or an operand.
 
     `setup` is run first. `array`, `zero_d` and `dtype` write an array, an array without dimensions, and a
     bare dtype. `add` adds two operands. `many` looks up the common dtype of three or more operands, since a

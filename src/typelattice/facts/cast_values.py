@@ -33,8 +33,8 @@ def make_caster(source: DType, target: DType, target_values: FiniteValues, rule:
 
     - To bool: False for zero only.
     - To an integer: an integer wraps, a fraction is cut off.
-    - To a binary float: to the nearest value, ties to even. A value beyond the range becomes an infinity; nan
-      if the format has no infinity; the largest value if it has neither.
+    - To a binary float: to the nearest value, ties to even. A value beyond the range becomes an infinity, or
+      nan if the format has no infinity, or the largest value if it has neither.
     - To fixed point: to the nearest value. To a list of values: only the values in the list.
 
     All else is undefined, such as nan as an integer. An undefined result equals only the result of the same

@@ -76,9 +76,9 @@ class DType:
     `max` are the most negative and the largest finite value. One of three fields says which values lie
     between them. Without any of them, the values are unknown:
 
-    - `precision` counts the bits of a binary float's significand (integers up to 2**precision are exact), and
-      `min_exponent` is the smallest exponent of a normal value;
-    - `step` is the distance of neighbours: 1 for integers, a power of two for fixed point;
+    - `precision` counts the bits of a binary float's significand, so integers up to 2**precision are exact.
+      `min_exponent` is the smallest exponent of a normal value.
+    - `step` is the distance of neighbours: 1 for integers, a power of two for fixed point.
     - `values` lists them all, from the least to the greatest.
 
     `specials` has a letter for each special value: s(ign), z(ero), m(inus zero), i(nf), n(an). The facts of a

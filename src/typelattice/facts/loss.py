@@ -97,7 +97,7 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
     """Return the magnitude, precision, first inexact integer and underflow of a cast of a decimal, or to one.
 
     A decimal of p digits, s of them after the point, has the multiples of 10**-s below 10**(p - s). All
-    numbers are multiplied by 10**s here, and by SCALE. Return None if the values of a dtype are unknown.
+    numbers here have the factors 10**s and SCALE. Return None if the values of a dtype are unknown.
     """
     has, keeps = _digits_of(source), _digits_of(target)
     have, take = find_finite_values(source, widest=True), find_finite_values(target, widest=False)

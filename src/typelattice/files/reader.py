@@ -325,8 +325,8 @@ def _defaults(
 ) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]], frozenset[Kind]]:
     """Read `defaults`: return three tables.
 
-    They are the default dtype of each kind, the wider dtypes for large values, and the kinds that use the
-    wider ones only for a lone scalar.
+    These are the default dtype of each kind, the wider dtypes for large values, and the kinds that use the
+    wider dtypes only for a lone scalar.
     """
     first: dict[Kind, DType] = {}
     wider: dict[Kind, tuple[DType, ...]] = {}

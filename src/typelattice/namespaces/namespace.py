@@ -141,9 +141,9 @@ def namespace(
     their files have the same content, even if a file was read twice, or in another process. A namespace that
     the program no longer holds is forgotten, except the last few.
 
-    An array refuses to be converted by `np.asarray(x)`. Otherwise code for NumPy would accept arrays that it
-    does not know, and continue under NumPy's rules. The error names the function. `np.asarray(x.bare)`
-    converts one array. `to_numpy=True` allows this for all.
+    `np.asarray(x)` raises an error for an array. Otherwise code for NumPy would accept arrays that it does
+    not know, and continue under NumPy's rules. The error names the function. `np.asarray(x.bare)` converts
+    one array. `to_numpy=True` allows this for all.
 
     Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
 

@@ -44,10 +44,10 @@ class Recipe:
 
     - `promotion`: the system's answer behind the recipe.
     - `compute`: the function of the library's arrays that gives the library's result.
-    - `cast_result`: the cast of that result, None if it needs none.
+    - `cast_result`: the cast of that result, or None without a cast.
     - `low`, `high`: the least and greatest value of a Python scalar for which the recipe holds.
-    - `native_dtype`: the one to which operands are cast first; None if the library is given them as they are.
-    - `array_type`: the type of the result, known once the recipe has been carried out.
+    - `native_dtype`: the dtype to which operands are cast first, or None if they stay uncast.
+    - `array_type`: the type of the result, known after the first run of the recipe.
     """
 
     promotion: Promotion

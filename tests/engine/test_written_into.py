@@ -71,7 +71,7 @@ def test_the_left_operand_may_be_written_into_where_single_dtypes_are_computed_i
     assert said(s, "int16", "uint8", op="maximum") == "float64"
     assert said(s, "float64", "float32", op="maximum") == "float64"
     assert said(s, "float32", "float64", op="maximum") == "- float64 cannot be written into float32"
-    with pytest.raises(tl.FormatError, match='gives says nothing of single dtypes beside "left, any cast"'):
+    with pytest.raises(tl.FormatError, match='gives has no effect for single dtypes: with "left, any cast"'):
         make(CHAIN, ops={"maximum": {"kernels": "all", "gives": {"float": "left, any cast"}}})
 
 

@@ -1,4 +1,4 @@
-"""Attributes that the arrays of all libraries have: views such as `x.T`, and what follows from the shape."""
+"""Attributes of the arrays of all libraries: views such as `x.T`, and facts that follow from the shape."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_attribute(builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref)
 def _find_decided_lengths(
     builder: ProgramBuilder, excerpt: Excerpt, name: str, x: Ref, shape: Shape
 ) -> Argument:
-    """Return the size or the lengths of the axes, where the values of an array decide some of them."""
+    """Return the size or the lengths of the axes, if the values of an array decide some of them."""
     if name == "size":
         return builder.length(excerpt, x)
     found = tuple(builder.length(excerpt, x) if length is None else length for length in shape)

@@ -1,9 +1,9 @@
 """Calls bound to their rows of the table, and turned into steps of a program.
 
 Code that reads calls needs two functions. `call_function(builder, excerpt, "sum", [x, 0], {"dtype": to})`
-adds the steps of a library's function, `call_method` in methods.py those of an array's method;
-`excerpt.owner` is the library. `bind` alone tells the arguments apart: operands, dtype, out, and those that
-a step keeps.
+adds the steps of a library's function. `call_method` in methods.py adds the steps of an array's method.
+`excerpt.owner` is the library. Only `bind` sorts the arguments into operands, dtype, out, and those that a
+step keeps.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from typelattice.operands.read_objects import operand
 CLASSES_COMPUTED_IN_DTYPE = (
     "arithmetic", "subtract", "divide", "maths", "mean", "deviation", "extreme", "power", "modulo", "matmul",
 )  # fmt: skip
-CLASS_CAST_AFTERWARDS = "absolute"  # the class in which `dtype` states the dtype of the result
+CLASS_CAST_AFTERWARDS = "absolute"  # in this class `dtype` states the dtype of the result
 CLASSES_NEEDING_FLOATS = ("maths", "divide")  # classes without integer loops in NumPy
 FORMS_OF_OPERANDS_ALONE = ("separate", "promotion", "cases")  # forms that take any number of operands
 FORMS_WHERE_ALL_PROMOTE = (
@@ -60,17 +60,17 @@ FORMS_WHERE_ALL_PROMOTE = (
     "choice",
     "subscripts",
 )  # forms without other arguments
-FORMS_NEEDING_ALL_OPERANDS = ("choice", "indexed")  # forms of which an expression needs all operands
+FORMS_NEEDING_ALL_OPERANDS = ("choice", "indexed")  # in these forms, an expression needs all operands
 
 
 @dataclass(frozen=True, slots=True)
 class BoundCall:
-    """A call whose arguments are bound to the parameters of its row.
+    """A call with its arguments bound to the parameters of its row.
 
     - `args` and `keywords` are the arguments that a step keeps, by position and by name.
-    - `out` is the array that the result is written into.
+    - `out` is the array that receives the result.
     - `joined` are arguments that promote with the first operand before the operation runs.
-    - `casts_all`: with NumPy's `casting="unsafe"` a dtype or an output of any kind is taken.
+    - `casts_all`: NumPy's `casting="unsafe"` allows a dtype or an output of any kind.
     """
 
     op: Operation
@@ -85,14 +85,14 @@ class BoundCall:
 
 
 def is_function(name: str, library: str | None) -> bool:
-    """Return True if a library's function of a name is an operation, or a way to make an array."""
+    """Return True if a library's function of a name is an operation, or makes an array."""
     if name in FUNCTIONS or name in MAKERS or dtype_named(name, library) or is_identity(name, library):
         return True
     return name_meaning(NameSort.CREATION_FUNCTION, name, library) is not None
 
 
 def operand_count(op: Operation | None) -> int | None:
-    """Return the number of leading arguments that are operands; None if any by position may be one."""
+    """Return the number of leading arguments that are operands, or None if any by position may be one."""
     if op is None or op.form in FORMS_WHERE_ALL_PROMOTE:
         return None
     return 1 if op.form == "list" else op.most
@@ -105,9 +105,9 @@ def call_function(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Argument | MultipleResults:
-    """Add the steps of a call of a library's function; return one result, several, or a plain value.
+    """Add the steps of a call of a library's function. Return one result, several, or a plain value.
 
-    A function of no library may be an operation of a system's own. Raises ProgramError.
+    A function without a library may be an operation that a system defines. Raises ProgramError.
     """
     if name in builder.custom_operations and excerpt.owner is None:
         return call_custom_operation(builder, excerpt, builder.custom_operations[name], args, keywords)
@@ -116,7 +116,7 @@ def call_function(
 
 
 def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
-    """Add the steps of a composition; None for any other function. Raises ProgramError."""
+    """Add the steps of a composition, or None for any other function. Raises ProgramError."""
     builder = call.builder
     library = builder.owner(call.excerpt, [x.step for x in call.args if isinstance(x, Ref)])
     composed = None if builder.observed else find_composition(call.name, library, call.args, call.keywords)
@@ -126,7 +126,7 @@ def _call_composed(call: FunctionCall) -> Argument | MultipleResults:
 
 
 def _call_named(call: FunctionCall) -> Argument | MultipleResults:
-    """Add the steps of a function recognised by its name alone. Raises ProgramError."""
+    """Add the steps of a function recognised only by its name. Raises ProgramError."""
     builder, excerpt, name, args, library = call.builder, call.excerpt, call.name, call.args, call.library
     given = {key: builder.known_number(value) for key, value in call.keywords.items()}
     given = {key: value for key, value in given.items() if value is not None}
@@ -176,7 +176,7 @@ def _call_operation(call: FunctionCall) -> Argument | MultipleResults:
 def bind_call(call: FunctionCall) -> BoundCall:
     """Bind the arguments of a function that is an operation to the parameters of its row.
 
-    Raises ProgramError for an argument that the row does not have, or whose effect on dtypes no rule states.
+    Raises ProgramError for an argument that the row does not have, or that affects dtypes without a rule.
     """
     builder, excerpt, name, args = call.builder, call.excerpt, call.name, call.args
     op = FUNCTIONS[name]
@@ -190,7 +190,7 @@ def bind_call(call: FunctionCall) -> BoundCall:
             args = args[0]
     operands, positional = _split_operands(op, row, args)
     values = _bind_values(replace(call, name=op.name, args=positional), row, op)
-    if values is None:  # more than it takes: the builder refuses so many operands
+    if values is None:  # too many arguments: the builder refuses them
         operands, values = list(args), {}
     if op.form in FORMS_NEEDING_ALL_OPERANDS and len(operands) < (op.most or 0) and not builder.observed:
         raise excerpt.error(f"{name} takes {op.most} operands in an expression, not {len(operands)}")
@@ -225,7 +225,7 @@ def bind_creator(call: FunctionCall) -> dict[str, Argument]:
 
 
 def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> Argument | MultipleResults:
-    """Add the steps of a bound call: casts to the dtype asked for, the operation, what it writes into."""
+    """Build the steps of a bound call: casts to the requested dtype, the operation, and the write."""
     op, row, operands, dtype = call.op, call.signature, list(call.operands), call.dtype
     for joins, other in call.joined:
         operands[0] = _join_with_argument(builder, excerpt, joins, operands[0], other)
@@ -249,7 +249,7 @@ def build_steps(builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall) -> A
 def _compute_in_dtype(
     builder: ProgramBuilder, excerpt: Excerpt, call: BoundCall, operands: Sequence[Argument], dtype: AnyDType
 ) -> Ref:
-    """Add an operation that computes in the dtype asked for, by casts before or after it."""
+    """Add an operation that computes in the requested dtype, with casts before or after it."""
     op = call.op
     _check_same_kind(builder, excerpt, op, operands, dtype, call.casts_all)
     if op.of_class == CLASS_CAST_AFTERWARDS or op.form == "list":
@@ -258,7 +258,7 @@ def _compute_in_dtype(
         raise excerpt.error(f"{op.name} takes no dtype; cast with .astype(dtype)")
     mixed = any(
         x is not None and not builder.is_scalar(x) for x in operands
-    )  # otherwise numbers are cast, too
+    )  # without arrays, numbers are also cast
     uncast = [x is None or (mixed and builder.is_scalar(x)) for x in operands]
     operands = [x if k else builder.cast(excerpt, x, dtype) for x, k in zip(operands, uncast, strict=True)]
     result = builder.call(excerpt, op, operands, call.args, call.keywords)
@@ -280,10 +280,10 @@ def _check_same_kind(
     requested: AnyDType,
     casts_all: bool,
 ) -> None:
-    """Check that operands may be cast to the dtype that NumPy is asked to compute in. Raise ProgramError.
+    """Check that operands may be cast to the dtype requested of NumPy. Raises ProgramError.
 
-    A ufunc lowers no kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and takes a wider float.
-    Nor does `np.concatenate`.
+    A ufunc never lowers the kind: `np.add(x, y, dtype=np.float64)` refuses a complex array, and accepts a
+    wider float. Neither does `np.concatenate`.
     """
     is_ufunc = op.form in ("elementwise", "pair", "list") and name_meaning(
         NameSort.REFUSES_HIGHER_KINDS, "dtype", excerpt.owner
@@ -342,7 +342,7 @@ def _add_operands(
 def _bind_values(
     call: FunctionCall, row: Signature, op: Operation | None = None
 ) -> dict[str, Argument] | None:
-    """Bind the arguments after the operands to parameters; None for more arguments than parameters."""
+    """Bind the arguments after the operands to parameters, or None for more arguments than parameters."""
     builder, excerpt, name, is_maker = call.builder, call.excerpt, call.name, op is None
     placed = _place_arguments(builder, row, call.args, is_maker, op is not None and operand_count(op) is None)
     if placed is None:
@@ -379,7 +379,7 @@ def _place_arguments(
     is_creator: bool,
     all_take_part: bool,
 ) -> list[tuple[ParameterRow | None, Argument]] | None:
-    """Find the parameter of each argument after the operands; None for more arguments than parameters."""
+    """Find the parameter of each argument after the operands, or None for more arguments than parameters."""
     unplaced = [p for p in row.by_position if p.role not in ("operands", "list", "text")]
     dtype_parameter = row.find("dtype")
     placed: list[tuple[ParameterRow | None, Argument]] = []
@@ -431,7 +431,7 @@ def _is_dtype(x: Argument) -> bool:
 
 
 def _may_promote(x: Argument) -> bool:
-    """Return True if an argument that joins an operand may change its dtype. No real Python number does."""
+    """Return True if an argument that joins an operand may change its dtype. A real Python number cannot."""
     return isinstance(x, (Ref, tuple, complex))
 
 
@@ -441,7 +441,7 @@ def may_affect_dtype(builder: ProgramBuilder, x: Argument) -> bool:
         return any(may_affect_dtype(builder, item) for item in x)
     if isinstance(x, Ref):
         o = builder.observed(x.step) if builder.observed else None
-        whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)  # as of an axis
+        whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)  # such as an axis
         return not whole and (o is None or o.kind is not Kind.BOOL)
     return isinstance(x, (complex, NamedDType, DTypeOf))
 
@@ -452,7 +452,7 @@ def _is_ignored(row: Signature, key: str) -> bool:
 
 
 def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argument) -> ParameterRow | None:
-    """Find the parameter of a named argument; None if the argument does not affect dtypes.
+    """Find the parameter of a named argument, or None if the argument does not affect dtypes.
 
     Raises ProgramError for an argument that is not known.
     """
@@ -470,7 +470,7 @@ def _find_parameter(call: FunctionCall, row: Signature, key: str, value: Argumen
     raise call.excerpt.error(f"{message}; of its arguments {allowed}; cast with .astype(dtype)")
 
 
-# -- several results, and what stands in for a function
+# -- several results, and expressions that replace a function
 
 
 def _join_with_argument(
@@ -508,7 +508,7 @@ def _multiple_results(
     args: list[Argument],
     keywords: dict[str, Argument],
 ) -> MultipleResults:
-    """Return the results of an operation with several, such as `meshgrid(x, y)`: one for each operand."""
+    """Return the results of an operation with one for each operand, such as `meshgrid(x, y)`."""
     if op.form == "separate" and len(operands) == 1 and isinstance(operands[0], tuple):
         operands = [*operands[0]] if takes_list(op.name, excerpt.owner) else operands
     refs = [builder.ref(excerpt, x) for x in operands]

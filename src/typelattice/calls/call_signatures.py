@@ -1,8 +1,8 @@
 """The tables of calls: parameters of operations, names in libraries, like functions, names in graphs.
 
-signatures.txt has the parameters, names.txt the names, equivalents.txt the functions that give what an
-operation gives, graph_names.txt the names of operations in compiled graphs. They are checked when they are
-loaded: a mistake is reported with its file, its row and its column.
+signatures.txt has the parameters, names.txt the names, and graph_names.txt the names of operations in
+compiled graphs. equivalents.txt has functions with the dtypes of operations. They are checked when they are
+loaded. A mistake is reported with its file, its row and its column.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 CAST = "astype"
 TABLE_FOLDER = Path(__file__).parent
 FUNCTIONS: Mapping[str, Operation] = {name: op for op in OPERATIONS.values() for name in op.functions}
-CREATORS_WITH_ROWS = (  # functions that are no operations, and have rows
+CREATORS_WITH_ROWS = (  # functions with rows that are not operations
     "astype", "bitcast", "bool", "complex", "dtype", "empty", "eye", "flatten", "float", "int", "ones",
     "opaque", "rand", "randn", "zeros",
 )  # fmt: skip
@@ -38,7 +38,7 @@ ITSELF, COMPUTED, OF_OPERAND = "itself", "computed", "(x)"
 
 
 class NameSort(StrEnum):
-    """A sort of names in a library's code; names.txt explains each word, and has a row for each name."""
+    """A sort of names in a library's code. names.txt explains each word, and has a row for each name."""
 
     CAST = "cast"
     BYTE_CODE = "code"
@@ -72,7 +72,7 @@ class NameSort(StrEnum):
 
 
 class TableError(TypelatticeError, ValueError):
-    """A row of a table that cannot be read; the message names its file, row and column."""
+    """A row of a table that cannot be read. The message names its file, row and column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +81,9 @@ class ParameterRow:
 
     `role` is operand, operands, list, text, position, name, joined, deciding or ignored, or the name of a
     parameter that means the same everywhere. `is_spread`: its numbers may be given one by one. `joined_by` is
-    the operation that joins an argument with the first operand, and `is_float` is set if it has to be a
-    float, `is_real` if it may not be complex. `words` are its values that decide nothing. Rows of
-    compositions also say whether it has to be an array, or an array or a list, or one of `words`, and the
-    default, as Python's text.
+    the operation that joins an argument with the first operand. `is_float` is set if it must be a float,
+    `is_real` if it may not be complex. `words` are its values that decide nothing. Rows of compositions also
+    say whether it must be an array, an array or a list, or one of `words`. Their `default` is Python's text.
     """
 
     names: tuple[str, ...]
@@ -101,13 +100,13 @@ class ParameterRow:
 
     @property
     def name(self) -> str:
-        """The name under which a step keeps it."""
+        """The name of the argument in a step."""
         return self.names[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One of several results: of an operation's dtype, or a call of its own, which `is_alike` in dtype."""
+    """One of several results: with an operation's dtype, or a separate call, which `is_alike` in dtype."""
 
     name: str
     dtype_origin: str = ITSELF
@@ -117,11 +116,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The parameters of an operation in a library, and its results where there are several.
+    """The parameters of an operation in a library, and its results, if it has several.
 
-    `several_if` names the parameter without which there is one result after all. `not_if_kind` is the kind of
-    a result that the values of the operands decided. `recorder_arguments` are those with which recorders ask
-    it.
+    `several_if`: the call has several results only if this parameter is given. `not_if_kind` is the kind of a
+    result that depends on the values of the operands. `recorder_arguments` are the arguments that recorders
+    pass.
     """
 
     parameters: tuple[ParameterRow, ...]
@@ -132,16 +131,16 @@ class Signature:
 
     @property
     def first_role(self) -> str:
-        """The role of the first parameter."""
+        """Return True if only the named arguments can change a dtype."""
         return self.parameters[0].role
 
     @property
     def others_ignored(self) -> bool:
-        """Return True if arguments that it does not name affect no dtype."""
+        """Return True if only the named arguments can change a dtype."""
         return self.find("") is not None
 
     def find(self, name: str) -> ParameterRow | None:
-        """Return the parameter of a name; None if there is none."""
+        """Return the parameter of a name, or None if no parameter has it."""
         return next((p for p in self.parameters if name in p.names), None)
 
     @property
@@ -151,7 +150,7 @@ class Signature:
     def match(
         self, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> dict[str, Argument] | None:
-        """Return the arguments of a call by parameter name; None if an argument has no parameter."""
+        """Return the arguments of a call by parameter name, or None if an argument has no parameter."""
         placed = self.by_position
         if len(args) > len(placed) and not self.others_ignored:
             return None
@@ -166,7 +165,7 @@ class Signature:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The parameters whose arguments a step keeps."""
+        """The parameters with arguments that a step keeps."""
         kept = ("position", "name", "joined", "initial", "operand")
         return tuple(p.name for p in self.parameters if p.role in kept)
 
@@ -190,7 +189,7 @@ def signature(op: Operation, library: str | None) -> Signature:
 
 
 def parameter_of_all(name: str) -> ParameterRow | None:
-    """Find the parameter of a name that means the same in every function; None if there is none."""
+    """Find the parameter with this name that means the same in every function, or None."""
     return _read_signatures()["(any)", "*"].find(name)
 
 
@@ -202,7 +201,7 @@ def fields_of(op: str) -> Mapping[str, str]:
 
 
 def libraries_with_several_results(op: str, keywords: Collection[str]) -> list[str]:
-    """Return the libraries in which a call gives several results, where in all others it gives one.
+    """Return the libraries in which a call gives several results, where all others give one.
 
     >>> libraries_with_several_results("max", ["axis"]), libraries_with_several_results("max", [])
     (['torch'], [])
@@ -236,7 +235,7 @@ def _read_names() -> Mapping[str, Mapping[tuple[str, str], str]]:
 
 
 def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
-    """Return the meaning of a name in a library's code; None if the name is nothing of that sort.
+    """Return the meaning of a name in a library's code, or None if the name is not of this sort.
 
     >>> name_meaning(NameSort.CREATION_FUNCTION, "as_tensor", "torch")
     'asarray'
@@ -248,7 +247,7 @@ def name_meaning(sort: NameSort, name: str, library: str | None) -> str | None:
 
 
 def is_identity(name: str, library: str | None) -> bool:
-    """Return True for a function that gives its array back, as `clone` does.
+    """Return True for a function that returns its array, as `clone` does.
 
     >>> is_identity("clone", "torch"), is_identity("sin", "torch")
     (True, False)
@@ -257,17 +256,17 @@ def is_identity(name: str, library: str | None) -> bool:
 
 
 def takes_list(name: str, library: str | None) -> bool:
-    """Return True for a function that takes its arrays in a list, too."""
+    """Return True for a function that also takes its arrays in a list."""
     return name_meaning(NameSort.TAKES_LIST, name, library) is not None
 
 
 def follows_condition(name: str) -> bool:
-    """Return True for a function whose array stands after a condition, as in `compress(condition, x)`."""
+    """Return True for a function that takes a condition before its array, as `compress(condition, x)`."""
     return name_meaning(NameSort.ARRAY_AFTER_CONDITION, name, None) is not None
 
 
 def module_with_rules(path: Sequence[str], library: str | None) -> str:
-    """Find the module of a function if its functions follow a system of their own; else "".
+    """Find the module of a function if its functions have their own system, or return an empty string.
 
     >>> module_with_rules(("jax", "lax", "add"), "jax"), module_with_rules(("np", "linalg", "inv"), "numpy")
     ('lax', '')
@@ -276,9 +275,9 @@ def module_with_rules(path: Sequence[str], library: str | None) -> str:
 
 
 def system_of_module(module: str, library: str | None, system: str) -> str | None:
-    """Find the system of a module whose functions promote by other rules than the rest of its library.
+    """Find the system of a module with other rules than the rest of its library.
 
-    `system` is that of the library. The result is None if the module has no system of its own beside it.
+    `system` is the system of the library. The result is None if the module has no system of its own.
 
     >>> system_of_module("lax", "jax", "jax"), system_of_module("lax", "jax", "numpy")
     ('jax-lax', None)
@@ -288,7 +287,7 @@ def system_of_module(module: str, library: str | None, system: str) -> str | Non
 
 
 def mode_with_rules(array_class: str, library: str | None) -> str:
-    """Return the name of a class of arrays if a library has other rules for these; else "".
+    """Return the name of a class of arrays if a library has other rules for it, or an empty string.
 
     >>> mode_with_rules("KerasTensor", "keras"), mode_with_rules("Variable", "keras")
     ('KerasTensor', '')
@@ -297,7 +296,7 @@ def mode_with_rules(array_class: str, library: str | None) -> str:
 
 
 def system_of_mode(array_class: str, library: str | None, system: str) -> str | None:
-    """Find the system of a library's arrays of one class under a system; None if there is no other.
+    """Find the system of a library's arrays of one class under a system, or None if it has no other.
 
     >>> system_of_mode("KerasTensor", "keras", "keras-torch-computed")
     'keras-jax'
@@ -307,7 +306,7 @@ def system_of_mode(array_class: str, library: str | None, system: str) -> str | 
 
 
 def dtype_named(name: str, library: str | None) -> NamedDType | None:
-    """Return the dtype of a library's attribute, such as `torch.half`; None if it is no dtype."""
+    """Return the dtype of a library's attribute, such as `torch.half`, or None if it is not a dtype."""
     found = name_meaning(NameSort.CAST, name, library)
     if found is None and name in DTYPES:
         found = name
@@ -315,7 +314,7 @@ def dtype_named(name: str, library: str | None) -> NamedDType | None:
 
 
 def constant(name: str) -> float | None:
-    """Return the number of a library's attribute, such as `np.pi`; None if it is no number."""
+    """Return the number of a library's attribute, such as `np.pi`, or None if it is not a number."""
     found = name_meaning(NameSort.CONSTANT, name, None)
     return None if found is None else float(found)
 
@@ -335,7 +334,7 @@ def equivalents() -> Mapping[tuple[str, str], tuple[str, ...]]:
 
 
 def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
-    """Find the operations that give the dtypes of a function's results, one for each; () if there are none.
+    """Find the operations that give the dtypes of a function's results, one for each result, or ().
 
     >>> find_equivalents("topk", "torch"), find_equivalents("sqrt", "torch")
     (('sort', 'argsort'), ())
@@ -346,7 +345,7 @@ def find_equivalents(name: str, library: str | None) -> tuple[str, ...]:
 
 @cache
 def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
-    """Map the operations of libraries' graphs to ours, with the operands that ours take."""
+    """Map the operations of libraries' graphs to ours, with the operands that ours need."""
     found = {}
     for row, (library, name, ours, *operands) in read_rows("graph_names.txt", 3):
         _check_word(library, ("onnx", *libraries()), "graph_names.txt", row, 1)
@@ -356,7 +355,7 @@ def graph_names() -> Mapping[tuple[str, str], tuple[str, str]]:
 
 
 def graph_operation(library: str, name: str) -> str:
-    """Find our name for an operation of a library's graphs; "" if there is none.
+    """Find our name for an operation of a library's graphs, or return an empty string.
 
     >>> graph_operation("jax", "reduce_sum"), graph_operation("jax", "select_n")
     ('sum', 'where')
@@ -366,7 +365,7 @@ def graph_operation(library: str, name: str) -> str:
 
 
 def graph_operands(library: str, name: str, operands_given: Sequence[T]) -> tuple[T, ...]:
-    """Return the operands of an operation of a library's graphs as ours takes them.
+    """Return the operands of an operation of a library's graphs in the order of our operation.
 
     >>> graph_operands("jax", "select_n", "cxy"), graph_operands("tensorflow", "ConcatV2", "xya")
     (('c', 'y', 'x'), ('x', 'y'))
@@ -389,7 +388,7 @@ class _StatedKeys:
         self.file, self.rows = file, dict[tuple[str, ...], int]()
 
     def add(self, *key: str, row: int) -> None:
-        """Raises TableError for a key that another row has."""
+        """Raise TableError for a key that another row has."""
         if key in self.rows:
             what = f"{' '.join(key)} has row {self.rows[key]} already; leave one out"
             raise TableError(f"{self.file}, row {row}, column 1: {what}")
@@ -409,14 +408,14 @@ def read_rows(file: str, least: int, most: int | None = None) -> Iterator[tuple[
 
 
 def _check_word(word: str, known: Collection[str], file: str, row: int, column: int) -> None:
-    """Raises TableError for a word that is not among those known."""
+    """Raise TableError for a word that is not among those known."""
     if word not in known:
         near = spelling_hint(word, [*known])
         raise TableError(f"{file}, row {row}, column {column}: unknown {word!r}{near}")
 
 
 def check_library(word: str, file: str, row: int, column: int) -> None:
-    """Raise TableError for a word that is neither a library nor `*`, which stands for all."""
+    """Raise TableError for a word that is neither a library nor `*`, which means all libraries."""
     _check_word(word, ("*", *libraries()), file, row, column)
 
 
@@ -471,7 +470,8 @@ def _parse_signature(words: list[str], row: int) -> Signature:
     return found
 
 
-ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}  # by the mark before a name
+# The mark before a name -> its role.
+ROLES = {"/": "position", "+": "joined", "!": "deciding", "~": "ignored"}
 
 
 def _parse_parameter(word: str, by_name: bool) -> ParameterRow:

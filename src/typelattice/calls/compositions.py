@@ -1,7 +1,7 @@
 """Functions described as calls of other functions: the rows of compositions.txt, turned into steps.
 
-A row is chosen by the arguments of a call. `np.bincount(i)` is an operation, and `np.bincount(i, weights=x)`
-a composition, as its row asks for `weights`.
+The arguments of a call choose a row. `np.bincount(i)` is an operation, and `np.bincount(i, weights=x)` a
+composition, since its row requires `weights`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.operands.operand import PYTHON_KINDS, scalar
 
 COMPOSITIONS_FILE = "compositions.txt"
-PART_OF_ANOTHER = "_"  # the first character of a function of which only rows know
+PART_OF_ANOTHER = "_"  # functions whose name begins with this occur only in these tables
 Caller = Callable[[FunctionCall], "Argument | MultipleResults"]
 
 
@@ -30,7 +30,7 @@ Caller = Callable[[FunctionCall], "Argument | MultipleResults"]
 class Composition:
     """A function, and an expression for each of its results.
 
-    `is_exact`: the results have the values of the function, too. `keeps_shape`, for each result: the
+    `is_exact`: the results also have the values of the function. `keeps_shape`, for each result: the
     expression has the shape of the result.
     """
 
@@ -44,7 +44,7 @@ class Composition:
     def bind_arguments(
         self, args: Sequence[Argument], keywords: Mapping[str, Argument]
     ) -> Mapping[str, Argument] | None:
-        """Return the arguments of a call by parameter; None if they are not those of this row."""
+        """Return the arguments of a call by parameter, or None if they do not match this row."""
         found = self.signature.match(args, keywords)
         if found is None:
             return None
@@ -76,7 +76,7 @@ def is_composition(name: str, library: str | None) -> bool:
 def find_composition(
     name: str, library: str | None, args: Sequence[Argument], keywords: Mapping[str, Argument]
 ) -> tuple[Composition, Mapping[str, Argument]] | None:
-    """Find the first row whose parameters a call has given, and the arguments by parameter; else None."""
+    """Find the first row with exactly the parameters of a call, and the arguments by parameter, or None."""
     for row in _find_rows(name, library):
         bound = row.bind_arguments(args, keywords)
         if bound is not None:
@@ -92,9 +92,10 @@ def compose(
     call: Caller,
     itself: Caller,
 ) -> Argument | MultipleResults:
-    """Add the steps of a composition. `call` adds those of each function in it. Raises ProgramError.
+    """Add the steps of a composition. `call` adds the steps of each function in it. Raises ProgramError.
 
-    `itself` adds those of the function of its own name, which is no composition there.
+    `itself` adds the steps of the function with the name of the composition. It is an ordinary function
+    there.
     """
 
     def value(node: ast.expr) -> Argument:
@@ -170,7 +171,7 @@ def compose(
 
 
 def _dtype_text(node: ast.expr) -> str:
-    """Return the operand string of a fixed result: `int64`, or `int32:0d` of `zero_d(int32)`; else ""."""
+    """Return the operand string of a fixed result, `int64`, or `int32:0d` for `zero_d(int32)`, or ""."""
     match node:
         case ast.Name(id=name) if name in DTYPES:
             return name

@@ -32,7 +32,7 @@ def cast_to(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, to: AnyDType
 
 
 def add_bitcast(builder: ProgramBuilder, excerpt: Excerpt, x: Ref, requested: Argument) -> Ref:
-    """Add the step that reads an array's bits as another dtype, which is the same under every system."""
+    """Add the step that reads an array's bits as another dtype. Its dtype is the same under every system."""
     if builder.observed:
         raise excerpt.error("its bits are taken for those of another dtype")
     to = requested_dtype(excerpt, requested)
@@ -62,7 +62,7 @@ def _add_astype(call: FunctionCall) -> Argument:
 
 
 def _make_array(call: FunctionCall) -> Argument:
-    """Make an array of a Python number or of a list of them; return an array unchanged."""
+    """Make an array of a Python number or of a list of them, or return an array unchanged."""
     x, to = call.keywords.get("x"), call.dtype
     if x is None:
         raise call.excerpt.error("an array of nothing; give a number, a list or an array")
@@ -76,9 +76,9 @@ def _make_array(call: FunctionCall) -> Argument:
 
 
 def _shape_maker(name: str) -> CallHandler:
-    """Return the maker of an array from a shape alone (zeros, ones, empty).
+    """Return the function that makes an array of a shape (zeros, ones, empty).
 
-    The array has the default float dtype unless another is asked for.
+    The array has the default float dtype unless another dtype is requested.
     """
 
     def make(call: FunctionCall) -> Argument:
@@ -128,7 +128,7 @@ def _make_linspace(call: FunctionCall) -> Argument:
 
 
 def _read_bounds(call: FunctionCall, name: str, keys: Sequence[str]) -> list[Argument]:
-    """Read the bounds, whose values must be known except in a run."""
+    """Read the bounds. Except in a run, their values must be known."""
     found = [
         call.builder.known_number(call.keywords[key]) for key in keys if call.keywords.get(key) is not None
     ]
@@ -182,7 +182,7 @@ def _python_number_maker(name: str) -> CallHandler:
 
 
 def _make_dtype(call: FunctionCall) -> Argument:
-    """Return a dtype that is called like a function, such as `np.dtype("f4")`."""
+    """Return a dtype for a call of the dtype's function, such as `np.dtype("f4")`."""
     to = call.dtype
     if to is None:
         raise call.excerpt.error("it makes a dtype of one name; give one such as float32")
@@ -194,7 +194,7 @@ def _add_flatten(call: FunctionCall) -> Argument:
 
 
 def _add_opaque(call: FunctionCall) -> Argument:
-    """Add a step that no rule decides, which a program writes as `opaque("float32[3]", x)`."""
+    """Add a step without a rule, written in a program as `opaque("float32[3]", x)`."""
     given, inputs = call.keywords.get("given"), call.keywords.get("inputs", ())
     if not isinstance(given, str):
         raise call.excerpt.error("opaque needs to be told what it gives; write opaque('float32', x)")
@@ -219,7 +219,7 @@ MAKERS: Mapping[str, CallHandler] = {
 
 
 def _read_whole_numbers(call: FunctionCall, args: Sequence[Argument]) -> tuple[int, ...] | None:
-    """Whole numbers, which may be given one by one, as a tuple, or by name; None for anything else."""
+    """Read whole numbers, given one by one, as a tuple, or by name. Return None for anything else."""
     plain = [call.builder.known_number(x) for x in (*args, *call.keywords.values())]
     return plain_axes(plain[0] if len(plain) == 1 else tuple(plain))
 
@@ -245,7 +245,7 @@ def _add_transpose(call: FunctionCall) -> Argument:
 
 
 def _add_t(call: FunctionCall) -> Argument:
-    """Add the transpose of a matrix; an array of one axis stays as it is."""
+    """Add the transpose of a matrix. An array of one axis stays unchanged."""
     x = call.operand(call.args[0])
     shape = call.builder.shape(x)
     if shape is not None and len(shape) < 2:
@@ -254,7 +254,7 @@ def _add_t(call: FunctionCall) -> Argument:
 
 
 def _add_expand(call: FunctionCall) -> Argument:
-    """Add a view of more elements; a length of -1 keeps that of the axis."""
+    """Add a view of more elements. A length of -1 keeps the length of the axis."""
     x = call.operand(call.args[0])
     shape, lengths = call.builder.shape(x), _read_whole_numbers(call, call.args[1:])
     if lengths is None:
@@ -267,7 +267,7 @@ def _add_expand(call: FunctionCall) -> Argument:
 
 
 def _add_masked_fill(call: FunctionCall) -> Argument:
-    """Add the step that writes a value where a mask is true; the array keeps its dtype."""
+    """Add the step that writes a value where a mask is true. The array keeps its dtype."""
     taken = [*call.args, *call.keywords.values()]
     if len(taken) != 3 or not isinstance(taken[1], Ref):
         raise call.excerpt.error("it takes an array, a mask and a value; give those")
@@ -294,7 +294,7 @@ def _add_diag(call: FunctionCall) -> Any:
 
 
 def _add_where(call: FunctionCall) -> Any:
-    """Add `where`: of a condition alone, the positions of its true elements."""
+    """Add `where`. With only a condition it gives the positions of the true elements."""
     if len(call.args) > 1 or call.keywords:
         return NotImplemented
     x = call.operand(call.args[0])
@@ -307,7 +307,7 @@ def _add_where(call: FunctionCall) -> Any:
 
 
 def _add_quotient(call: FunctionCall) -> Argument:
-    """Add a quotient, which may be rounded down or towards zero; both have the same dtype."""
+    """Add a quotient, which may be rounded down or towards zero. Both have the same dtype."""
     mode = call.keywords.get("rounding_mode")
     if {*call.keywords} - {"rounding_mode"} or len(call.args) != 2 or mode not in (None, "floor", "trunc"):
         raise call.excerpt.error("div takes two arrays and a rounding_mode, 'floor' or 'trunc'; give those")
@@ -317,7 +317,7 @@ def _add_quotient(call: FunctionCall) -> Argument:
 
 
 def _extreme_maker(name: str) -> Callable[[FunctionCall], Any]:
-    """Add PyTorch's `max` or `min`; of two arrays it is `maximum` or `minimum`."""
+    """Add PyTorch's `max` or `min`. With two arrays these are `maximum` and `minimum`."""
 
     def make(call: FunctionCall) -> Any:
         if (
@@ -334,7 +334,7 @@ def _extreme_maker(name: str) -> Callable[[FunctionCall], Any]:
 def _add_einsum(call: FunctionCall) -> Any:
     """Add PyTorch's `einsum("ij,jk->k", x, y)`: sum an index that only one array has, then multiply.
 
-    A matrix product takes one dtype: the sum of an int8 is int64, which is no factor beside an int8.
+    A matrix product takes one dtype. The sum of an int8 is int64, so it cannot be a factor beside an int8.
     """
     text, *arrays = call.args
     if call.keywords or not isinstance(text, str) or not all(isinstance(x, Ref) for x in arrays):

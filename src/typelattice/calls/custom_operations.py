@@ -20,8 +20,8 @@ def call_custom_operation(
 ) -> Ref:
     """Add the step of an operation that a system's file defines. Raises ProgramError.
 
-    Its parameters are kept by name: numbers and texts, and arrays that do not promote. A call may state the
-    shape of the result if that does not follow from the operands.
+    Its parameters are kept by name: numbers, texts, and arrays that do not promote. A call may state the
+    shape of the result if it does not follow from the operands.
     """
     names = (*op.operands, *op.parameters)
     if len(args) > len(names):

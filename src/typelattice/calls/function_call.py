@@ -27,12 +27,12 @@ class FunctionCall:
 
     @property
     def library(self) -> str | None:
-        """The library that the source names; None if it names none."""
+        """The library that the source names, or None if it names none."""
         return self.excerpt.owner
 
     @property
     def dtype(self) -> AnyDType | None:
-        """The dtype that is asked for; None if none is. Raises ProgramError."""
+        """The requested dtype, or None without one. Raises ProgramError."""
         return requested_dtype(self.excerpt, self.keywords.get("dtype"))
 
     def operand(self, x: Argument) -> Ref:
@@ -43,12 +43,12 @@ class FunctionCall:
         self, name: str, operands: Sequence[Argument], args: Sequence[Argument] = (),
         keywords: Mapping[str, Argument] = {},
     ) -> Ref:  # fmt: skip
-        """Add the step of an operation; `args` follow its operands."""
+        """Add the step of an operation. `args` follow its operands."""
         return self.builder.call(self.excerpt, operation(name), operands, args, keywords)
 
 
 def requested_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
-    """Return the dtype that is asked for; None if there is none. Raises ProgramError for anything else."""
+    """Return the requested dtype, or None without one. Raises ProgramError for anything but a dtype."""
     if x is None or isinstance(x, (NamedDType, DTypeOf)):
         return x
     if isinstance(x, str):

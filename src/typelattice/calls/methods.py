@@ -1,4 +1,4 @@
-"""Methods of arrays that are no functions: casts such as `x.to(float32)`, views, and lengths."""
+"""Methods of arrays that do not exist as functions: casts such as `x.to(float32)`, views, and lengths."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from typelattice.facts.dtypes import Kind
 from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape
 
-CAST_METHODS = ("to", "type", "type_as")  # methods that cast, to a dtype or to that of an array
-IN_PLACE_METHODS = ("fill", "zero", "copy")  # methods with `_` whose value is written into the array
-METHODS_WRITING_IN_PLACE = ("fill",)  # such a method without `_`: NumPy's
+CAST_METHODS = ("to", "type", "type_as")  # methods that cast to a dtype, or to the dtype of an array
+IN_PLACE_METHODS = ("fill", "zero", "copy")  # methods with `_` that write a value into the array
+METHODS_WRITING_IN_PLACE = ("fill",)  # also without `_`, in NumPy
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class MethodCall:
 
     @property
     def first_argument(self) -> Argument:
-        """The first argument, which may be named; None if there is none."""
+        """The first argument, which may be named, or None if the call has no arguments."""
         return next(iter((*self.args, *self.keywords.values())), None)
 
     @property
@@ -81,14 +81,14 @@ def call_method(
             return written
     owned = excerpt
     if excerpt.owner is None and not is_function(name, None) and find_equivalents(name, "torch"):
-        owned = excerpt.of_library("torch")  # as its casts are
+        owned = excerpt.of_library("torch")  # its casts are PyTorch's, too
     return call_function(builder, owned, name, _order_operands(excerpt, name, [x, *args]), argument_values)
 
 
 def _call_in_place(call: MethodCall, name: str) -> Argument:
-    """Add the steps of a method whose name ends with `_`; None if it is no method that writes into its array.
+    """Add the steps of a method that writes into its array and whose name ends with `_`.
 
-    Raises ProgramError for one that cannot be written as an operation.
+    Raises ProgramError for a method that cannot be written as an operation.
     """
     builder, excerpt, x, args, argument_values = call.builder, call.excerpt, call.x, call.args, call.keywords
     plain, owner = name.removesuffix("_"), call.excerpt.owner
@@ -109,7 +109,8 @@ def _call_in_place(call: MethodCall, name: str) -> Argument:
         )
         if not isinstance(made, Ref):
             return x
-        written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))  # what `x += made` takes
+        # Operands as for `x += made`.
+        written = builder.ref(excerpt, builder.in_place(excerpt, "add", x, made))
         builder.mark_same_dtype_as(written, (SAME_DTYPE_AS, name))
         return written
     if plain in FUNCTIONS or plain in METHODS:
@@ -181,7 +182,7 @@ def _call_conj(call: MethodCall) -> Argument | MultipleResults:
 
 
 def _call_to(call: MethodCall) -> Argument:
-    """Add `x.to(float32)`, `x.to(y)` or `x.to("cuda", float16)`; a device changes no dtype."""
+    """Add `x.to(float32)`, `x.to(y)` or `x.to("cuda", float16)`. A device changes no dtype."""
     given = (*call.args, call.keywords.get("dtype"), call.keywords.get("other"))
     asked = [each for each in given if _is_dtype(each)]
     if not asked:
@@ -214,7 +215,7 @@ def _call_tolist(call: MethodCall) -> Argument:
 
 
 def _call_view(call: MethodCall) -> Argument | MultipleResults:
-    """Return the same bits as of another dtype, `x.view(int32)`; or the same elements in another shape."""
+    """Return the bits as another dtype, `x.view(int32)`, or the elements in another shape."""
     builder, excerpt, x = call.builder, call.excerpt, call.x
     if not call.args and not call.keywords:
         return x
@@ -251,7 +252,7 @@ def _length_method(name: str) -> Method:
 
 
 def _maker_method(name: str) -> Method:
-    """Return the maker of `x.new_zeros(3)`: an array of the dtype of x, unless another is asked for."""
+    """Return the function for `x.new_zeros(3)`: its array has the dtype of x, or the requested dtype."""
 
     def make(call: MethodCall) -> Argument | MultipleResults:
         own = {"dtype": DTypeOf(call.x.step), **call.keywords}

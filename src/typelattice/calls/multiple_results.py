@@ -1,4 +1,4 @@
-"""Functions that give several arrays: each result that is used is a step of its own, with its index."""
+"""Functions with several results. Each result in use is its own step, with its index."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typelattice.calls.steps import Argument, Call, Ref
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.facts.shapes import Shape
 
-SAME_DTYPE_AS = "stands_for"  # the keyword of a call that shares the dtype of what is written, not the values
-INNER_PART = ""  # what a call stands for that is one of several of a composition, and not the last of them
+# The keyword for a call with the dtype, but not the values, of the function in the source.
+SAME_DTYPE_AS = "stands_for"
+INNER_PART = ""  # SAME_DTYPE_AS of the inner calls of a composition, which are not its results
 
 
 @dataclass(frozen=True, slots=True)
 class MultipleResults:
-    """The results of a call, each of which becomes a step when it is asked for; `fields` are their names."""
+    """The results of a call. Each becomes a step at its first use. `fields` are their names."""
 
     name: str
     count: int | None
@@ -38,7 +39,7 @@ class MultipleResults:
         return self.made_steps[i]
 
     def take_slice(self, numbers: slice) -> tuple[Ref, ...]:
-        """Return the results of a slice of numbers. Raises IndexError if it is not known which these are."""
+        """Return the results of a slice of numbers. Raises IndexError if the numbers are unknown."""
         stop = numbers.stop if self.count is None else self.count
         if stop is None or stop < 0 or (self.count is None and (numbers.start or 0) < 0):
             raise IndexError(f"it is not known how many arrays {self.name} gives")
@@ -46,10 +47,10 @@ class MultipleResults:
 
 
 def count_results(op: Operation, operands: int, shape: Shape | None, rest: Sequence[Argument]) -> int | None:
-    """Return the number of arrays that an operation gives; None if it is unknown.
+    """Return the number of arrays that an operation gives, or None if it is unknown.
 
-    The call has so many `operands`. `shape` is the shape of the first one, and `rest` are the arguments after
-    the operands.
+    `operands` is the number of operands of the call. `shape` is the shape of the first one, and `rest` are
+    the arguments after the operands.
     """
     match op.name:
         case "meshgrid" | "broadcast_arrays":
@@ -83,11 +84,11 @@ def source_arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argume
     named = dict(step.keywords)
     number = named.pop(RESULT_KEYWORD, None)
     args, own = step.args, len(step.operands)
-    if step.name in OPERATIONS and step.operation.form == "subscripts":  # its text comes first
+    if step.name in OPERATIONS and step.operation.form == "subscripts":  # the text of subscripts comes first
         args = (*args[own:], *args[:own])
     if not isinstance(number, int):
         return args, named, None
-    if step.name in ("meshgrid", "broadcast_arrays"):  # its own operand stands first in the step
+    if step.name in ("meshgrid", "broadcast_arrays"):  # in the step, its own operand is first
         first, *others = args
         args = (*others[:number], first, *others[number:])
     return args, named, number

@@ -51,15 +51,15 @@ MAX_LIST_LENGTH = 48  # characters of a list, as a step writes it
 MAX_STEPS = 1_000_000  # steps
 BITWISE = "bitwise"  # the class of operations that keep bools
 LENGTH_STEP = "length"  # the name of a step for a length that depends on values
-RESULT_KEYWORD = "result"  # the keyword of a call that says which of its results is meant
+RESULT_KEYWORD = "result"  # the keyword of a call that selects one of its results
 DTYPE_DECIDING_KEYWORDS = (
     RESULT_KEYWORD,
     "kind",
-)  # the keywords on which the dtype of a call's result depends
+)  # keywords that decide the dtype of a call's result
 
 
 class ProgramBuilder:
-    """The steps so far, and what is known of each under any system.
+    """The steps so far, and the facts of each that hold under every system.
 
     `python_number_steps` are the steps that give Python numbers, `known_numbers` the numbers that are known.
     In the builder of a run, `observed` gives the operand that an earlier step was seen to be. Its steps keep
@@ -99,11 +99,14 @@ class ProgramBuilder:
         return False
 
     def forget_shape(self, ref: Ref) -> None:
-        """Leave the shape of a step open."""
+        """Mark the shape of a step as unknown."""
         self.steps[ref.step] = replace(self.steps[ref.step], shape=None)
 
     def state_shape(self, excerpt: Excerpt, ref: Ref, shape: Shape) -> Ref:
-        """Give the last step a shape that the source states. Raises ProgramError for another than it has."""
+        """Give the last step a shape that the source states.
+
+        Raises ProgramError if it contradicts the known one.
+        """
         known = self.steps[ref.step].shape
         if known is not None and known != shape:
             raise excerpt.error(f"its shape is {known}, not {shape}; leave out the wrong one")
@@ -113,7 +116,7 @@ class ProgramBuilder:
     def mark_same_dtype_as(self, ref: Ref, mark: tuple[str, str], shape: Shape | None = None) -> None:
         """Mark a call that has the dtype, and not the values, of the function that the source calls.
 
-        `shape` is that of the function's result.
+        `shape` is the shape of the function's result.
         """
         step = self.steps[ref.step]
         if isinstance(step, Call):
@@ -121,18 +124,18 @@ class ProgramBuilder:
             self.steps[ref.step] = replace(step, keywords=keywords, shape=shape)
 
     def keyword(self, ref: Ref, name: str) -> Argument:
-        """Return a named argument of a step; None if it has no such argument."""
+        """Return a named argument of a step, or None if the step lacks it."""
         step = self.steps[ref.step]
         return dict(step.keywords).get(name) if isinstance(step, Call) else None
 
     def state_dtype(self, ref: Ref, dtype: NamedDType) -> None:
-        """Give the last step, a call, the dtype that its text states; another step keeps its own."""
+        """Give the last step, a call, the dtype that its text states. Another step keeps its own dtype."""
         step = self.steps[ref.step]
         if ref.step == len(self.steps) - 1 and isinstance(step, Call) and step.dtype is None:
             self.steps[ref.step] = replace(step, dtype=dtype)
 
     def known_number(self, x: Argument) -> Argument:
-        """Return the Python number that a step gives, if it is known; any other argument unchanged."""
+        """Return the Python number that a step gives, if it is known, or any other argument unchanged."""
         found: Argument = map_argument(x, self.known_number) if isinstance(x, tuple) else x
         return self.known_numbers.get(found.step, found) if isinstance(found, Ref) else found
 
@@ -145,11 +148,11 @@ class ProgramBuilder:
         )
 
     def shape(self, x: Argument) -> Shape | None:
-        """Return the shape of a step's result; that of a plain value has no dimensions."""
+        """Return the shape of a step's result. A plain value has no dimensions."""
         return self.steps[x.step].shape if isinstance(x, Ref) else ()
 
     def length(self, excerpt: Excerpt, x: Ref) -> Ref | None:
-        """Add the step of a length that depends on values; None if an input has no stated shape."""
+        """Add the step of a length that depends on values, or None if an input has no stated shape."""
         before, seen = [x.step], set[int]()
         while before:
             i = before.pop()
@@ -169,9 +172,9 @@ class ProgramBuilder:
         return isinstance(step, Opaque) and step.name == LENGTH_STEP
 
     def dtype(self, x: AnyDType | Ref) -> DType | None:
-        """Return the dtype that is named, or that an earlier step states; None if the system decides.
+        """Return the dtype that is named, or that an earlier step states, or None if the system decides.
 
-        An input is of the dtype that it is given as, a cast of the one that it names.
+        An input has its given dtype, and a cast the dtype that it names.
         """
         while not isinstance(x, NamedDType):
             step = self.steps[x.step]
@@ -187,9 +190,9 @@ class ProgramBuilder:
         return DTYPES.get(x.name)
 
     def owner(self, excerpt: Excerpt, steps: Sequence[int]) -> str | None:
-        """Return the library that decides: the named one, else that of the array that Python asks.
+        """Return the library that decides: the named library, or that of the array with the Python method.
 
-        NumPy's arrays and scalars leave an operation to those of another library.
+        NumPy's arrays and scalars leave an operation to the arrays of another library.
         """
         if excerpt.owner:
             return excerpt.owner
@@ -200,7 +203,7 @@ class ProgramBuilder:
                 owner = found
         return owner
 
-    # -- what steps are made of
+    # -- the fields of steps
 
     def common_fields(self, excerpt: Excerpt, operands: Sequence[int], shape: Shape | None) -> dict[str, Any]:
         """Return the fields that every step has: the text and location in the source, shape and owner."""
@@ -219,14 +222,14 @@ class ProgramBuilder:
         return ref
 
     def add_number(self, excerpt: Excerpt, value: Value) -> Ref:
-        operand(value)  # which refuses one that is too wide
+        operand(value)  # refuses a number that is too wide
         shown = clip_text(str(value), MAX_STEP_CHARS)
         ref = self.add(Number(value, text=shown, location=excerpt.location, shape=()))
         self.known_numbers[ref.step] = value
         return ref
 
     def ref(self, excerpt: Excerpt, x: Argument) -> Ref:
-        """Return the step of an operand; add a step for a Python number, a list of numbers, or a dtype."""
+        """Return the step of an operand. For a Python number, a list of numbers, or a dtype, add a step."""
         if isinstance(x, Ref):
             return x
         if isinstance(x, (bool, int, float, complex)):
@@ -238,7 +241,7 @@ class ProgramBuilder:
         raise excerpt.error(f"{_argument_text(x)} takes no part in promotion; give an array or a number")
 
     def operand_excerpt(self, excerpt: Excerpt, x: Argument) -> Excerpt:
-        """Return the excerpt of an operand that is no step by itself, with its text."""
+        """Return the excerpt of an operand that is not a step by itself, with its text."""
         return Excerpt(clip_text(self.operand_text(x), MAX_LIST_LENGTH), excerpt.location, excerpt.owner)
 
     def operand_text(self, x: Argument) -> str:
@@ -250,7 +253,7 @@ class ProgramBuilder:
     # -- steps
 
     def operator(self, excerpt: Excerpt, name: str, operands: Sequence[Argument]) -> Argument:
-        """Add the step of a Python operator; plain Python numbers give their number instead, if known."""
+        """Add the step of a Python operator. For known Python numbers, compute their number instead."""
         value = None
         if all(self.is_scalar(x) for x in operands):
             value = self._number_of(name, [self.known_number(x) for x in operands])
@@ -262,7 +265,10 @@ class ProgramBuilder:
         return ref
 
     def _number_of(self, name: str, known: Sequence[Argument]) -> Value | None:
-        """Compute an operator of Python numbers, as Python does; return None if any argument is no number."""
+        """Compute an operator of Python numbers, as Python does.
+
+        Return None if any argument is not a number.
+        """
         numbers = [operand(x) for x in known if isinstance(x, (bool, int, float, complex))]
         made = python_result(name, numbers) if len(numbers) == len(known) else None
         return None if made is None else made.value
@@ -272,7 +278,8 @@ class ProgramBuilder:
     ) -> Argument:
         """Add the step of `x *= y`, the operation of that name being `multiply`.
 
-        `may_rebind`: a result without dimensions is a scalar in some libraries, whose name is bound anew.
+        `may_rebind`: a result without dimensions is a scalar in some libraries. Its name then refers to a new
+        scalar.
         """
         if self.is_scalar(x):
             return self.operator(excerpt, name, (x, y))
@@ -302,9 +309,9 @@ class ProgramBuilder:
         self, excerpt: Excerpt, x: Argument, key: Argument, value: Argument, *, is_operator: bool = False,
         marks: Keywords = (),
     ) -> Ref:
-        """Add the step of `x.at[key].set(value)`; its result replaces x.
+        """Add the step of `x.at[key].set(value)`. Its result replaces x.
 
-        `operator`: it is written as `x[key] = value`, which arrays refuse that do not change.
+        `operator`: the source writes `x[key] = value`. Immutable arrays refuse this.
         """
         left, right = self.ref(excerpt, x), self.ref(excerpt, value)
         steps = (left.step, right.step)
@@ -325,7 +332,7 @@ class ProgramBuilder:
         keywords: Mapping[str, Argument] = {},
         dtype: AnyDType | None = None,
     ) -> Ref:
-        """Add the step of a call of a library's function; `args` are the arguments after its operands."""
+        """Add the step of a call of a library's function. `args` are the arguments after its operands."""
         return self._call(excerpt, op, operands, tuple(args), tuple(keywords.items()), dtype=dtype)
 
     def _call(
@@ -368,7 +375,7 @@ class ProgramBuilder:
         """Return the operands as the library converts them before the operation runs."""
         joined = op.form == "list" or op.name == "append" or op.of_class == "matmul"
         if not joined:
-            return operands  # as nearly always
+            return operands  # the usual case
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(excerpt, [x.step for x in arrays])
         if name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", library) is not None:
@@ -384,7 +391,7 @@ class ProgramBuilder:
         return self.add(Cast(source.step, to, **place))
 
     def index(self, excerpt: Excerpt, x: Ref, key: Argument, lists: str = "") -> Ref:
-        """Add the step of elements of an array; `lists` describes lists in the key, as in an Index."""
+        """Add the step of elements of an array. `lists` describes lists in the key, as in an Index."""
         key = self.known_number((key,) if lists == INDEX_FORMS[0] else key)
         owner = self.owner(excerpt, (x.step,))
         if type(key) is int and name_meaning(NameSort.PYTHON_NUMBER_ELEMENTS, "index", owner):
@@ -400,7 +407,7 @@ class ProgramBuilder:
         return self.add(Index(x.step, key, lists, **self.common_fields(excerpt, (x.step,), shape)))
 
     def _index_kind(self, x: Ref) -> Kind | None:
-        """Return the kind of an array among indices, bool or signed; None if a system decides that."""
+        """Return the kind of an array among indices, bool or signed, or None if a system decides that."""
         own, step = self.dtype(x), self.steps[x.step]
         if own is not None:
             return Kind.BOOL if own.kind is Kind.BOOL else Kind.SIGNED
@@ -428,7 +435,7 @@ class ProgramBuilder:
         dtype: AnyDType | None,
         shape: Shape | None,
     ) -> Ref:
-        """Add the step of an array made of a shape, or of Python numbers."""
+        """Add the step of an array made from a shape, or from Python numbers."""
         if self.observed:
             args = ((), *args[1:]) if name == "full" else ()
         place = self.common_fields(excerpt, (), shape)
@@ -440,7 +447,7 @@ class ProgramBuilder:
         return self.create_array(excerpt, "asarray", (ref,), {}, ref.step, dtype, ())
 
     def array_of_list(self, excerpt: Excerpt, x: tuple[Argument, ...], dtype: AnyDType | None) -> Ref:
-        """Add the array of a list: of Python numbers, or of arrays, which are stacked."""
+        """Add the array of a list of Python numbers, or of arrays, which are stacked."""
         flat = [*leaves(x)]
         if flat and all(isinstance(self.known_number(i), (bool, int, float, complex)) for i in flat):
             like = dtype_deciding_number([operand(self.known_number(i)) for i in flat])
@@ -454,14 +461,14 @@ class ProgramBuilder:
     def opaque(
         self, excerpt: Excerpt, name: str, result: Operand | str, made_of: Sequence[int], shape: Shape | None
     ) -> Ref:
-        """Add a step that no rule decides; its result is `result`."""
+        """Add a step that no rule decides. Its result is `result`."""
         return self.add(Opaque(name, result, tuple(made_of), **self.common_fields(excerpt, made_of, shape)))
 
 
 def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
     """Return the Python number that decides the dtype of an array of several: one of the highest kind.
 
-    It has a value if it is an int beyond int32, which may have a dtype of its own, or be refused.
+    It has a value if it is an int beyond int32. Such an int may have another dtype, or be refused.
     """
     kind = max((x.kind for x in numbers), key=lambda k: k.category)
     large = [x for x in numbers if kind is Kind.SIGNED and exceeds_int32(x.value)]
@@ -472,7 +479,7 @@ def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
 def list_operands(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
     """Return the steps of the operands that are written as lists."""
     if tuple not in map(type, operands):
-        return ()  # as nearly always
+        return ()  # the usual case
     return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
 
 
@@ -490,7 +497,7 @@ def _argument_text(x: Argument) -> str:
 
 
 def _dtype_of(result: Operand | str) -> DType | None:
-    """Return the dtype of an input; None for a Python number, and for a dtype that a system defines."""
+    """Return the dtype of an input, or None for a Python number, and for a dtype that a system defines."""
     if isinstance(result, Operand):
         return result.dtype
     try:

@@ -20,9 +20,9 @@ MAX_AXES = 64
 
 
 def read_input(x: object) -> tuple[Operand | str, Shape | None]:
-    """Return the operand that an input is, and its shape: `float32[3,?]` has two axes, one of unknown length.
+    """Return the operand and the shape of an input: `float32[3,?]` has two axes, one of unknown length.
 
-    A string that names a dtype of no file here is left to the system. Raises OperandError.
+    The system reads a string with an unknown dtype later. Raises OperandError.
 
     >>> read_input("float32[3,?]"), read_input("int8:0d")[1], read_input("posit8")
     (('float32', (3, None)), (), ('posit8', None))
@@ -43,7 +43,7 @@ def read_input(x: object) -> tuple[Operand | str, Shape | None]:
 def is_operand(text: str) -> bool:
     """Return True if a text describes an operand, and False for any other annotation.
 
-    A dtype of a file's own is told by a shape or by parameters.
+    A shape or parameters mark a dtype that a file defines.
 
     >>> [is_operand(text) for text in ("float32[3]", "np.ndarray", "posit8[3]", "decimal(4,1)")]
     [True, False, True, True]
@@ -70,7 +70,7 @@ def _parse_operand(text: str) -> tuple[Operand | str, Shape | None]:
     """Return an operand string, read as far as its dtype is known here."""
     try:
         found = parse_operand(text)
-    except DTypeError:  # of a file's own, it may be
+    except DTypeError:  # it may be a dtype that a file defines
         return text, () if ":0d" in text or ":scalar" in text else None
     return found if found.tier == "scalar" else text, None if found.tier == "array" else ()
 
@@ -85,7 +85,7 @@ def _parse_length(text: str, length: str) -> int | None:
 
 
 def _shape_of(x: Any) -> Shape | None:
-    """Return the shape of an array, as far as it tells one."""
+    """Return the shape of an array, as far as it is known."""
     shape = getattr(x, "shape", None)
     if not isinstance(shape, tuple) or len(shape) > MAX_AXES:
         return None

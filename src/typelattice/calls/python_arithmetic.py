@@ -1,4 +1,4 @@
-"""Python's operators of Python's own numbers: what `2 * 1.5` comes to, in which no system has a say."""
+"""Python's operators of Python's own numbers, such as `2 * 1.5`. No system decides these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SAMPLES: dict[Kind, Value] = {Kind.BOOL: True, Kind.SIGNED: 1, Kind.FLOAT: 1.0, 
 
 
 def python_result(op: str, operands: Sequence[Operand]) -> Operand | None:
-    """Return the Python number that an operator gives for Python numbers; None if Python raises TypeError.
+    """Return the Python number that an operator gives for Python numbers, or None if Python raises TypeError.
 
     Its value is known if theirs are, unless Python raises another error or it would be too large to compute.
 

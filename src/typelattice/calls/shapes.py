@@ -21,7 +21,7 @@ NO_SHAPE = f"the shape is not known; {GIVE_SHAPE}"
 
 
 def normalize_axis(axis: int, ndim: int) -> int:
-    """Count an axis of an array of `ndim` axes from the front. Raises ShapeError if there is no such axis.
+    """Count an axis of an array of `ndim` axes from the front. Raises ShapeError for a missing axis.
 
     >>> normalize_axis(1, 3), normalize_axis(-1, 3)
     (1, 2)
@@ -37,7 +37,7 @@ def result_shape(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Shape | None:
-    """Return the shape of an operation's result; None if unknown. `args` follow the operands."""
+    """Return the shape of an operation's result, or None if unknown. `args` follow the operands."""
     first = operands[0] if operands else None
     match op.form:
         case "elementwise" | "choice":
@@ -62,14 +62,15 @@ def result_shape(
         case "pair":
             return find_broadcast_shape(operands)
         case "cases":
-            return find_broadcast_shape(operands) or None  # of numbers alone, the conditions have the shape
+            # If all choices are numbers, the conditions decide the shape.
+            return find_broadcast_shape(operands) or None
         case "multi-result":
             return _shape_of_part(op.name, first, keywords.get("axis", args[0] if args else 0))
     return None
 
 
 def _shape_of_part(name: str, shape: Shape | None, axis: Argument) -> Shape | None:
-    """Return the shape of one of several results, where it has fewer axes than their operand."""
+    """Return the shape of one of several results, if it has fewer axes than their operand."""
     if name in ("histogram", "nonzero") or (name.startswith("unique_") and name != "unique_all"):
         return (None,)
     if shape is None:
@@ -87,10 +88,10 @@ def indexed_shape(
     listed: bool,
     masks: Sequence[Argument],
 ) -> Shape | None:
-    """Return the shape of `x[key]`; None where arrays, lists or unknown numbers are among several indices.
+    """Return the shape of `x[key]`, or None if several indices include arrays, lists or unknown numbers.
 
-    `listed`: a tuple among the indices is a list. One list of numbers leaves its axis as long as it is.
-    `masks` are the indices that are arrays of bools, which choose as many elements as are true.
+    `listed`: a tuple among the indices is a list. A single list of numbers keeps the length of its axis.
+    `masks` are the indices that are arrays of bools. Each selects the elements at its true values.
     """
     if shape is None:
         return None
@@ -108,7 +109,7 @@ def indexed_shape(
 
 
 def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | None]) -> Shape:
-    """Return the shape of `x[keys]` without arrays in the keys; `lengths` has the length of a list there."""
+    """Return the shape of `x[keys]` without arrays in the keys. `lengths` has the length of a list there."""
     taken = sum(k is not None and k is not ... for k in keys)
     if taken > len(shape):
         raise ShapeError(f"{taken} indices for the {len(shape)} axes of {shape}")
@@ -128,19 +129,19 @@ def _by_axis(shape: Shape, keys: Sequence[Argument], lengths: Sequence[int | Non
 
 
 def _length_of_indices(items: tuple[Argument, ...]) -> int | None:
-    """Return the length of a list of indices; None if it has bools or other things."""
+    """Return the length of a list of indices, or None if it has bools or other things."""
     return len(items) if all(type(x) is int for x in items) else None
 
 
 def size(shape: Shape | None) -> int | None:
-    """Return the number of elements; None where it is unknown."""
+    """Return the number of elements, or None where it is unknown."""
     if shape is None or None in shape:
         return None
     return math.prod(length for length in shape if length is not None)
 
 
 def plain_axes(x: Argument) -> tuple[int, ...] | None:
-    """Return axes or lengths, given as one int or several; None for anything else."""
+    """Return axes or lengths, given as one int or several, or None for anything else."""
     if isinstance(x, int) and not isinstance(x, bool):
         return (x,)
     if not isinstance(x, tuple):
@@ -150,7 +151,7 @@ def plain_axes(x: Argument) -> tuple[int, ...] | None:
 
 
 def _find_argument(args: Sequence[Argument], keywords: Mapping[str, Argument], *names: str) -> Argument:
-    """Return an argument that is passed first or by one of its names; None if it is not passed."""
+    """Return an argument that is passed first or by one of its names, or None if it is not passed."""
     return args[0] if args else next((keywords[name] for name in names if name in keywords), None)
 
 
@@ -159,7 +160,7 @@ def _has_keepdims(keywords: Mapping[str, Argument]) -> bool:
 
 
 def _find_axes(op: Operation) -> tuple[int, ...] | None:
-    """Return the axes that an operation removes if none is named: the last two for matrices, else all."""
+    """Return the axes that an operation removes by default: the last two for matrices, otherwise all."""
     return (-2, -1) if op.name in ("matrix_norm", "matrix_rank", "trace") else None
 
 
@@ -171,7 +172,7 @@ def _reduce_shape(
         return (
             (() if not keepdims else None if shape is None else (1,) * len(shape)) if axis is None else None
         )
-    if shape is None or (axis is None and len(shape) < 2):  # the system decides whether it takes them
+    if shape is None or (axis is None and len(shape) < 2):  # the system decides whether it accepts them
         return None
     gone = {normalize_axis(a, len(shape)) for a in axes}
     if keepdims:
@@ -290,7 +291,7 @@ WHOLE: Mapping[str, Callable[[_WholeArrays], Shape | None]] = {
 
 
 def _shorten_shape(shape: Shape | None, keywords: Mapping[str, Argument]) -> Shape | None:
-    """Return the shape of differences along an axis, of which each takes one from its length."""
+    """Return the shape of `diff`: each difference makes the axis one shorter."""
     axis, n = keywords.get("axis", -1), keywords.get("n", 1)
     if not shape or not isinstance(axis, int) or not isinstance(n, int) or len({*keywords} - {"axis", "n"}):
         return None
@@ -323,7 +324,7 @@ def _tile_shape(shape: Shape, times: tuple[int, ...] | None) -> Shape | None:
 
 
 def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
-    """Return a shape with one length left open, -1, which follows from the number of elements."""
+    """Fill in the open length of a shape, -1, from the number of elements."""
     count, rest = size(shape), math.prod(length for length in lengths if length != -1)
     if count is None or not rest:
         return tuple(None if length == -1 else length for length in lengths)
@@ -334,7 +335,7 @@ def _fill_open_length(shape: Shape | None, lengths: tuple[int, ...]) -> Shape:
 
 def _shape_of_matmul(a: Shape, b: Shape) -> Shape | None:
     if not a or not b:
-        return None  # the system decides whether it takes 0-d arrays
+        return None  # the system decides whether it accepts 0-d arrays
     if None not in (a[-1], b[-2:][0]) and a[-1] != b[-2:][0]:
         raise ShapeError(f"matmul of shapes {a} and {b}")
     batch = find_broadcast_shape([a[:-2], b[:-2]])
@@ -346,8 +347,8 @@ def _shape_of_dot(a: Shape, b: Shape) -> Shape | None:
     return _shape_of_matmul(a, b) if len(a) <= 2 and len(b) <= 2 else None
 
 
-# What becomes of an array of too few axes before it is joined: https://numpy.org/doc/stable/reference, under
-# the name of each.
+# How an array of too few axes changes before it is joined. Source: https://numpy.org/doc/stable/reference,
+# under the name of each function.
 WIDENED: Mapping[str, Callable[[Shape], Shape]] = {
     "hstack": lambda shape: shape or (1,),
     "vstack": lambda shape: (*(1,) * (2 - len(shape)), *shape),
@@ -358,13 +359,13 @@ STACKING_AXES = {
     "vstack": 0,
     "dstack": 2,
     "column_stack": 1,
-}  # the axis of each; that of hstack is 1, of vectors 0
+}  # the axis of each. hstack joins at axis 1, or at axis 0 for vectors
 
 
 def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) -> Shape | None:
-    """Return the shape of arrays that are joined by an operation; None where it is not known.
+    """Return the shape of arrays that an operation joins, or None if it is unknown.
 
-    Raises ShapeError if their numbers of axes differ.
+    Raises ShapeError if the arrays have different numbers of axes.
 
     >>> joined_shape("stack", [(3,), (3,)], 0), joined_shape("concat", [(3,), (4,)], 0)
     ((2, 3), (7,))

@@ -15,14 +15,14 @@ from typelattice.facts.suggestions import clip_text
 from typelattice.operands.operand import Operand
 
 MAX_STEP_CHARS = 160  # characters of a step's text
-FUNCTION_OF_IN_PLACE = {  # the operation that computes what `*=` writes into its left operand
+FUNCTION_OF_IN_PLACE = {  # operator that writes in place -> the operation that computes its value
     op.names[0]: op.function for op in OPERATORS.values() if op.in_place
 }
 IN_PLACE_OF_FUNCTION = {plain: written for written, plain in FUNCTION_OF_IN_PLACE.items()}
 SAME_KIND_MARK = (
     "casting",
     "same_kind",
-)  # marks a result that `out=` takes only if `+=` would write it there
+)  # marks a result that `out=` accepts only if `+=` would write it
 
 
 class ProgramError(TypelatticeError, TypeError):
@@ -59,11 +59,11 @@ class Excerpt:
     module: str = ""
 
     def of_library(self, owner: str | None, module: str = "") -> Excerpt:
-        """Return the same piece of source, where it names another library, or none."""
+        """Return the same piece of source for another library, or for none."""
         return Excerpt(self.text, self.location, owner, module)
 
     def error(self, why: str) -> ProgramError:
-        """Build the error for source that cannot become a step; `why` also says what to do."""
+        """Build the error for source that cannot become a step. `why` also says what to do."""
         where = f"{self.location}: " if self.location else ""
         return ProgramError(f"{where}{clip_text(self.text, 60)!r}: {clip_text(why, 600)}")
 
@@ -77,7 +77,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class NamedDType:
-    """A dtype by its name, which may be that of a system's own file; `float` stands for the default dtype."""
+    """A dtype by its name. The dtype may be one of a system file, and `float` means the default dtype."""
 
     name: str
 
@@ -105,16 +105,16 @@ class Slice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step. `shape` is that of its result, None where it is unknown.
+    """One step. `shape` is the shape of its result, or None if it is unknown.
 
-    `owner` is the library whose rules decide, where the source says which: that of the function, or of the
-    array that Python asks.
+    `owner` is the library whose rules decide, if the source says which: the library of the function, or of
+    the array whose method Python calls.
     """
 
     FIXED_OPERATION: ClassVar[str | None] = None  # its name, if no field has it
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ()  # the fields that hold the numbers of earlier steps
     ARGUMENT_FIELDS: ClassVar[tuple[str, ...]] = ()  # the fields that hold arguments
-    DTYPE_FIELD: ClassVar[str] = ""  # the field that holds the dtype that the source asks for
+    DTYPE_FIELD: ClassVar[str] = ""  # the field that holds the dtype that the source requests
 
     text: str
     location: SourceLocation | None = None
@@ -123,12 +123,12 @@ class Step:
 
     @property
     def op(self) -> str | None:
-        """The name of the operation; None for an input or a number."""
+        """The name of the operation, or None for an input or a number."""
         return getattr(self, "name", self.FIXED_OPERATION)
 
     @property
     def requested_dtype(self) -> AnyDType | None:
-        """The dtype that the source asks for; None if it asks for none."""
+        """The dtype that the source requests, or None if it requests none."""
         return getattr(self, self.DTYPE_FIELD) if self.DTYPE_FIELD else None
 
     @property
@@ -169,15 +169,15 @@ class Number(Step):
 
 @dataclass(frozen=True, slots=True)
 class Call(Step):
-    """A step that calls an operation: its name, its arguments, and the numbers of the steps it takes.
+    """A step that calls an operation: its name, its arguments, and the numbers of its operand steps.
 
-    `is_operator`: it is written with a Python operator, which makes a Python number of Python numbers.
-    `dtype`: the dtype given by name, as in `sum(x, dtype=float32)`.
-    `lists`: the operands that are written as lists, of which the library makes arrays.
-    `rebinds`: the source has an operator such as `*=`. A library with scalars of its own, such as NumPy, then
-    replaces the left operand.
-    `module`: the library's module, if its functions follow a system of their own; see Excerpt.
-    `custom_operation`: the operation, if a system's file defines it.
+    - `is_operator`: the source has a Python operator. With Python numbers only, it gives a Python number.
+    - `dtype`: the dtype given by name, as in `sum(x, dtype=float32)`.
+    - `lists`: the operands written as lists. The library makes arrays of them.
+    - `rebinds`: the source has an operator such as `*=`, and the library may replace the left operand, as
+      NumPy does with its scalars.
+    - `module`: the library's module, if its functions have their own system, as in Excerpt.
+    - `custom_operation`: the operation, if a system file defines it.
     """
 
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ("operands", "lists")
@@ -197,14 +197,14 @@ class Call(Step):
 
     @property
     def operation(self) -> Operation:
-        """The operation that it calls; for `+=` the one that computes the value, `add`."""
+        """The operation that the step calls. For `+=` it is the function that computes the value, `add`."""
         return self.custom_operation or OPERATIONS[FUNCTION_OF_IN_PLACE.get(self.name, self.name)]
 
     @property
     def inputs(self) -> tuple[int, ...]:
         """Its operands, and the other steps among its arguments."""
         if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):
-            return self.operands  # as nearly always
+            return self.operands  # the usual case
         return _find_inputs(self)
 
 
@@ -225,7 +225,8 @@ class Cast(Step):
 class Index(Step):
     """Elements of an earlier step, `x[key]`: as weak as x, and of its dtype.
 
-    `lists` says how lists stand in the key: "index" if it is one, "indices" if one is among several.
+    `lists` says how lists occur in the key: "index" if the key is a list, "indices" if a list is one of
+    several keys.
     """
 
     FIXED_OPERATION: ClassVar[str | None] = "getitem"
@@ -249,10 +250,10 @@ class Item(Step):
 
 @dataclass(frozen=True, slots=True)
 class Created(Step):
-    """An array made of a shape, or of Python numbers: `zeros(3)`, `asarray([1, 2])`.
+    """An array made from a shape, or from Python numbers: `zeros(3)`, `asarray([1, 2])`.
 
-    Its dtype is the one asked for, else that of the step `default_from`, else the default dtype of
-    `default_from`, a Python scalar.
+    Its dtype is the requested one. Without it, `default_from` is the number of a step with the dtype, or a
+    Python scalar with the default dtype.
     """
 
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ("default_from",)
@@ -268,7 +269,7 @@ class Created(Step):
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Step):
-    """A step whose operation is in no table: its result is `fixed_result` under every system."""
+    """A step with an operation that is in no table. Its result is `fixed_result` under every system."""
 
     STEP_FIELDS: ClassVar[tuple[str, ...]] = ("made_of",)
 

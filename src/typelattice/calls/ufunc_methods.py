@@ -12,7 +12,8 @@ from typelattice.calls.steps import Argument, DTypeOf, Excerpt, NamedDType, Ref
 from typelattice.engine.foreign_arrays import INDEX_FORMS
 from typelattice.facts.suggestions import clip_text
 
-REDUCED: Mapping[str, Mapping[str, str]] = {  # what a method is, by the function whose it is
+# Method -> function of two arrays -> the operation that the method computes.
+REDUCED: Mapping[str, Mapping[str, str]] = {
     "reduce": {
         "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
         "logical_or": "any", "fmax": "max", "fmin": "min",
@@ -20,7 +21,7 @@ REDUCED: Mapping[str, Mapping[str, str]] = {  # what a method is, by the functio
     "accumulate": {"add": "cumsum", "multiply": "cumprod"},
     "reduceat": {"add": "cumsum", "multiply": "cumprod"},
 }  # fmt: skip
-POSITIONS = ("axis", "dtype", "out", "keepdims")  # what follows the array in the methods of REDUCED
+POSITIONS = ("axis", "dtype", "out", "keepdims")  # the parameters after the array in the methods of REDUCED
 METHODS = (*REDUCED, "outer", "at")
 
 
@@ -41,7 +42,7 @@ def call_ufunc_method(
 ) -> Argument | MultipleResults:
     """Return the result of a method of an elementwise function.
 
-    Raises ProgramError if the method is not a known operation.
+    Raises ProgramError for a method that is not a known operation.
     """
     name = FUNCTIONS[function].name
     if method == "outer":
@@ -50,7 +51,7 @@ def call_ufunc_method(
         return _call_at(builder, excerpt, name, args, argument_values)
     if not args or len(args) > 1 + len(POSITIONS):
         raise excerpt.error(f"{function}.{method} takes an array, and {', '.join(POSITIONS)}")
-    if method == "reduceat":  # whose second argument has the indices
+    if method == "reduceat":  # its second argument has the indices
         args = (*args[:1], *args[2:])
     known = REDUCED.get(method, {})
     if name not in known:
@@ -70,7 +71,7 @@ def _call_repeatedly(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Ref:
-    """Add a function applied to element after element: its dtype is that of the function of two arrays."""
+    """Add a function applied to element after element, with the dtype of the function of two arrays."""
     op = FUNCTIONS[function]
     if op.least > 2 or op.most == 1:
         raise excerpt.error(f"{function}.{method}: {function} takes one array; give a function of two")
@@ -91,7 +92,7 @@ def _call_at(
     args: Sequence[Argument],
     keywords: Mapping[str, Argument],
 ) -> Ref:
-    """Return the array after the function has updated some elements; its dtype stays."""
+    """Return the array after the function has updated some elements. Its dtype does not change."""
     if len(args) not in (2, 3) or not isinstance(args[0], Ref) or {*keywords} - {"inplace"}:
         raise excerpt.error(f"{name}.at takes an array, indices and values; give those")
     x, key, values = args[0], args[1], args[2:]
@@ -101,7 +102,7 @@ def _call_at(
         and builder.is_scalar(values[0])
         and name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", excerpt.owner)
     ):
-        values = [builder.array_of_number(excerpt, values[0])]  # it casts -1 to an unsigned dtype, too
+        values = [builder.array_of_number(excerpt, values[0])]  # NumPy also casts -1 to an unsigned dtype
     return builder.set_elements(excerpt, x, key, builder.call(excerpt, FUNCTIONS[name], [elements, *values]))
 
 

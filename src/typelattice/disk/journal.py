@@ -1,4 +1,4 @@
-"""A journal: results as lines of JSON, appended as they come, so that interrupted work goes on from them."""
+"""A journal: results as lines of JSON, so that interrupted work can continue."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ KIND = "typelattice"
 
 
 class JournalError(TypelatticeError, ValueError):
-    """A file that is no journal, or the journal of other work."""
+    """A file that is not a journal, or the journal of other work."""
 
 
 class Journal:
-    """A file with a row of JSON on each line; the first line is the head, which says what the rows are of.
+    """A file with a row of JSON on each line. The first line is the head, which describes the rows.
 
     `rows` has the rows that the file had already. A line that was not written whole is left out. Nothing is
     written before it is opened. Raises FileError, and JournalError for a file with another head.
@@ -44,7 +44,7 @@ class Journal:
         self.close()
 
     def _read(self, head: Mapping[str, object]) -> list[bytes]:
-        """Return the lines that were written whole; none if there is no file."""
+        """Return the lines that were written completely. Return none if the file does not exist."""
         with explain_failure("read", self.path):
             try:
                 check_regular_file(self.path)
@@ -58,7 +58,7 @@ class Journal:
         return lines
 
     def open(self) -> None:
-        """Open the file for rows, and write the head if there is none. Raises FileError."""
+        """Open the file for rows, and write the head if it is missing. Raises FileError."""
         if self._file is None:
             with explain_failure("write", self.path):
                 self._file = self.path.open("ab", buffering=0)
@@ -67,14 +67,14 @@ class Journal:
                     self._file.write(self._head)
 
     def append(self, row: object) -> None:
-        """Write a row; it is in the file when this returns. Raises FileError."""
+        """Write a row. It is in the file when this returns. Raises FileError."""
         self.open()
         assert self._file is not None
         with explain_failure("write", self.path):
             self._file.write(json.dumps(row).encode() + b"\n")
 
     def close(self) -> None:
-        """Close the file, which stays."""
+        """Close the file, without removing it."""
         if self._file is not None:
             self._whole = self._file.tell()
             self._file.close()

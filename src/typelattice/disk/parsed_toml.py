@@ -1,4 +1,4 @@
-"""The TOML files of typelattice, parsed beforehand: loading and running `tomllib` takes long.
+"""The TOML files of typelattice, parsed in advance, since `tomllib` is slow to load and to run.
 
 `parsed.txt`, in the same folder as the files, has a row for each: its name, the checksum of its text, and its
 values as JSON. `tools/parsed_toml.py` writes it.
@@ -15,7 +15,7 @@ PACKAGE = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
 
 
 def parse_toml(path: str | None, text: str) -> dict[str, object]:
-    """Parse the text of a TOML file, given its real path if it has one. Raises what `tomllib.loads` raises.
+    """Parse the text of a TOML file, with its real path if it has one. Raises like `tomllib.loads`.
 
     If a file of typelattice has changed since its row was written, it is parsed again, like any other text.
     """
@@ -32,7 +32,7 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
 
 @cache
 def _rows(folder: str) -> dict[str, tuple[str, str]]:
-    """Read the rows of a folder of the package, by the name of the file; most folders have none."""
+    """Read the rows of a folder of the package, by the name of the file. Most folders have no rows."""
     path = os.path.join(folder, TABLE)
     if not os.path.isfile(path):
         return {}

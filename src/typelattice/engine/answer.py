@@ -1,4 +1,4 @@
-"""An answer: the dtype of some operands under a system, and why. All that shows an answer reads it."""
+"""An answer: the dtype of some operands under a system, and why. Every display of an answer uses it."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from typelattice.operands.operand import Operand
 class DecidingLines:
     """The lines of a file that decided an answer: without them it differs. `quoted` is their text.
 
-    A key that a program has replaced has no line; `entry` is the entry of the key, if the key is a table.
+    A key that a program has replaced has no line. `entry` is the entry of the key, if the key is a table.
     """
 
     file: str
@@ -36,7 +36,7 @@ class DecidingLines:
 
 @frozen()
 class OperandCast:
-    """An implicit cast of an operand. A Python scalar is cast from its kind; its `ValueFit` has the value."""
+    """An implicit cast of an operand. A Python scalar is cast from its kind, and `ValueFit` has its value."""
 
     operand: Operand
     source: DType | Kind
@@ -46,12 +46,14 @@ class OperandCast:
 
 @frozen(repr=False)
 class Promotion(Viewed):
-    """An answer and all that led to it. For a refusal `dtype` is None, and `reason` and `remedy` say why.
+    """An answer and the decisions behind it.
+
+    For a refusal `dtype` is None, and `reason` and `remedy` say why.
 
     The operands join at `node` and are cast to `compute`, the dtype computed in. `accumulator` is the dtype
-    in which the operation adds up, if the system states one. `dtype` is that of the result: most operations
-    give what they compute in, `equal` gives a bool. `number` is set if the result is
-    a Python number: it is the kind of that. `find_rule` finds the lines of the files behind an answer.
+    in which the operation adds up, if the system states one. `dtype` is the dtype of the result: most
+    operations give the dtype that they compute in, but `equal` gives a bool. `number` is the kind of the
+    result if the result is a Python number. `find_rule` finds the lines of the files behind an answer.
 
     >>> from typelattice import system
     >>> p = system("torch").explain("int32", "int8", op="divide")
@@ -85,20 +87,20 @@ class Promotion(Viewed):
 
     @property
     def _question(self) -> str:
-        """Write the operands, each once, and the operation if there is one."""
+        """Write the question: each operand once, and the operation, if the question names one."""
         operands = " with ".join(dict.fromkeys(map(str, self.operands)))
         return f"{operands} in {self.op}" if self.op else operands
 
     @property
     def result(self) -> DType:
-        """The dtype of the answer. Raise PromotionError if it is a refusal."""
+        """The dtype of the answer. Raises PromotionError if it is a refusal."""
         if self.dtype is None:
             raise PromotionError(self)
         return self.dtype
 
     @property
     def arithmetic_dtype(self) -> DType:
-        """The dtype of sums and products: the accumulator, else the dtype computed in, else the result's."""
+        """The dtype of sums and products: the accumulator, the compute dtype, or the result's dtype."""
         return self.accumulator or self.compute or self.result
 
     @property
@@ -129,10 +131,10 @@ class Promotion(Viewed):
         return tuple(_make_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
 
     def cast_target(self, o: Operand) -> DType | None:
-        """Return the dtype that an operand is cast to before the operation computes; None if it is not cast.
+        """Return the dtype to which an operand is cast before the operation computes, or None without a cast.
 
-        If the operation does not make the parameters of a dtype alike, each operand has its own: int32
-        beside a decimal is decimal(10,0).
+        If the operation keeps different parameters of a dtype, each operand has its own dtype: int32 beside a
+        decimal is decimal(10,0).
         """
         if self.compute is None or not self.compute.parameters:
             return self.compute
@@ -144,7 +146,7 @@ def _make_cast(o: Operand, target: DType) -> OperandCast:
 
 
 class PromotionError(TypelatticeError, TypeError):
-    """A combination that a system refuses; `promotion` is the whole answer."""
+    """The refusal of a combination by a system. `promotion` is the whole answer."""
 
     def __init__(self, promotion: Promotion) -> None:
         super().__init__(promotion)

@@ -1,6 +1,6 @@
 """The decisions on the way from operands to an answer, one class for each sort of decision.
 
-All have the same three fields, so one loop can list them; explanations match on the class.
+All have the same three fields, so one loop can list them. Explanations match on the class.
 """
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class ReplacedOnEntry(Decision):
 
 
 class CountedForeign(Decision):
-    """Another library's array beside the system's own: it counts as `node`, or is refused if that is None."""
+    """Another library's array beside the system's own.
+
+    It counts as `node`, or is refused if `node` is None.
+    """
 
     key = "foreign"
 
@@ -44,7 +47,7 @@ class SizedByValue(Decision):
 
 
 class Joined(Decision):
-    """The least upper bound of the nodes; None if there is none."""
+    """The least upper bound of the nodes, or None if they have no such bound."""
 
     key = "order"
 
@@ -56,7 +59,7 @@ class Tied(Decision):
 
 
 class Overridden(Decision):
-    """A pair that `overrides` gives another dtype than the order would."""
+    """A pair with an entry in `overrides`, which replaces the dtype of the order."""
 
     key = "overrides"
 
@@ -68,13 +71,13 @@ class RefusedPair(Decision):
 
 
 class Incomparable(Decision):
-    """A refusal of two nodes whose join is a third node, if the system requires one of the two."""
+    """A refusal of two nodes that join at a third node, in a system that allows only one of the two."""
 
     key = "combine"
 
 
 class TiersJoined(Decision):
-    """The join of two tiers: nodes[0] is that of the higher tier, nodes[1] that of the lower one.
+    """The join of two tiers: nodes[0] belongs to the higher tier, nodes[1] to the lower one.
 
     The higher one stays unless the lower one is of a higher kind.
     """
@@ -89,13 +92,13 @@ class ReplacedInAnswer(Decision):
 
 
 class Defaulted(Decision):
-    """A node without a width that becomes the default dtype of its kind; None if there is no default."""
+    """A node without a width that becomes the default dtype of its kind, or None if none exists."""
 
     key = "defaults"
 
 
 class WidenedDefault(Decision):
-    """A Python scalar that the first default dtype of its kind does not hold, so that a later one does."""
+    """A Python scalar that needs a later default dtype of its kind, since the first cannot hold it."""
 
     key = "defaults"
 
@@ -103,26 +106,26 @@ class WidenedDefault(Decision):
 class JoinedByValue(Decision):
     """A Python int that the array beside it cannot hold: it joins as the smallest dtype that can.
 
-    An unsigned array that counts as a signed one beside a negative int is a decision of this class, too.
+    An unsigned array that counts as a signed one beside a negative int is also a decision of this class.
     """
 
     key = "fit"
 
 
 class Parameterized(Decision):
-    """The parameters of a dtype, computed from those of the operands; None if there is no such dtype."""
+    """The parameters of a dtype, computed from those of its operands, or None if no such dtype exists."""
 
     key = "dtypes"
 
 
 class DtypeByOperation(Decision):
-    """The dtype that an operation makes of its operands' dtypes; None if it does not take them."""
+    """The dtype that an operation makes of its operands' dtypes, or None if it does not take them."""
 
     key = "ops"
 
 
 class WithoutDimensions(Decision):
-    """A refusal of a 0-d array or Python scalar by an operation such as matmul, which takes none."""
+    """A refusal of a 0-d array or Python scalar by an operation that needs dimensions, such as matmul."""
 
     key = "ops"
 
@@ -140,7 +143,7 @@ class BeyondLimits(Decision):
 
 
 class OutOfRange(Decision):
-    """A Python scalar that is out of range for the dtype to which it would be cast."""
+    """A Python scalar whose value is out of range for its target dtype."""
 
     key = "fit"
 

@@ -51,7 +51,8 @@ WEAK_RESULTS = (
 class Evaluation:
     """The outcome for some operands: the node of their join, the dtype computed in and the result's dtype.
 
-    `node` is None if the operands need not join, `compute` if the operation looks at each by itself.
+    `node` is None if the operands need not join. `compute` is None if the operation handles each operand by
+    itself.
     """
 
     node: Node | None
@@ -59,20 +60,20 @@ class Evaluation:
     dtype: DType
     weak: bool
     fits: tuple[ValueFit, ...]
-    number: Kind | None = None  # that of the Python number that the result is
-    accumulator: DType | None = None  # the dtype in which it adds up, if that is stated
+    number: Kind | None = None  # the kind of the result, if it is a Python number
+    accumulator: DType | None = None  # the dtype in which the operation adds up, if the system states it
 
 
-@lru_cache(maxsize=1024)  # tables ask the same few operations thousands of times
+@lru_cache(maxsize=1024)  # tables use the same few operations thousands of times
 def operation_rules(rules: Rules, name: str) -> OperationRules:
-    """Return the rules of a system for an operation. Raise OpError for an unknown operation."""
+    """Return the rules of a system for an operation. Raises OpError for an unknown operation."""
     return merge_entries(rules.operation(name), rules.ops)
 
 
 def evaluate_operation(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation:
-    """Evaluate an operation on operands. Raise RefusalError if the system refuses them."""
+    """Evaluate an operation on operands. Raises RefusalError if the system refuses them."""
     check_each_operand(rules, op, operands)
     check_pairs(rules, op, operands)
     if op.writes:
@@ -86,7 +87,7 @@ def evaluate_operation(
 def _evaluate_joined(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation:
-    """Evaluate an operation whose operands join, or are cast to dtypes of its own."""
+    """Evaluate an operation with operands that join, or that it casts to dtypes of its own."""
     node: Node | None = None
     weak = ignored = is_constant = False
     dtypes = find_casting_dtypes(rules, op, operands)
@@ -107,7 +108,7 @@ def _evaluate_joined(
     _check_values(values)
     _check_exponent_value(rules, op, operands[-1], values, compute)
     is_uncast = compute is dtypes[0]
-    if is_constant:  # a power whose exponent is a constant is a product, and as weak as that
+    if is_constant:  # a power with a constant exponent is a product, and equally weak
         return Evaluation(node, compute, result, weak and is_uncast, values)
     weak_rule = look_up(op.weak_result_of, compute) or op.weak_result
     if weak_rule is WeakResult.WEAK_EVEN_IF_CAST and not is_uncast:
@@ -129,7 +130,7 @@ def _evaluate_joined(
 def _check_exponent_value(
     rules: Rules, op: OperationRules, last: Operand, values: Sequence[ValueFit], compute: DType
 ) -> None:
-    """Check an exponent. Its own fit, if it has one, says what its value has wrapped to."""
+    """Check the value of an exponent, after `fit` has wrapped it."""
     wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
     check_exponent(rules, op, last, last.value if wrapped is None else wrapped, compute)
 
@@ -137,7 +138,7 @@ def _check_exponent_value(
 def _evaluate_unjoined(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation | None:
-    """Evaluate an operation if its operands need not join; return None if they have to."""
+    """Evaluate an operation if its operands need not join, or return None if they must."""
     into = operands[0].dtype
     if op.gives_into.casts_any and op.gives == "left" and into is not None:
         return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), decisions)
@@ -165,14 +166,14 @@ def _evaluate_assignment(
         raise RefusalError(reason, cast_remedy(rules, op, [target]), step)
     target = _find_compute_dtype(rules, op, (target,)) or target
     decisions.append(DtypeByOperation(dtypes, target, deciding_entry(rules, op)))
-    # A bool holds the truth of every number, so that none is out of its range.
+    # A bool holds the truth of every number, so no number is out of its range.
     values = () if target.kind is Kind.BOOL else tuple(fit_values(rules, operands[1:], target, op))
     _check_values(values)
     return Evaluation(None, target, target, operands[0].weak, values)
 
 
 def _operands_join(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> bool:
-    """Return True if operands join, although the operation does without their join."""
+    """Return True if operands join, although the operation does not need the join."""
     try:
         join_tiers(rules, operands, [])
     except RefusalError:
@@ -183,7 +184,7 @@ def _operands_join(rules: Rules, op: OperationRules, operands: Sequence[Operand]
 def _evaluate_separately(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Evaluation:
-    """Evaluate an operation that looks at each operand by itself, and gives a dtype of its own."""
+    """Evaluate an operation that handles each operand by itself, and gives a fixed dtype."""
     for o in operands:
         find_entry_node(rules, o, decisions)
         if (o.dtype or o.kind) not in op.kernels:
@@ -232,7 +233,7 @@ def _evaluate_unjoined_product(
 
 
 def _accumulator_dtype(rules: Rules, op: OperationRules, compute: DType) -> DType | None:
-    """Return the dtype in which an operation adds up; None if the file states none for the compute dtype."""
+    """Return the dtype in which an operation adds up, or None if the file does not state it."""
     target = look_up(op.accumulates, compute)
     return resolve_target(rules, target) if target else None
 
@@ -243,7 +244,7 @@ def ignores_exponent(op: OperationRules, operands: Sequence[Operand]) -> bool:
         return False
     left, right = operands
     ignored = look_up(op.exponent_ignored_of, left) or op.exponent_ignored
-    # Python's True counts as the integer 1, which is made a constant.
+    # Python's True counts as the integer 1, a constant.
     is_one = right.kind is Kind.BOOL and right.tier == "scalar" and op.treats_exponent_as_constant
     return (
         (right.kind.category == 1 or is_one)
@@ -264,9 +265,10 @@ def _check_values(values: Sequence[ValueFit]) -> None:
 def _apply_rule(
     rules: Rules, op: OperationRules, dtypes: tuple[DType, ...], decisions: list[Decision], is_constant: bool
 ) -> tuple[DType, DType]:
-    """Return the dtype computed in and that of the result. `dtypes` are the join, or those that need a loop.
+    """Return the dtype to compute in and the dtype of the result. `dtypes` are the join, or need a loop.
 
-    With a constant exponent a power is a product, which has a kernel for every dtype of a kind that has one.
+    With a constant exponent a power is a product. If a product has a kernel for one dtype of a kind, it has
+    kernels for all.
     """
     compute = _find_compute_dtype(rules, op, dtypes)
     if compute is None:
@@ -285,7 +287,7 @@ def _apply_rule(
 
 
 def _find_compute_dtype(rules: Rules, op: OperationRules, dtypes: tuple[DType, ...]) -> DType | None:
-    """Return the dtype to compute in: by `computes`, or by the first fitting loop; None if no loop fits."""
+    """Return the dtype to compute in, by `computes` or the first fitting loop, or None if no loop fits."""
     mapped = {look_up(op.computes, d) for d in dtypes}
     target = mapped.pop() if len(mapped) == 1 else None
     if target:
@@ -323,14 +325,14 @@ def may_give_python_number(rules: Rules, name: str) -> bool:
 
 
 def _python_number_kind(op: OperationRules, compute: DType, result: DType) -> Kind | None:
-    """Return the kind of a result that is a Python number; None for an array."""
+    """Return the kind of a result that is a Python number, or None for an array."""
     if find_result_rule(op, compute) not in PYTHON_NUMBERS:
         return None
     return Kind.SIGNED if result.kind is Kind.UNSIGNED else result.kind
 
 
 def find_result_rule(op: OperationRules, compute: DType) -> ResultRule:
-    """Return what `gives` says of a result that was computed in this dtype."""
+    """Return the part of `gives` for a result that was computed in this dtype."""
     return look_up(op.gives_of, compute) or op.gives
 
 
@@ -378,7 +380,7 @@ def _apply_weak_result(
     """Return the dtype of a weak result, and whether it stays weak.
 
     `weak_rule` is the word of the key `weak-result`. `is_uncast` is true if the operation computed in the
-    dtype at which its operands joined.
+    joined dtype of its operands.
     """
     if weak_rule is WeakResult.DEFAULT_DTYPE:
         return rules.defaults.get(result.kind, result), True

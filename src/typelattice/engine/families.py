@@ -1,4 +1,4 @@
-"""Families of dtypes: operands of `decimal(10,2)` join as `decimal`; then its parameters are computed."""
+"""Families of dtypes: operands of `decimal(10,2)` join as `decimal`, and then get computed parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def without_arguments(operands: Sequence[Operand]) -> tuple[Operand, ...]:
-    """Replace each member of a family by the family, which has a place in the order."""
+    """Replace each member of a family by the family, which is a node of the order."""
     return tuple(replace(o, dtype=o.dtype.family) if o.dtype and o.dtype.family else o for o in operands)
 
 
@@ -29,9 +29,9 @@ def add_arguments(
     evaluation: Evaluation,
     decisions: list[Decision],
 ) -> Evaluation:
-    """Replace the families of an outcome by members; those with unknown parameters stay families.
+    """Replace families by members in an outcome. A family with unknown parameters stays a family.
 
-    Raise RefusalError if parameters differ that must agree, or if the result is no valid member.
+    Raises RefusalError if parameters differ that must agree, or if the family does not allow the result.
     """
     if not any(d and d.parameters for d in (evaluation.compute, evaluation.dtype, evaluation.accumulator)):
         return evaluation
@@ -57,7 +57,10 @@ def add_arguments(
 
 
 def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> Sequence[Operand]:
-    """Return the operands whose parameters count: those of the highest tier, if one is of the family."""
+    """Return the operands with parameters that count: those of the highest tier, or all.
+
+    The highest tier decides if one of its operands is of the family.
+    """
     tiers = [o.tier if o.tier in rules.tiers else rules.tiers[0] for o in operands]
     highest = min(tiers, key=list(rules.tiers).index)
     of_highest = [o for o, tier in zip(operands, tiers, strict=True) if tier == highest]
@@ -65,7 +68,7 @@ def _highest_tier(rules: Rules, family: DType, operands: Sequence[Operand]) -> S
 
 
 def _find_members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
-    """Return the members of a family that dtypes are or count as; none if one is unknown."""
+    """Return the members of a family that dtypes are or count as, or none if one is unknown."""
     members = tuple(map(rules.families[family].member, dtypes))
     return tuple(member for member in members if member) if all(members) else ()
 
@@ -73,7 +76,7 @@ def _find_members(rules: Rules, family: DType, dtypes: Sequence[DType | None]) -
 def _join_operands(
     rules: Rules, family: DType, dtypes: Sequence[DType | None], decisions: list[Decision]
 ) -> DType | None:
-    """Return the member of a family at which dtypes join; None if their parameters are unknown.
+    """Return the member of a family at which dtypes join, or None if their parameters are unknown.
 
     If a system joins in pairs, two operands of other dtypes become the dtype of their join first.
     """
@@ -86,7 +89,7 @@ def _join_operands(
 
 
 def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) -> DType | None:
-    """Return the dtype of two operands, which may be a member of a family; None if it is unknown."""
+    """Return the dtype of two operands, which may be a member of a family, or None if it is unknown."""
     if a is None or b is None:
         return None
     _, d, _ = join_tiers(rules, without_arguments([operand_of_dtype(a), operand_of_dtype(b)]), [])
@@ -96,7 +99,7 @@ def _join_pair(rules: Rules, family: DType, a: DType | None, b: DType | None) ->
 def _join_members(
     rules: Rules, family: DType, dtypes: Sequence[DType | None], decisions: list[Decision]
 ) -> DType | None:
-    """Join dtypes all at once to a member of a family; None if their parameters are unknown."""
+    """Join dtypes all at once to a member of a family, or None if their parameters are unknown."""
     members = _find_members(rules, family, dtypes)
     distinct = tuple(dict.fromkeys(members))
     if len(distinct) < 2:
@@ -116,7 +119,7 @@ def _join_members(
 def _collect_arguments(
     family: DType, members: Sequence[DType], dtypes: Sequence[DType | None]
 ) -> tuple[list[Arguments], list[Arguments]]:
-    """Return the arguments of all members, and of those that were of the family before they met."""
+    """Return the arguments of all members, and of the operands that were members before the join."""
     each: list[Arguments] = [arguments_of(member) for member in members]
     return each, [arguments for arguments, d in zip(each, dtypes, strict=True) if d and d.family is family]
 
@@ -128,7 +131,7 @@ def _compute_member(
     member: ComputedMember,
     decisions: list[Decision],
 ) -> DType:
-    """Compute the result of an operation that states its parameters; the family if some are unknown.
+    """Compute the result of an operation that states its parameters, or the family if some are unknown.
 
     If no operand is a member of the family, all are cast to their join first.
     """
@@ -153,7 +156,7 @@ def _compute_member(
 def _make_member(
     family: DType, values: Sequence[Number], nodes: Sequence[DType], decisions: list[Decision]
 ) -> DType:
-    """Return a member that was computed from others. Raise RefusalError if there is none such."""
+    """Return a member that was computed from others. Raises RefusalError if no such member exists."""
     try:
         member = member_of(family, values)
     except DTypeError as e:

@@ -1,4 +1,4 @@
-"""Foreign arrays, which another library made: the operand that each counts as, or the refusal of it."""
+"""Foreign arrays, made by another library: what operand each counts as, or why it is refused."""
 
 from __future__ import annotations
 
@@ -27,19 +27,22 @@ CONVERSION_WORD = "made"
 
 
 def conversion_form(source: DType) -> str:
-    """Return the form under which a library's entry has the dtype made of an array of `source`."""
+    """Return the `foreign` form that names the dtype of an array converted from `source`."""
     return f"{CONVERSION_WORD} {source}"
 
 
 def converted_dtype(rules: Rules, library: str, source: DType) -> str | None:
-    """Return the dtype of the array that is made of another library's array; None if it is the same."""
+    """Return the dtype of an array converted from another library's array, or None for the same dtype."""
     return rules.foreign.get(library, {}).get(conversion_form(source))
 
 
 def replace_foreign_arrays(
     rules: Rules, op: OperationRules | None, operands: Sequence[Operand], decisions: list[Decision]
 ) -> tuple[Operand, ...]:
-    """Replace each foreign array by the operand that it counts as. Raise RefusalError."""
+    """Replace each foreign array by the operand that it counts as.
+
+    Raises RefusalError if the library refuses it.
+    """
     system_dtype = next((o.dtype for o in operands if o.dtype and not o.foreign), None)
     return tuple(
         _count_operand_as(rules, o, system_dtype, op, i, decisions) if o.foreign else o
@@ -50,7 +53,7 @@ def replace_foreign_arrays(
 def check_nonpromoting_foreign(
     rules: Rules, operands: Sequence[Operand], promoting: Sequence[Operand]
 ) -> None:
-    """Raise RefusalError for a condition or for indices that the library does not take, such as a list."""
+    """Raise RefusalError for a condition or indices that the library refuses, such as a list."""
     for o in operands:
         if o.foreign and o not in promoting:
             word = _foreign_word(rules, o, "")
@@ -72,7 +75,10 @@ def _count_operand_as(
     place: int,
     decisions: list[Decision],
 ) -> Operand:
-    """Return the operand that a foreign array counts as at a place of an operation. Raise RefusalError."""
+    """Return the operand that a foreign array counts as at a place of an operation.
+
+    Raises RefusalError if it is refused.
+    """
     assert o.dtype
     operation = rules.operation(op.name) if op else None
     form = ""
@@ -103,7 +109,7 @@ def _count_operand_as(
 
 
 def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
-    """Return the file's most specific word or reason for a foreign array; an empty string if it has none.
+    """Return the file's most specific word or reason for a foreign array, or "" without one.
 
     An array of the system's own library counts as an array. So does a list in a system of no library.
     """
@@ -119,7 +125,7 @@ def _foreign_word(rules: Rules, o: Operand, form: str) -> str:
 
 
 def why_index_refused(rules: Rules, form: str) -> str | None:
-    """Return the reason why a library refuses a list in an index; None if it takes the list, as an array.
+    """Return the reason why a library refuses a list in an index, or None if it accepts the list.
 
     An index promotes nothing, so a file only states refusals for it.
     """

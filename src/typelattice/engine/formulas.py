@@ -1,4 +1,4 @@
-"""Formulas over the parameters of dtypes, such as a decimal's `max(p - s) + s`: a closed set of terms."""
+"""Formulas of the parameters of dtypes, such as a decimal's `max(p - s) + s`. The terms are a closed set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Number = int | float
 Arguments = Mapping[str, Number]  # the values of a dtype's parameters, by their names
 SAME = "same"
-OF_EACH, OF_TERMS = "of each operand", "of its terms"  # the ways in which a formula calls a function
+OF_EACH, OF_TERMS = "of each operand", "of its terms"  # how a formula calls a function
 MAX_MEMBER = "max_member"
 OF_OPERANDS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
     "max": max, "min": min, "sum": sum, "prod": prod, "left": lambda each: each[0],
@@ -31,11 +31,11 @@ OF_NUMBERS: Mapping[str, Callable[[Sequence[Number]], Number]] = {
 class Formula:
     """The value of one parameter of a result.
 
-    `max(p)`, with one term, is the greatest of the operands; so are `min`, `sum`, `prod`, and `left` and
-    `right`, the first and the last operand's. `max_member` leaves out the operands of other dtypes. Outside
-    of these a name is the parameter of the join. With several terms `max` and `min` are those of the terms;
-    `round_up(x, 18, 38)` is the first limit not less than x, or else the last. `same` says that the operands
-    have to agree.
+    `max(p)`, with one term, is the greatest parameter of the operands. `min`, `sum`, `prod`, `left` and
+    `right` work in the same way: `left` takes the first operand, `right` the last. `max_member` leaves out
+    the operands of other dtypes. Elsewhere, a name is the parameter of the join. With several terms, `max`
+    and `min` compare the terms. `round_up(x, 18, 38)` is the first limit not less than x, or else the last.
+    `same` requires that the operands agree.
 
     `tree` is a number, a name, or a function and its terms: a tuple that begins with OF_EACH or OF_TERMS.
     """
@@ -45,7 +45,7 @@ class Formula:
 
     @property
     def names(self) -> frozenset[str]:
-        """The parameters that the formula names, those of operands and those of their join."""
+        """The parameters that the formula names: of the operands, and of their join."""
         return frozenset(_list_names(self.tree))
 
     @property
@@ -88,8 +88,8 @@ def _evaluate(tree: Any, operands: tuple[Sequence[Arguments], ...], joined: Argu
 class Family:
     """The rules of a system for a dtype with parameters.
 
-    `joins` has the formula of each parameter where operands meet, in the order in which they are computed.
-    `members` are the members that other dtypes count as when they join this one: int32 is `decimal(10,0)`.
+    `joins` has the formula of each parameter of a join, in the order of computation. `members` has the member
+    that another dtype counts as when it joins this family: int32 is `decimal(10,0)`.
     """
 
     dtype: DType
@@ -97,5 +97,5 @@ class Family:
     members: Mapping[DType, DType]
 
     def member(self, d: DType | None) -> DType | None:
-        """Return the member that a dtype is or counts as; None if it is unknown."""
+        """Return the member that a dtype is or counts as, or None if it is unknown."""
         return d if d is None or d.family is self.dtype else self.members.get(d)

@@ -27,7 +27,7 @@ from typelattice.operands.operand import Operand
 def join_tiers(
     rules: Rules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> tuple[Node, DType, bool]:
-    """Join the operands. Return (node, dtype, is_weak). Raise RefusalError if no rule joins them."""
+    """Join the operands and return (node, dtype, is_weak). Raises RefusalError if no rule joins them."""
     widths = _own_widths(rules, operands)
     if widths:
         node = join_tier(rules, widths, decisions)
@@ -44,9 +44,10 @@ def join_tiers(
 
 
 def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
-    """Return the dtypes of weak operands that join by their widths; nothing if they do not.
+    """Return the dtypes of weak operands that join by their widths, or nothing if they do not.
 
-    Weak operands join so in a system with `weak-join = "width"`. One weak array alone does in every system.
+    Weak operands join in this way if the system has `weak-join = "width"`. A single weak array does so in
+    every system.
     """
     alone = len(operands) == 1 and operands[0].dtype is not None
     if not (alone or rules.weak_join == "width") or not all(o.weak for o in operands):
@@ -55,7 +56,7 @@ def _own_widths(rules: Rules, operands: Sequence[Operand]) -> Sequence[Node]:
 
 
 def _by_tiers(rules: Rules, operands: Sequence[Operand], decisions: list[Decision]) -> Node:
-    """Join the operands of each tier, then the tiers, the lowest first."""
+    """Join the operands of each tier, then the tiers, beginning with the lowest."""
     scalars_alone = rules.first_is_array and all(o.tier == "scalar" for o in operands)
     tiers: dict[str, list[Node]] = {}
     for i, o in enumerate(operands):
@@ -101,8 +102,8 @@ def _join_large_ints(
 def _signed_counterpart(rules: Rules, d: DType, decisions: list[Decision]) -> DType:
     """Return the signed dtype that an unsigned one counts as beside a negative int, e.g. int16 for uint8.
 
-    This is the next wider signed dtype of `int_join_dtypes`. If there is none, it is the one of the same
-    width, e.g. int64 for uint64. If there is neither, it is the unsigned dtype itself.
+    This is the next wider signed dtype of `int_join_dtypes`. If there is no wider one, it is the dtype of the
+    same width, e.g. int64 for uint64. Without either, it is the unsigned dtype itself.
     """
     signed = [s for s in rules.int_join_dtypes if s.kind is Kind.SIGNED and s in rules.order]
     wider = [s for s in signed if _count_bits(s) > _count_bits(d)] or [
@@ -119,7 +120,7 @@ def _count_bits(d: DType) -> int:
 
 
 def _find_tier(rules: Rules, o: Operand, is_first: bool) -> str:
-    """Return the operand's own tier if the file distinguishes it, else the highest.
+    """Return the operand's own tier if the file distinguishes it, or the highest tier.
 
     Python's bool counts as an array of bool, unless the file gives bool a default dtype, as PyTorch's does.
     """
@@ -128,7 +129,7 @@ def _find_tier(rules: Rules, o: Operand, is_first: bool) -> str:
 
 
 def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: list[Decision]) -> Node:
-    """Return the node of a higher tier once a lower tier joins it. Raise RefusalError if no rule applies.
+    """Return the node of a higher tier after a lower tier joins it. Raises RefusalError without a rule.
 
     The lower tier adds nothing, unless its kind is higher or the file states the pair. `tier` is its name.
     """
@@ -149,7 +150,7 @@ def _join_lower_tier(rules: Rules, low: Node, tier: str, high: Node, decisions: 
 
 
 def _node_of_higher_kind(rules: Rules, low: Node, high: Node) -> Node | None:
-    """Return the node to which a lower tier of a higher kind raises another; None if no rule says.
+    """Return the node that a higher tier gets from a lower tier of a higher kind, or None without a rule.
 
     A float beside a complex scalar goes to the narrowest complex dtype above it, whatever the default is.
     """

@@ -23,7 +23,7 @@ from typelattice.operands.operand import BOOL, Operand
 
 
 def find_entry_node(rules: Rules, o: Operand, decisions: list[Decision], is_alone: bool = False) -> Node:
-    """Return the node at which an operand enters the order; `is_alone` if there is no other operand."""
+    """Return the node at which an operand enters the order. `is_alone`: it is the only operand."""
     if o.weak:
         return _find_weak_entry_node(rules, o, decisions, is_alone)
     own = o.dtype or BOOL
@@ -38,10 +38,10 @@ def find_entry_node(rules: Rules, o: Operand, decisions: list[Decision], is_alon
 
 
 def dtype_or_default(rules: Rules, o: Operand, is_alone: bool = True) -> DType | None:
-    """Return an operand's own dtype; for a Python scalar the default of its kind, None if there is none.
+    """Return an operand's own dtype, or the default dtype of a Python scalar's kind, or None.
 
-    Among several defaults, choose the first that holds the value, or the last if none does. Beside other
-    operands a kind of `kinds_widening_alone` has its first default only.
+    If the kind has several defaults, choose the first that holds the value, or the last if none does. With
+    other operands, a kind of `kinds_widening_alone` has only its first default.
     """
     first = rules.defaults.get(o.kind)
     if o.dtype or first is None or o.value is None or (o.kind in rules.kinds_widening_alone and not is_alone):
@@ -51,10 +51,10 @@ def dtype_or_default(rules: Rules, o: Operand, is_alone: bool = True) -> DType |
 
 
 def _find_weak_entry_node(rules: Rules, o: Operand, decisions: list[Decision], is_alone: bool) -> Node:
-    """Return the node of the order at which a weak operand enters it.
+    """Return the node at which a weak operand enters the order.
 
-    The candidates are the weak node of its kind, that of its kind and width, and its default dtype. The first
-    of them in the order is taken. If none is in the order, it is the weak node of the kind.
+    The candidates are the weak node of its kind, the weak node of its kind and width, and its default dtype.
+    The result is the first candidate that is in the order. If none is, it is the weak node of the kind.
     """
     kind = Kind.SIGNED if o.kind is Kind.UNSIGNED and weak(o.kind) not in rules.order else o.kind
     own = dtype_or_default(rules, o, is_alone)
@@ -71,7 +71,7 @@ def join_tier(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) ->
     """Return the node of one tier's operands."""
     absent = [n for n in nodes if n not in rules.order]
     if absent and len(absent) == len(nodes) and rules.tiers[-1] == "scalar":
-        return max(absent, key=lambda n: n.kind.category)  # Python scalars alone: the highest kind counts
+        return max(absent, key=lambda n: n.kind.category)  # only Python scalars: the highest kind counts
     if absent:
         reason = f"nothing is said of a Python {absent[0].kind.word}"
         to = next((f", e.g. {n}" for n in nodes if isinstance(n, DType)), "")
@@ -93,7 +93,7 @@ def _join_in_pairs(rules: Rules, nodes: Sequence[Node], decisions: list[Decision
 
 
 def _join_comparable(rules: Rules, pair: Sequence[Node], decisions: list[Decision]) -> Node:
-    """Return the join of a pair. Raise RefusalError if it is neither of the two."""
+    """Return the join of a pair. Raises RefusalError if the join is neither of the two."""
     found = join(rules, pair, decisions)
     if found not in pair:
         decisions.pop()  # a join that does not count
@@ -113,7 +113,7 @@ def check_pair(rules: Rules, a: Node, b: Node) -> None:
 
 
 def find_override(rules: Rules, a: Node, b: Node, decisions: list[Decision]) -> Node | None:
-    """Return the override for a pair, None if the file has none. Raise RefusalError for a refused pair."""
+    """Return the override for a pair, or None without one. Raises RefusalError for a refused pair."""
     check_pair(rules, a, b)
     pair = frozenset((a, b))
     node = rules.overrides.get(pair)
@@ -143,5 +143,5 @@ def join(rules: Rules, nodes: Sequence[Node], decisions: list[Decision]) -> Node
 
 
 def join_or_tie(rules: Rules, *nodes: Node) -> Node | None:
-    """Return the join or the recorded choice, without a trail; None if there is neither."""
+    """Return the join, or the winner of the tie, or None without either. No decision is added."""
     return rules.order.join(*nodes) or rules.ties.get(frozenset(rules.order.minimal_bounds(*nodes)))

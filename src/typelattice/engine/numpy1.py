@@ -17,7 +17,7 @@ from typelattice.facts.range_checks import Value, is_in_range
 from typelattice.operands.operand import Operand
 
 UNSIGNED, SIGNED = ([CODES[f"{letter}{bits}"] for bits in (8, 16, 32, 64)] for letter in "ui")
-# NumPy compares with bounds of its own, a little below the largest values of the dtypes.
+# NumPy compares with its own bounds, a little below the largest values of the dtypes.
 FLOAT_BOUNDS = {CODES["f16"]: 65000, CODES["f32"]: 3.4e38, CODES["c64"]: 3.4e38}
 REQUIRED_DTYPES = {
     *UNSIGNED,
@@ -29,7 +29,7 @@ ASSUMED_VALUE = 1  # the value to assume if none is known
 
 @frozen()
 class CountedDtype:
-    """The dtype that an operand counts as: beside bool and unsigned operands, and beside any other.
+    """The dtypes that an operand counts as: one beside bool and unsigned operands, one beside all others.
 
     The two differ for a positive integer. It counts as unsigned beside unsigned operands, and beside others
     as the signed dtype of the same width, if that holds it.
@@ -49,7 +49,7 @@ class CountedDtype:
 def join_by_value(
     rules: Rules, operands: Sequence[Operand], nodes: Sequence[Node], decisions: list[Decision]
 ) -> Node:
-    """Return the node of operands that enter at these nodes. Raise RefusalError."""
+    """Return the node of operands that enter at these nodes. Raises RefusalError if they do not join."""
     own = [n for n in nodes if isinstance(n, DType)]
     if len(own) < len(nodes):
         raise RefusalError("a Python scalar has no dtype here", "give it one", Defaulted(tuple(nodes), None))
@@ -65,9 +65,9 @@ def join_by_value(
 
 
 def _join_pair(rules: Rules, a: CountedDtype, b: CountedDtype, decisions: list[Decision]) -> CountedDtype:
-    """Join what two operands count as.
+    """Join the dtypes that two operands count as.
 
-    The result may be signed or unsigned only if each of the two may. NumPy keeps a flag for this.
+    The result may be signed or unsigned only if both operands may. NumPy keeps a flag for this.
     """
     node = join(rules, [a.beside(b.beside_unsigned), b.beside(a.beside_unsigned)], decisions)
     assert isinstance(node, DType)  # the order of a value-based system has no weak nodes among its dtypes
@@ -78,7 +78,7 @@ def _join_pair(rules: Rules, a: CountedDtype, b: CountedDtype, decisions: list[D
 def find_loop_by_value(
     rules: Rules, operands: Sequence[Operand], loops: Sequence[DType]
 ) -> tuple[DType, ...]:
-    """Return the first loop to which all operands cast, as either dtype that they count as; empty if none."""
+    """Return the first loop to which all operands cast, in either dtype that they count as, or ()."""
     own = [d for o in operands if (d := o.dtype or rules.defaults.get(o.kind)) and d in rules.order]
     if len(own) < len(operands):
         return ()
@@ -95,8 +95,8 @@ def find_loop_by_value(
 def is_by_value(operands: Sequence[Operand], own_dtypes: Sequence[DType]) -> bool:
     """Return True if NumPy 1 promotes these operands by value: `int8 array + 1` stays int8.
 
-    Values count where arrays meet scalars or 0-d arrays, and none of the latter is of a higher category. The
-    categories are bool, integers, and the inexact numbers together.
+    Values count where arrays meet scalars or 0-d arrays, unless one of these is of a higher category than all
+    arrays. The categories are bool, integers, and the inexact numbers together.
     """
     arrays: list[int] = []
     others: list[int] = []
@@ -108,7 +108,7 @@ def is_by_value(operands: Sequence[Operand], own_dtypes: Sequence[DType]) -> boo
 
 
 def dtype_holding_scalar(o: Operand, own_dtype: DType) -> DType:
-    """Return the dtype of an operand; the smallest that holds a Python scalar beyond its default dtype."""
+    """Return the dtype of an operand. A large Python scalar gets the smallest dtype that holds it."""
     beyond = not o.dtype and o.value and not is_in_range(o.value, own_dtype)
     return count_by_value(own_dtype, o.value).beside_unsigned if beyond else own_dtype
 
@@ -126,11 +126,12 @@ def _make_fixed_count(o: Operand, own_dtype: DType) -> CountedDtype:
 
 
 def count_by_value(own_dtype: DType, value: Value | None) -> CountedDtype:
-    """Count a value as the smallest dtype that holds it; raise RefusalError for an integer beyond all."""
+    """Count a value as the smallest dtype that holds it. Raises RefusalError for an integer beyond all."""
     v = ASSUMED_VALUE if value is None else value
     if own_dtype.kind.category != 1:
         size = max(abs(v.real), abs(v.imag))
-        # NumPy counts an infinity or nan as float16 too; of a complex number it looks at the size as it is.
+        # NumPy counts a float infinity or nan as float16, too. For a complex number it compares the size as
+        # it is.
         size = size if own_dtype.kind is Kind.COMPLEX or size - size == 0 else 0
         smaller = (d for d, bound in FLOAT_BOUNDS.items() if d.kind is own_dtype.kind and size < bound)
         found = next((d for d in smaller if (d.bits or 0) < (own_dtype.bits or 0)), own_dtype)

@@ -46,7 +46,7 @@ REWRITE_ADVICE = "write it with operations that it has"
 
 
 def check_scalar_limits(limits: Mapping[DtypeOrKind, Sequence[DType]], operands: Iterable[Operand]) -> None:
-    """Raise RefusalError for a Python scalar whose value the system does not read, whatever it meets."""
+    """Raise RefusalError for a Python scalar beyond the limits of the system, with any other operand."""
     for o in operands:
         held = limits.get(o.kind) if o.tier == "scalar" else None
         if held and o.value is not None and not any(is_in_range(o.value, d) for d in held):
@@ -57,7 +57,7 @@ def check_scalar_limits(limits: Mapping[DtypeOrKind, Sequence[DType]], operands:
 
 
 def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
-    """Raise RefusalError for the first operand that an operation does not take, whatever it would meet."""
+    """Raise RefusalError for the first operand that the operation never accepts."""
     check_scalar_limits(rules.limits if op.limits is None else op.limits, operands)
     _check_has_dimensions(rules, op, operands)
     if op.name in rules.missing_operations or not op.kernels.listed:
@@ -82,9 +82,9 @@ def check_each_operand(rules: Rules, op: OperationRules, operands: Sequence[Oper
 def cast_remedy(
     rules: Rules, op: OperationRules, nodes: Sequence[Node], operand_words: str = "the operands"
 ) -> str:
-    """Say to which dtype to cast refused operands: the lowest taken one that holds all their values.
+    """Say to which dtype to cast refused operands: the lowest accepted dtype that holds all their values.
 
-    Else the lowest above them that is taken, or a default dtype.
+    Without one, it is the lowest accepted dtype above them, or a default dtype.
     """
 
     def is_taken(d: DType) -> bool:
@@ -96,7 +96,7 @@ def cast_remedy(
         return min((d for d in found if isinstance(d, DType) and is_taken(d)), key=sort_key, default=None)
 
     def lowest_holding_dtype() -> DType | None:
-        """Find the lowest taken dtype of their kind, or a higher one, that holds every value of them."""
+        """Find the lowest accepted dtype of their kind, or of a higher kind, that holds all their values."""
         dtypes = [node for node in nodes if isinstance(node, DType)]
         if len(dtypes) < len(nodes):
             return None
@@ -130,8 +130,8 @@ def _check_has_dimensions(rules: Rules, op: OperationRules, operands: Sequence[O
 
 
 def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
-    """Raise RefusalError for a Python scalar, or a weak array, in a place where the operation takes none."""
-    if op.scalars not in SCALAR_PLACE_TEXTS:  # as of most operations
+    """Raise RefusalError for a Python scalar, or a weak array, where the operation does not accept one."""
+    if op.scalars not in SCALAR_PLACE_TEXTS:  # most operations accept scalars everywhere
         return
     standing = [o.tier == "scalar" for o in operands]
     taken = {
@@ -151,7 +151,7 @@ def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]
 
 
 def check_exponent(rules: Rules, op: OperationRules, last: Operand, value: object, compute: DType) -> None:
-    """Raise RefusalError for a Python int on the right that is, once wrapped, negative or too great."""
+    """Raise RefusalError for a Python int on the right that is negative or too great after wrapping."""
     tiers = ("scalar",) if op.exponent_within else op.exponent_not_negative
     if last.tier not in tiers or not isinstance(value, int):
         return
@@ -175,7 +175,7 @@ def check_exponent(rules: Rules, op: OperationRules, last: Operand, value: objec
 
 
 def check_pairs(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> None:
-    """Raise RefusalError for the first two operands that do not meet here, though they meet elsewhere."""
+    """Raise RefusalError for the first two operands that this operation refuses to join."""
     for a, b in combinations(operands, 2) if op.refusals else ():
         for refusal in op.refusals:
             if _match_sides(a, b, refusal) or (not refusal.ordered and _match_sides(b, a, refusal)):
@@ -187,7 +187,7 @@ def check_pairs(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -
 
 
 def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DType | None:
-    """Return the dtype that an operation's table of pairs has for its operands; None if it has none."""
+    """Return the dtype in an operation's table of pairs for its operands, or None without an entry."""
     return next((pair.dtype for pair in pairs if _matches_pair(pair, operands)), None)
 
 
@@ -221,7 +221,10 @@ def _match_sides(a: Operand, b: Operand, pair: PairEntry) -> bool:
 
 
 def deciding_entry(rules: Rules, op: OperationRules, key: str | None = None) -> str:
-    """Return the entry of `ops` that gives a key of an operation, or any key; its class if none does."""
+    """Return the entry of `ops` that gives a key of an operation, or any key.
+
+    Without one, return its class.
+    """
     names = entry_names(rules.operation(op.name))
     of_class = IN_PLACE_CLASS if key == "gives_into" and IN_PLACE_CLASS in names else names[-2]
     return next((name for name in names if _has_key(rules, name, key)), of_class)
@@ -234,7 +237,7 @@ def _has_key(rules: Rules, name: str, key: str | None) -> bool:
 
 
 def resolve_target(rules: Rules, target: DtypeOrKind) -> DType:
-    """Return a dtype, or the default dtype of a kind. Raise RefusalError if the system has none."""
+    """Return a dtype, or the default dtype of a kind. Raises RefusalError without a default."""
     if isinstance(target, DType):
         return target
     found = BOOL if target is Kind.BOOL else rules.defaults.get(target)

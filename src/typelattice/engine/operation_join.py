@@ -1,7 +1,7 @@
 """The join of operands in an operation.
 
-An operation may have its own rules for what operands count as, for the order in which they join, and for what
-may stay weak.
+An operation may have its own rules: what its operands count as, the order in which they join, and which
+results stay weak.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from typelattice.operands.operand import Operand
 
 
 def counted_dtype(rules: Rules, op: OperationRules, o: Operand) -> DType | None:
-    """Return the dtype that an operand counts as before it joins the others; None if that is its own dtype.
+    """Return the dtype that an operand counts as in a join, or None if this is its own dtype.
 
     A Python scalar has such a dtype only in a system without the tier `scalar`.
     """
@@ -55,8 +55,9 @@ def _count_operand_as(rules: Rules, op: OperationRules, o: Operand, decisions: l
 def _without_default(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> list[Operand]:
-    """Return the array that Python scalars alone count as, where they have no default dtype: the highest kind
-    decides. Return an empty list for other operands.
+    """Return the array that Python scalars count as if they are the only operands and have no default dtype.
+
+    The highest kind decides. Return an empty list for other operands.
     """
     highest = max(operands, key=lambda o: o.kind.category)
     target = look_up(op.counts_as_of, highest)
@@ -70,7 +71,7 @@ def _without_default(
 def make_arrays(
     rules: Rules, op: OperationRules, operands: Sequence[Operand], decisions: list[Decision]
 ) -> Sequence[Operand]:
-    """Convert operands to arrays, each by itself, if the operation does so before they join."""
+    """Convert each operand to an array by itself, if the operation does this before the join."""
     if op.counts_as is CountsAs.ITSELF:
         return operands
     return [
@@ -80,12 +81,16 @@ def make_arrays(
 
 
 def _make_array(rules: Rules, op: OperationRules, o: Operand, decisions: list[Decision]) -> Operand:
-    """Count an operand without dimensions as an array of its own dtype. Raise RefusalError for overflow."""
+    """Count an operand without dimensions as an array of its own dtype.
+
+    Raises RefusalError for a value out of range.
+    """
     own = dtype_or_default(rules, o)
     if own is None:
-        return o  # a bool, which counts as an array of bool everywhere, or a scalar that has no dtype alone
+        # A bool counts as an array of bool everywhere; another scalar may have no dtype without operands.
+        return o
     if rules.combine == "value":
-        from typelattice.engine import numpy1  # one library alone goes by values
+        from typelattice.engine import numpy1  # only value-based systems need it
 
         own = numpy1.dtype_holding_scalar(o, own)
     if o.value is not None and not is_in_range(o.value, own):
@@ -112,9 +117,10 @@ def join_operands(
     )
     nodes = tuple(o.node for o in counted)
     order_entry = deciding_entry(rules, op, "joins_order")
-    # One step stands for the operation's order. The system's other steps are the same in every operation.
+    # One decision represents the operation's order. The system's other decisions are the same in every
+    # operation.
     steps: list[Decision] = []
-    last = (ReplacedInAnswer, Defaulted)  # what becomes of the node at which they meet
+    last = (ReplacedInAnswer, Defaulted)  # these turn the joined node into a dtype
     try:
         found = join_tiers(rules_of_operation, counted, steps)
     except RefusalError as e:
@@ -128,7 +134,7 @@ def join_operands(
 
 @lru_cache
 def _build_order(covers: Covers) -> Order[Node]:
-    """Return the order of these covers. Few operations have an order, and many calls ask for it."""
+    """Return the order with these arrows. Few operations have their own order, and many calls use it."""
     return Order(dict(covers))
 
 

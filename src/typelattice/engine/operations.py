@@ -1,7 +1,7 @@
-"""The dtype rules of operations: the kinds that each class takes, and the dtype it gives.
+"""The dtype rules of operations: the kinds that each class accepts, and the dtype of its result.
 
-standard.txt states the array API standard; a system's file states only where its library departs from it.
-The operations and the class of each are listed in facts/operations.txt.
+standard.txt states the array API standard. A system file states only the differences of its library. The
+operations and the class of each are listed in facts/operations.txt.
 """
 
 from __future__ import annotations
@@ -56,22 +56,23 @@ if TYPE_CHECKING:
 
 TABLE = __file__.rpartition("operations")[0] + "standard.txt"
 NUMBER_OF_ALL = "py.int without axis"  # an array of the default integer dtype if an axis is given
-LAST_ARRAY = "last array"  # of several arrays that are handed on together
-# What `gives` may say beside a dtype or a kind.
+LAST_ARRAY = "last array"  # the last of several arrays that one call returns
+# Words of `gives` besides dtypes and kinds.
 RESULT_WORDS = ("real", "complex", "left", "joined", LAST_ARRAY, NUMBER_OF_ALL)
-PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # what else `gives` may say: a Python number, and of which kind
+PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # values of `gives` for a Python number, with its kind
     "py": None, "py.bool": Kind.BOOL, "py.int": Kind.SIGNED, "py.float": Kind.FLOAT,
 }  # fmt: skip
-ANY_OPERAND = "any"  # in a side: every operand, a Python scalar too
-DIFFERENT_DTYPE = "different"  # in a side: an array of another dtype than the other operand
-Side = frozenset[Node | Kind | str]  # arrays: kinds, dtypes, DIFFERENT; Python scalars: weak nodes, values
-Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # of an order: each node with its successors
+ANY_OPERAND = "any"  # every operand, including a Python scalar
+DIFFERENT_DTYPE = "different"  # an array with a dtype that the other operand does not have
+# For arrays: kinds, dtypes, DIFFERENT; for Python scalars: weak nodes, values.
+Side = frozenset[Node | Kind | str]
+Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
 ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # only of operations that add up
 
 
 @frozen()
 class Domain:
-    """The dtypes that an operation takes: those of some kinds and some others, except those of `excluded`.
+    """The dtypes that an operation takes: certain kinds and single dtypes, except those of `excluded`.
 
     >>> from typelattice.facts.dtypes import CODES
     >>> reals = Domain(kinds("real"), excluded=(CODES["u16"],))
@@ -81,8 +82,8 @@ class Domain:
 
     listed: tuple[DtypeOrKind, ...]
     excluded: tuple[DtypeOrKind, ...] = ()
-    # The same as sets, because every answer looks up several dtypes. A tuple would compare them one by one
-    # by `DType.__eq__`, which is Python code. A set compares only those with the same hash.
+    # The same content as sets, because every answer looks up several dtypes. A tuple would compare them one
+    # by one by `DType.__eq__`, which is Python code. A set compares only those with the same hash.
     _listed: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
     _excluded: frozenset[DtypeOrKind] = field(init=False, repr=False, compare=False)
 
@@ -91,14 +92,14 @@ class Domain:
         object.__setattr__(self, "_excluded", frozenset(self.excluded))
 
     def __contains__(self, x: DtypeOrKind) -> bool:
-        """Return True if the domain has a dtype; or a kind, such as that of a Python scalar."""
+        """Return True if the domain has a dtype, or a kind, such as the kind of a Python scalar."""
         kind = x.kind if isinstance(x, DType) else x
         return (kind in self._listed or x in self._listed) and not (
             kind in self._excluded or x in self._excluded
         )
 
     def describe_missing(self, x: DtypeOrKind) -> str:
-        """Name what the domain lacks: the kind if it has no dtype of that kind, else the dtype."""
+        """Name what the domain lacks: the kind, if it has no dtype of that kind, or the dtype."""
         if isinstance(x, Kind):
             return str(x)
         kinds = {
@@ -111,7 +112,7 @@ class Domain:
 class PairEntry:
     """Pairs of operands that become `dtype` whatever their join is, or are refused if it is None.
 
-    `ordered`: the left side must stand first. `reason` says why a pair is refused.
+    `ordered`: the left side must come first. `reason` says why a pair is refused.
     """
 
     left: Side
@@ -123,20 +124,20 @@ class PairEntry:
 
 @frozen()
 class OperationRules:
-    """The rules of a system for one operation: the dtypes it takes, the join of operands, the dtype it gives.
+    """The rules of a system for one operation: accepted dtypes, the join of operands, the result's dtype.
 
-    Each field has the name of the key that sets it, `weak_result` that of `weak-result`; docs/format.md says
-    what the keys mean. A key that may have several forms sets several fields, which begin with its name:
+    Each field has the name of the key that sets it: the key `weak-result` sets `weak_result`. docs/format.md
+    explains the keys. A key with several forms sets several fields, which begin with its name:
 
     - `..._of` is a table for single dtypes and kinds. It counts more than the field for all dtypes.
     - `..._of_pairs` is a table for pairs of operands.
     - `joins_order` has the covers of the operation's own order, `joins_never` the pairs that never join.
-    - `loops` are the dtypes that a search for a loop tries; those of `loops_own` come first, where an operand
-      has them.
-    - `computes_scalars` says which dtype has to hold a Python scalar.
-    - `gives` is None for the dtype computed in. `gives_into` says what may be written into the left operand.
+    - `loops` are the dtypes that a search for a loop tries. A dtype of `loops_own` comes first if an operand
+      has it.
+    - `computes_scalars` says which dtype must hold a Python scalar.
+    - `gives` is None for the compute dtype. `gives_into` has the dtypes that the left operand accepts.
 
-    `accepts` is None if an operand may have any dtype. `writes` is true of operators such as `+=`.
+    `accepts` is None if an operand may have any dtype. `writes` is true for operators such as `+=`.
     """
 
     name: str
@@ -172,21 +173,21 @@ class OperationRules:
 
     @property
     def dimensions(self) -> int:
-        """Return 1 if this system's operation refuses 0-d arrays and Python scalars, else 0."""
+        """Return 1 if this system's operation refuses 0-d arrays and Python scalars, or 0 if not."""
         return int(self.scalars in (ScalarPlaces.NONE_NOR_0D, ScalarPlaces.NONE_NOR_0D_NOR_WEAK))
 
     def counts_as_array(self, place: int) -> bool:
-        """Return True if the operand at a place counts as an array of the dtype that it has by itself."""
+        """Return True if the operand at a position counts as an array of its own dtype."""
         return self.counts_as is CountsAs.ARRAY or (self.counts_as is CountsAs.ARRAY_IF_FIRST and place == 0)
 
     @property
     def treats_exponent_as_constant(self) -> bool:
-        """Return True if an ignored integer that is no array is a constant, e.g. the 2 of `x ** 2`."""
+        """Return True if an ignored integer that is not an array is a constant, e.g. the 2 of `x ** 2`."""
         return "array" not in self.exponent_ignored
 
 
 def kinds(text: str) -> tuple[Kind, ...]:
-    """Return the kinds that words such as `bool, int` mean. Raise KeyError."""
+    """Return the kinds that words such as `bool, int` mean. Raises KeyError."""
     return tuple(kind for word in text.split(",") for kind in KINDS[word.strip()])
 
 
@@ -204,7 +205,7 @@ def _make_rules_of_class(name: str, row: Sequence[str]) -> OperationRules:
     return OperationRules(name, Domain(kinds(kernels)), given, fit=fit)  # type: ignore[arg-type]
 
 
-STANDARD: Mapping[str, OperationRules]  # by class
+STANDARD: Mapping[str, OperationRules]  # class -> its rules
 GROUPS: Mapping[str, str]  # the group of each class: does it make new values, or move existing ones
 _ROWS = _read_standard()
 STANDARD = LazyTable(_ROWS, _make_rules_of_class)
@@ -212,7 +213,7 @@ GROUPS = {name: row[0] for name, row in _ROWS.items()}
 
 
 def check_operand_count(operation: Operation, operands: Sequence[Operand]) -> None:
-    """Raise OpError for more or fewer operands than an operation takes, and for indices of other kinds."""
+    """Raise OpError for a wrong number of operands, and for indices of wrong kinds."""
     operation.check(len(operands))
     for indices in operands[1:] if operation.form == "indexed" else ():
         if indices.kind.category > Kind.SIGNED.category:
@@ -241,9 +242,9 @@ def merge_entries(operation: Operation, departures: Mapping[str, Mapping[str, ob
 
 
 def class_of(operation: Operation) -> str:
-    """Return the class that states the dtypes of an operation; for an operator, the class of its function.
+    """Return the class that states the dtypes of an operation. An operator has the class of its function.
 
-    Raise OpError for a class that the standard's table does not have.
+    Raises OpError for a class that the standard's table does not have.
     """
     of_class = OPERATIONS[operation.like or operation.function].of_class
     if of_class not in GROUPS:
@@ -252,12 +253,12 @@ def class_of(operation: Operation) -> str:
     return of_class
 
 
-@cache  # one result for each operation: many answers ask for it at every step
+@cache  # many answers need the result of one operation at every step
 def entry_names(operation: Operation) -> tuple[str, ...]:
     """Return the entries of `ops` that may describe an operation, the one that counts most first.
 
-    An operator behaves as its function, and `+=` as `+`, unless an entry says otherwise. An operation of a
-    system's own behaves as the one that it is like.
+    An operator behaves like its function, and `+=` like `+`, unless an entry says something else. An
+    operation that a system defines behaves like the known one in its `like`.
 
     >>> from typelattice.facts.operations import operation
     >>> entry_names(operation("add")), entry_names(operation("+="))

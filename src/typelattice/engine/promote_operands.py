@@ -1,4 +1,4 @@
-"""The one way to an answer: operands, alone or in an operation, become a Promotion under some rules."""
+"""Promotion of operands, with or without an operation, under some rules. All answers are made here."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def promote_operands(
     name: str | None,
     find_rule: Callable[[Promotion], DecidingLines],
 ) -> Promotion:
-    """Answer a question: the dtype that operands promote to, alone or in the operation of a name.
+    """Answer a question: the dtype that operands promote to, with or without an operation.
 
-    Raise OpError for an operation that is unknown or takes no such operands.
+    Raises OpError if the operation is unknown or does not take these operands.
     """
     trail: list[Decision] = []
     promoting, op = operands, None
@@ -66,7 +66,7 @@ def promote_operands(
 
 
 def _evaluate_promotion(rules: Rules, operands: Sequence[Operand], decisions: list[Decision]) -> Evaluation:
-    """Return the outcome of promotion alone, without an operation."""
+    """Return the outcome of promotion without an operation."""
     check_scalar_limits(rules.limits, operands)
     node, dtype, weak = join_tiers(rules, operands, decisions)
     return Evaluation(node, dtype, dtype, weak, tuple(fit_values(rules, operands, dtype, None)))

@@ -1,4 +1,4 @@
-"""The words that a system file uses to describe an operation; docs/format.md says what each means."""
+"""The words that a system file uses to describe an operation. docs/format.md explains each."""
 
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ class CountsAs(StrEnum):
 
 
 class ScalarPlaces(StrEnum):
-    """The places in which Python scalars may stand."""
+    """The places where Python scalars may occur."""
 
     ANY = "any"
     BESIDE_ARRAY = "beside an array"
@@ -27,9 +27,9 @@ class ScalarPlaces(StrEnum):
 class ForeignCountsAs(StrEnum):
     """An operand that a foreign array counts as.
 
-    It is an array of its dtype, a Python number of its kind, a Python float, or an array of the dtype of the
-    first operand that is not foreign. A list that counts as a number is an array of such a dtype where it
-    stands alone, or where an operation wants dimensions.
+    It is an array of its dtype, a Python number of its kind, a Python float, or an array of the host's dtype:
+    that of the first operand that is not foreign. A list may count as a number. It becomes an array of such a
+    dtype if it is the only operand, or if the operation needs dimensions.
     """
 
     ARRAY = "array"
@@ -39,7 +39,7 @@ class ForeignCountsAs(StrEnum):
 
 
 class JoinRule(StrEnum):
-    """A way in which the operands of an operation join."""
+    """The way in which operands of an operation join."""
 
     BY_THE_ORDER = "by the order"
     SAME_DTYPE = "same dtype"
@@ -54,7 +54,7 @@ class ScalarTarget(StrEnum):
 
 
 class WeakResult(StrEnum):
-    """The result of an operation whose operands are weak."""
+    """The weakness of a result if the operands are weak."""
 
     WEAK = "weak"
     WEAK_IF_NOT_CAST = "weak if not cast"
@@ -66,7 +66,7 @@ class WeakResult(StrEnum):
 
 
 class LeftOperand(StrEnum):
-    """The dtypes that an operator such as `+=` may write into its left operand, or a new array instead."""
+    """The dtypes that an operator such as `+=` may write into its left operand, or a new array."""
 
     SAME_DTYPE = "left"
     SAME_KIND_CAST = "left, same-kind cast"

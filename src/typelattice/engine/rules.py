@@ -1,4 +1,4 @@
-"""Rules: what a system file says, as data. Nothing here computes."""
+"""Rules: the content of a system file as data. Nothing here computes."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -23,22 +23,22 @@ Pair = frozenset[Node]
 
 @frozen(eq=False, repr=False)
 class Rules:
-    """One library's promotion as data, checked by `typelattice.system`; the fields are the keys of its file.
+    """The promotion rules of one library as data. The fields are the keys of its file.
 
-    `wider_defaults` are the default dtypes of a kind for values that the first does not hold, from narrow
-    to wide. Kinds of `kinds_widening_alone` have them only for a scalar without other operands.
-    `limits` has the dtypes one of which has to hold a Python scalar of a kind, or a Python int that
-    becomes one of a dtype. `int_join_dtypes` are the dtypes as the least of which a Python int joins integers
-    that do not hold it, from narrow to wide; none unless `fit` says that it joins. `requested` has the dtypes
-    that arrays get where a dtype that no array has, or a Python type, is asked for: in JAX's default mode
-    float32 for float64. Operands of such a dtype count as the other, so that `before` has it as well.
-    Beside the nodes of `stand_in_beside`, `stand_in` has the dtype that stands in for a Python scalar.
-    `foreign` says what another library's arrays count as: library, then form, then a word or a reason.
-    `custom_dtypes` are the dtypes that the file defines, by name and by code. `entries` keeps how the file
-    wrote a tie, an override or a refusal, so that an explanation can quote it. `missing_operations` has the
-    operations that no function of the library is, as looked up there. `custom_operations` are those that
-    the file defines, `casts` what it says of explicit casts, by source and target, and `families` of dtypes
-    with parameters.
+    `wider_defaults` are further default dtypes of a kind, from narrow to wide, for values that the first does
+    not hold. Kinds of `kinds_widening_alone` use them only for a scalar without other operands. `limits` has,
+    for each kind, the dtypes allowed for a Python scalar: at least one must hold its value. A dtype as key
+    limits the Python ints that become this dtype. `int_join_dtypes` replace the dtype of integers that do not
+    hold a Python int; the narrowest that holds it is used. They go from narrow to wide, and are empty unless
+    `fit` is "least dtype". `requested` maps a requested dtype or Python type to the dtype that the array
+    really gets: float64 to float32 in JAX's default mode. An operand of the requested dtype counts as the
+    other one, so `before` has this entry as well. `stand_in` has the dtype that replaces a Python scalar
+    beside the nodes of `stand_in_beside`. `foreign` says what another library's arrays count as: library,
+    then form, then a word or a reason. `custom_dtypes` are the dtypes that the file defines, by name and by
+    code. `entries` keeps how the file wrote a tie, an override or a refusal, so that an explanation can quote
+    it. `missing_operations` are the operations that the library lacks. `custom_operations` are the operations
+    that the file defines. `casts` has the rules of explicit casts, by source and target. `families` has the
+    families of dtypes with parameters.
     """
 
     name: str
@@ -75,11 +75,11 @@ class Rules:
     families: Mapping[DType, Family]
 
     def cast_rule(self, source: DType, target: DType) -> CastRule:
-        """Return what the system says of an explicit cast; by default, what the formats define."""
+        """Return the system's rule for an explicit cast. By default the formats define the result."""
         return self.casts.get((source, target), PLAIN)
 
     def operation(self, name: str) -> Operation:
-        """Return the operation of a name, which may be the system's own. Raise OpError."""
+        """Return the operation of a name, which the system may define. Raises OpError."""
         return operation(name, self.custom_operations)
 
     @property
@@ -95,7 +95,7 @@ class Rules:
         )
 
     def dtype_of_new_array(self, d: DType) -> DType:
-        """Return the dtype of a new array for which a dtype is requested: the same, or the library's choice.
+        """Return the dtype of a new array for a requested dtype: the same dtype, or the library's choice.
 
         >>> from typelattice import dtype, system
         >>> system("jax-x32").dtype_of_new_array(dtype("float64"))
@@ -104,7 +104,7 @@ class Rules:
         return self.requested.get(d, d)
 
     def dtypes_in_order(self, dtypes: Sequence[DType | None]) -> tuple[DType, ...]:
-        """Return these dtypes, if each has a place in the order; none at all if one of them has not.
+        """Return these dtypes if all of them are in the order, or an empty result if one is not.
 
         >>> from typelattice import dtype, system
         >>> half, brain = dtype("float16"), dtype("bfloat16")

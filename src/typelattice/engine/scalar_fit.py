@@ -14,7 +14,7 @@ from typelattice.operands.operand import Operand
 
 LEAST_DTYPE = "least dtype"
 OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", LEAST_DTYPE)
-WRAP_NEGATIVES = "wrap negatives"  # as a C compiler reads -1 as an unsigned number
+WRAP_NEGATIVES = "wrap negatives"  # like a C compiler, which reads -1 as an unsigned number
 OUTCOMES_OF_DTYPE = (
     "raise",
     "wrap",
@@ -22,23 +22,24 @@ OUTCOMES_OF_DTYPE = (
     "saturate",
     "exact",
     WRAP_NEGATIVES,
-)  # what may be said of a single dtype
+)  # outcomes for a single dtype
 BEYOND_FLOATS = 2**1024 - 2**970  # integers that Python's own float cannot hold: they round to 2**1024
-# Conditions after an outcome: raise first if even the default dtype of the kind cannot hold the value; if so,
-# and each other operand is of a lower kind; or if a float dtype does not count integers one by one up to the
-# value, so that it might round the value, or an integer dtype would truncate it.
+# Three conditions that may follow an outcome. RAISE_BEYOND_DEFAULT: raise first if even the default dtype
+# cannot hold the value. RAISE_IF_DEFAULT_TAKEN: the same, but only if all other operands are of a lower kind.
+# RAISE_IF_INEXACT: raise if the float dtype cannot hold every integer up to the value, or if an integer dtype
+# would cut off a fraction.
 RAISE_BEYOND_DEFAULT, RAISE_IF_DEFAULT_TAKEN, RAISE_IF_INEXACT = CONDITIONS = (
     "raise beyond default dtype", "raise beyond default dtype beside bools", "raise if inexact",
 )  # fmt: skip
-BITS_OF_FEW_INTEGERS = 8  # of a float, which counts no further than 32
+BITS_OF_FEW_INTEGERS = 8  # a float with so few bits holds the integers up to 32 or fewer
 
 
 @frozen()
 class ValueFit:
     """The fit of a Python scalar's value in the dtype it is cast to, and the policy if it does not fit.
 
-    `outcome` is `fits`, one of OUTCOMES, or `unsaid` if the system says nothing. `becomes` is the value after
-    wrapping, overflow or saturation; None if it does not change.
+    `outcome` is `fits`, one of OUTCOMES, or `unsaid` if the system has no rule. `becomes` is the value after
+    wrapping, overflow or saturation, or None if it does not change.
     """
 
     kind: Kind
@@ -53,9 +54,9 @@ def fit_values(
 ) -> Iterator[ValueFit]:
     """Yield the fit in the dtype `target` of each Python scalar of known value.
 
-    `op` is the operation, if there is one; it may have a policy of its own.
+    `op` is the operation, if the question names one. It may have its own policy.
     """
-    # Beside some dtypes another one stands in for a scalar (`stand-in`); its default dtype must hold it then.
+    # If another dtype stands in for the scalar (`stand-in`), the scalar's default dtype must hold the value.
     stands = op is not None and bool(op.loops) and any(o.dtype in rules.stand_in_beside for o in operands)
     own_policy = op.fit if op is not None and not (stands and not op.fit) else None
     policy = rules.fit if own_policy is None else own_policy
@@ -63,7 +64,7 @@ def fit_values(
     held = (rules.limits if op is None or op.limits is None else op.limits).get(target, ())
     for i, o in enumerate(operands):
         if o.weak and o.tier == "scalar" and o.value is not None:
-            # A scalar that counts as an array, because it comes first, is made one by itself.
+            # A first scalar that counts as an array is converted by itself.
             alone = (stands and target in rules.stand_in_beside) or (first and i == 0)
             alone = alone or _has_to_fit_default(policy, i, operands)
             own = dtype_or_default(rules, o, len(operands) == 1) if alone else None
@@ -72,7 +73,7 @@ def fit_values(
 
 
 def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequence[Operand]) -> bool:
-    """Return True if the default dtype of a scalar, the operand at a place, has to hold its value."""
+    """Return True if the default dtype of a scalar, the operand at a position, must hold its value."""
     kind = operands[place].kind
     if _has_condition(policy, kind, RAISE_BEYOND_DEFAULT):
         return True
@@ -85,7 +86,7 @@ def _has_to_fit_default(policy: Mapping[str, str], place: int, operands: Sequenc
 def _fit_within_bounds(
     kind: Kind, value: Value, target: DType, policy: Mapping[str, str], bounds: Sequence[Sequence[DType]]
 ) -> ValueFit:
-    """Return the fit of a value; it is refused unless one dtype of each of `bounds` holds it."""
+    """Return the fit of a value. A value is refused unless each of `bounds` has a dtype that holds it."""
     for dtypes in bounds:
         if dtypes and not any(is_in_range(value, d) for d in dtypes):
             return ValueFit(kind, value, dtypes[-1], "raise", None)
@@ -116,11 +117,11 @@ def _counts_exactly_to(target: DType, value: Value) -> bool:
 
 
 def _fit_value(kind: Kind, value: Value, target: DType, policy: Mapping[str, str]) -> ValueFit:
-    """Return the fit of one value. The higher kind's policy decides: an int beside floats is a float."""
+    """Return the fit of one value. The policy of the higher kind decides: an int beside floats is a float."""
     if is_in_range(value, target):
         return ValueFit(kind, value, target, "fits", None)
     if isinstance(value, int) and target.precision is not None and abs(value) >= BEYOND_FLOATS:
-        # Python itself cannot make a float of it, whatever the library would do with one.
+        # Python itself cannot convert it to a float, whatever the library would do.
         return ValueFit(kind, value, target, "raise", None)
     decides = kind if target.kind.category <= kind.category else target.kind
     outcome = (policy.get(target.name) or policy.get(decides.word, "unsaid")).partition(", ")[0]

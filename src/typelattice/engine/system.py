@@ -1,4 +1,4 @@
-"""A system: the rules of one library, and what computes with them."""
+"""A system: the rules of one library, with the methods that compute by them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
@@ -30,15 +30,16 @@ if TYPE_CHECKING:
             """Return the same system with other values for keys of its file."""
 
         def rebuild(self) -> tuple[Callable[..., System], tuple[object, ...]]:
-            """Return a function and its arguments that make the system again, as pickling asks for."""
+            """Return a function and its arguments that build the system again, for pickling."""
 
 
-MAX_REMEMBERED_CALLS = 4096  # answers kept for operands that are no pair of dtypes or of arrays
-_NOTHING: Any = object()  # stands for an operand that was not given; None would be one, though an invalid one
+MAX_REMEMBERED_CALLS = 4096  # answers kept for operands other than two dtypes or two arrays
+# Marks an operand that was not given; None would be an operand, though an invalid one.
+_NOTHING: Any = object()
 
 
 def _scalar_values(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the values of the Python scalars among operands; None stands for each of the others."""
+    """Return the value of each Python scalar among the operands, and None for every other operand."""
     return tuple(x if type(x) in PYTHON_KINDS else None for x in operands)
 
 
@@ -71,8 +72,8 @@ class System(Rules, Viewed):
     def replace(self, **keys: object) -> System:
         """Return a variant with other values for some keys of the file.
 
-        In a table only the entries given change. An empty entry removes that of the file, an empty table all.
-        Raise FormatError for values that no file could have.
+        In a table, only the given entries change. An empty entry removes the entry of the file; an empty
+        table removes all. Raises FormatError for values that a file cannot have.
 
         >>> from typelattice import system
         >>> system("torch").replace(defaults={"float": "float64"}).result_type("int8", 1.5)
@@ -81,9 +82,9 @@ class System(Rules, Viewed):
         return self.origin.replace(keys)
 
     def operand(self, x: object) -> Operand:
-        """Read an object as an operand, as `typelattice.operand` does; the file's own dtypes are known too.
+        """Read an object as an operand, as `typelattice.operand` does, but also with the file's own dtypes.
 
-        Raise OperandError or DTypeError.
+        Raises OperandError or DTypeError for an object that is not an operand.
 
         >>> from typelattice import system
         >>> print(system("jax").operand("int8:weak"))
@@ -94,9 +95,9 @@ class System(Rules, Viewed):
         return parse_operand(x, self.custom_dtypes) if isinstance(x, str) else operand(x)
 
     def result_type(self, a: Any = _NOTHING, b: Any = _NOTHING, /, *more: object) -> DType:
-        """Return the dtype at which operands join; looked up where such operands were seen before.
+        """Return the dtype at which operands join. Answers for the same dtypes are remembered.
 
-        Raise PromotionError for a refusal, OperandError or DTypeError for an object that is no operand.
+        Raises PromotionError for a refusal, OperandError or DTypeError for an object that is not an operand.
 
         >>> from typelattice import system
         >>> system("jax").result_type("int8", "uint8")
@@ -113,7 +114,7 @@ class System(Rules, Viewed):
         elif not more:
             try:
                 # The dtypes of plain arrays decide, and their dimensions if a 0-d array counts differently.
-                # Both are slow to get from some libraries' arrays, so each is asked for at most once.
+                # Some libraries are slow to return either, so read each at most once.
                 cls = type(a)
                 if cls is type(b) and cls in PLAIN_ARRAY_CLASSES:
                     if not self._tells_0d:
@@ -132,19 +133,24 @@ class System(Rules, Viewed):
         return found
 
     def _look_up_pair(self, a: Any, b: Any) -> DType:
-        """Look up the dtype of two operands of a known sort. Raise KeyError or such for others."""
+        """Look up the dtype of two operands of a known sort.
+
+        Raises KeyError or a similar error for others.
+        """
         marks = CACHE_KEYS[type(a)](a), CACHE_KEYS[type(b)](b)
         found = self._remembered.get(marks)
         return self._remembered[(*marks, *_scalar_values((a, b)))] if found is None else found
 
     def _remember(self, operands: tuple[Any, ...], dtype: DType) -> None:
-        """Remember the dtype for operands like these; in a value-based system, for arrays and dtypes only.
+        """Remember the dtype for operands like these.
+
+        In a value-based system, this covers arrays and dtypes only.
 
         If the value of a Python scalar may decide, remember the dtype for that value only.
         """
         match operands:
             case (DType() as a, DType() as b):
-                if a.family or b.family:  # of which there may be any number
+                if a.family or b.family:  # a family may have any number of members
                     return
                 self._pairs.setdefault(a, {})[b] = dtype
             case (a, b) if (known := self._arrays_remembered_for(a, b)) is not None:
@@ -156,11 +162,11 @@ class System(Rules, Viewed):
                 try:
                     marks = tuple(CACHE_KEYS[type(x)](x) for x in operands)
                     self._remembered[(*marks, *_scalar_values(operands)) if decides else marks] = dtype
-                except (TypeError, AttributeError):  # an object whose mark has no hash
+                except (TypeError, AttributeError):  # an object with a cache key that has no hash
                     return
 
     def _arrays_remembered_for(self, a: Any, b: Any) -> Arrays | None:
-        """Return the cache for two plain arrays of one class; None for others, which have a cache key."""
+        """Return the cache for two plain arrays of one class, or None for others, which have a cache key."""
         if type(a) is not type(b) or type(a) not in PLAIN_ARRAY_CLASSES:
             return None
         if not self._tells_0d or (a.ndim and b.ndim):
@@ -169,12 +175,12 @@ class System(Rules, Viewed):
 
     @property
     def _valued_kinds(self) -> frozenset[Kind]:
-        """The kinds of Python scalars whose value may decide an answer."""
+        """The kinds of Python scalars with values that may decide an answer."""
         joins = [Kind.SIGNED] if self.int_join_dtypes else []
         return frozenset((*self.wider_defaults, *(k for k in self.limits if isinstance(k, Kind)), *joins))
 
     def promote(self, *operands: object, op: str | None = None) -> Promotion:
-        """Return what `explain` returns; raise PromotionError if the system refuses.
+        """Return what `explain` returns. Raises PromotionError if the system refuses.
 
         >>> from typelattice import system
         >>> system("jax").promote("uint8", 300, op="add").dtype
@@ -186,10 +192,10 @@ class System(Rules, Viewed):
         return found
 
     def explain(self, *operands: object, op: str | None = None) -> Promotion:
-        """Explain the promotion or the refusal of these operands, alone or in an operation.
+        """Explain the promotion or the refusal of these operands, with or without an operation.
 
-        Raise DTypeError or OperandError for an object that is no operand. Raise OpError for an operation that
-        is unknown or takes no such operands.
+        Raises DTypeError or OperandError for an object that is not an operand. Raises OpError if the
+        operation is unknown or does not take these operands.
 
         >>> from typelattice import system
         >>> p = system("numpy").explain("uint8", 300, op="add")

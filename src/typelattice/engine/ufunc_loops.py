@@ -1,7 +1,7 @@
-"""The search for a loop: an operation computes in the first of its dtypes to which all operands cast.
+"""The search for a loop: the first dtype to which all operands of an operation cast.
 
-NumPy's ufuncs work in this way. They do not promote their operands: each casts by itself, and the loop of an
-operand's own dtype comes before all others. So `add` may give a dtype for operands that promotion refuses.
+NumPy's ufuncs work in this way. They do not promote their operands. Each operand casts by itself, and the
+loop of an operand's own dtype comes first. So `add` may give a dtype for operands that promotion refuses.
 Sources: NumPy's linear search over the loops of a ufunc; the casts that ml_dtypes registers
 (github.com/jax-ml/ml_dtypes, issue 189).
 """
@@ -17,10 +17,10 @@ from typelattice.operands.operand import Operand
 
 
 def find_casting_dtypes(rules: Rules, op: OperationRules, operands: Sequence[Operand]) -> tuple[DType, ...]:
-    """Return the dtypes to search a loop for; empty if the operation promotes its operands together.
+    """Return the dtypes to search for a loop, or () if the operation promotes its operands together.
 
-    Beside some dtypes another dtype stands in for a Python scalar (`stand-in`). A Python scalar of no
-    higher kind than several arrays is ignored.
+    With some dtypes, another dtype stands in for a Python scalar (`stand-in`). The search ignores Python
+    scalars if the arrays differ in dtype and no scalar is of a higher category.
     """
     if not op.loops:
         return ()
@@ -39,7 +39,7 @@ def find_casting_dtypes(rules: Rules, op: OperationRules, operands: Sequence[Ope
 
 
 def find_loop(rules: Rules, op: OperationRules, dtypes: Sequence[DType]) -> DType | None:
-    """Return the first dtype whose loop takes these dtypes; None if no loop does."""
+    """Return the first dtype with a loop for these dtypes, or None if no loop takes them."""
     choices = (*(d for d in dtypes if d in op.loops_own), *op.loops)
     return next((loop for loop in choices if all(_casts_to_loop(rules, d, loop) for d in dtypes)), None)
 

@@ -32,6 +32,6 @@ def explanation(p: Promotion, layout: Layout = PLAIN) -> str:
 
 
 def _describe_result(p: Promotion) -> str:
-    """Return the answer in words; if the library departs from the rule, both answers."""
+    """Return the answer in words, or both answers if the library departs from the rule."""
     o = find_recorded_answer(p)
     return f"{result_words(o)} when asked, {answer_text(p)} by rule" if o and o.departs else answer_text(p)

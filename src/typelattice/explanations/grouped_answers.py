@@ -28,7 +28,7 @@ Groups = dict[str, dict[str, list[str]]]  # answer -> reason -> names of systems
 
 
 class Answers(Viewed):
-    """The answers of systems to one question: each a Promotion, in the order in which they were asked.
+    """The answers of systems to one question. Each is a Promotion. They are in the order of the systems.
 
     >>> import typelattice as tl
     >>> found = tl.explain("int64", "float16", systems=["numpy", "jax"])
@@ -114,10 +114,10 @@ def explain(
     op: str | None = None,
     systems: str | System | Iterable[str | Path | System] | None = None,
 ) -> Answers:
-    """Ask every system, or those named, and group their answers.
+    """Answer a question under all systems, or the named ones, and group the answers.
 
-    Raises DTypeError or OperandError for a value that is no operand, OpError for an unknown operation,
-    UnknownSystemError or FormatError for a system that cannot be read.
+    Raises DTypeError or OperandError for a value that is not an operand, OpError for an unknown operation.
+    Raises UnknownSystemError or FormatError for a system that cannot be read.
 
     >>> import typelattice as tl
     >>> tl.explain("int64", "float16", systems=["numpy", "jax", "torch"])
@@ -138,9 +138,9 @@ def explain(
 
 
 def list_custom_dtypes(systems: Sequence[System]) -> list[dict[str, DType]]:
-    """Return the dtypes defined by files that operands may name: each system's own, then those of the others.
+    """Return the dtypes defined by files that operands may name: each system's own, then all others.
 
-    A dtype that one file defines can be asked of the other systems too: they refuse it by name.
+    Operands may also use a dtype of one file under the other systems: they refuse it by name.
     """
     every = {name: d for s in reversed(systems) for name, d in s.custom_dtypes.items()}
     return [{**every, **s.custom_dtypes} for s in systems]
@@ -154,7 +154,7 @@ def list_summary(answers: Answers, layout: Layout) -> Iterator[str]:
 
 
 def list_groups(answers: Iterable[Promotion], layout: Layout) -> Iterator[str]:
-    """Write systems by answer: the library's own if it was asked, with the rule's if that differs."""
+    """Write systems by answer: the library's own if it is recorded, with a different answer of the rule."""
     groups = _group_systems(answers)
     stub = max(map(len, groups)) + 8
     for given_, whys in groups.items():
@@ -172,7 +172,7 @@ def pick_example(answers: Answers) -> str:
 
 
 def list_notes(answers: Answers) -> list[str]:
-    """Explain the marks behind names, if there are any."""
+    """Explain the marks behind names, if any name has one."""
     return [NEVER_ASKED_NOTE] if any(map(is_never_asked, answers)) else []
 
 

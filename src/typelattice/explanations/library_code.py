@@ -12,13 +12,13 @@ from typelattice.operands.operand import Operand, scalar
 
 ADDITION_FORM = "{} + {}"
 SMALLEST_ARRAY_VALUE = 8  # bits that every library computes with
-Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are promoted together, all at once
+Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are promoted together
 
 
 def value_of_term(
     system: System, term: Term, op: str | None = None, is_python: bool = False
 ) -> Operand | None:
-    """Return the result of a term; None if any part of it is refused.
+    """Return the result of a term, or None if any part of it is refused.
 
     Two Python scalars are the library's to add or, if `python`, Python's, and stay one.
 
@@ -38,7 +38,7 @@ def value_of_term(
 def result_operand(
     system: System, operands: Sequence[Operand], op: str | None = None, is_python: bool = False
 ) -> Operand | None:
-    """Return the result as an operand: an array if an operand is one; None if the system refuses them."""
+    """Return the result as an operand: an array if an operand is one, or None if the system refuses them."""
     if is_python and all(o.tier == "scalar" for o in operands):
         return scalar(max((o.kind for o in operands), key=lambda kind: kind.category))
     p = system.explain(*operands, op=op)
@@ -67,7 +67,7 @@ def write_code(
 ) -> tuple[str, tuple[str, ...]]:
     """Write the setup and the terms in the code of the system's library, or as operand strings.
 
-    The expressions are sums if `add` answers what promotion does, else they ask for the common dtype.
+    The expressions are sums if `add` gives the result of promotion. Otherwise they look up the common dtype.
 
     >>> from typelattice import operand, system
     >>> a, b = operand("int8"), operand("uint8")
@@ -81,7 +81,7 @@ def write_code(
         chosen = known if known.dtype and arrays else PLAIN
         return chosen.setup, tuple(_write_term(chosen, term, as_dtype=True) for term in terms)
     if not is_python and known.add == ADDITION_FORM and all(o.tier == "scalar" for o in operands):
-        known = PLAIN  # run as code of the library, `1 + 1.0` would be Python's own sum
+        known = PLAIN  # run as the library's code, `1 + 1.0` would be Python's own sum
     return known.setup, tuple(_write_term(known, term, as_dtype=False) for term in terms)
 
 
@@ -95,7 +95,7 @@ def _add_promotes(system: System, terms: tuple[Term, ...], is_python: bool) -> b
 
 
 def _can_make(form: CodeForm, operands: Sequence[Operand]) -> bool:
-    """Return True if the library computes with these operands; only some do with small dtypes."""
+    """Return True if the library computes with these operands. Only some compute with small dtypes."""
     if form.small:
         return True
     dtypes = (o.dtype for o in operands if o.dtype and o.kind is not Kind.BOOL)
@@ -103,7 +103,10 @@ def _can_make(form: CodeForm, operands: Sequence[Operand]) -> bool:
 
 
 def _write_term(form: CodeForm, term: Term, as_dtype: bool) -> str:
-    """Write a term in a library's code; Python adds Python scalars alone, if anything else takes part."""
+    """Write a term in the library's code.
+
+    If the term also has arrays, Python itself adds the Python scalars.
+    """
     if isinstance(term, Operand):
         return operand_text(form, term, as_dtype)
     parts = []

@@ -20,13 +20,13 @@ LITERAL_BY_KIND = {"int": "1", "float": "1.0", "complex": "1j"}
 
 @frozen()
 class CodeForm:
-    """The templates of a library, keys of its file; `{}` stands for a dtype's name, or for an operand.
+    """The templates of a library, keys of its file. In each, `{}` means a dtype's name or an operand.
 
-    `setup` is run first. `array`, `zero_d` and `dtype` write an array, one without dimensions, a bare dtype.
-    `add` adds two operands; `many` asks for the dtype of three and more, where adding one after another
-    would be another question; `join` asks for the dtype of two dtypes, without values. `bool_name` is what
-    the dtype bool is called. `small`: the library computes with dtypes of less than a byte.
-    A library has nothing of the kind where a template is empty.
+    `setup` is run first. `array`, `zero_d` and `dtype` write an array, an array without dimensions, and a
+    bare dtype. `add` adds two operands. `many` looks up the common dtype of three or more operands, since a
+    chain of additions may give another one. `join` looks up the common dtype of two dtypes, without values.
+    `bool_name` is the name of the dtype bool. `small`: the library computes with dtypes of less than a byte.
+    An empty template means that the library has no such form.
     """
 
     setup: str = ""
@@ -44,7 +44,7 @@ PLAIN = CodeForm(many="result_type({})")
 
 
 def find_form(system: str, library: str) -> CodeForm:
-    """Return the form of a system: its library's, with what the table of the system's name says otherwise.
+    """Return the form of a system: its library's, changed by the table with the system's name.
 
     A library that has no file here is written plainly, as operand strings and `+`.
 
@@ -58,7 +58,7 @@ def find_form(system: str, library: str) -> CodeForm:
 
 
 def operand_text(form: CodeForm, o: Operand, as_dtype: bool) -> str:
-    """Return an operand in a library's code; in no library's, its operand string."""
+    """Return an operand in the library's code, or its operand string if the system has no library."""
     if o.tier == "scalar":
         return str(o) if form is PLAIN else LITERAL_BY_KIND.get(str(o), str(o))
     if form is PLAIN or o.weak:

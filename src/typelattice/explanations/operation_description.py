@@ -1,4 +1,4 @@
-"""An operation in English: the operands it takes, how they join, what it computes in and gives."""
+"""An operation in English: its operands, how they join, the compute dtype and the result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALWAYS_NAMED = 3  # excluded dtypes that are always named
 
 
 def describe_operation(p: Promotion) -> list[str]:
-    """Describe an operation: the operands it takes, how they join, and its result."""
+    """Describe an operation: its operands, how they join, and its result."""
     assert p.op
     rule = operation_rules(p.system, p.op)
     lines = [*_describe_taken(p, rule), *_describe_join(p, rule)]
@@ -47,7 +47,7 @@ def _describe_taken(p: Promotion, rule: OperationRules) -> Iterator[str]:
 
 
 def _describe_join(p: Promotion, rule: OperationRules) -> Iterator[str]:
-    """Describe how the operands join, where that is not plain promotion."""
+    """Describe how the operands join, if this differs from plain promotion."""
     if rule.joins is JoinRule.SAME_DTYPE and len(p.promoting_operands) > 1:
         yield "it does not promote: all operands need the same dtype"
     if p.node is not None and ignores_exponent(rule, p.promoting_operands):
@@ -69,7 +69,10 @@ def _describe_join(p: Promotion, rule: OperationRules) -> Iterator[str]:
 
 
 def _describe_domain(domain: Domain, concerned: Sequence[DType]) -> str:
-    """List the kinds and dtypes of a domain; name the excluded ones that concern this question."""
+    """List the kinds and dtypes of a domain.
+
+    Of the excluded dtypes, name those that concern this question.
+    """
     listed = "every kind" if {*Kind} <= {*domain.listed} else join_words(domain.listed)
     if not domain.excluded:
         return listed

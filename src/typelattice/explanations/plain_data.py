@@ -10,7 +10,7 @@ from typelattice.recorded.recorded_answer import find_recorded_answer
 
 
 def promotion_data(p: Promotion) -> dict[str, object]:
-    """Return a promotion as dictionaries, lists, strings, numbers: what JSON can hold."""
+    """Return a promotion as dictionaries, lists, strings and numbers, for JSON."""
     return {
         "system": p.system.name,
         "operands": [str(o) for o in p.operands],
@@ -34,7 +34,7 @@ def promotion_data(p: Promotion) -> dict[str, object]:
 
 
 def _describe_observed(p: Promotion) -> dict[str, object] | None:
-    """Return the library's recorded answer to this call; null if it was never asked."""
+    """Return the library's recorded answer to this call, or null if it is not recorded."""
     o = find_recorded_answer(p)
     return (
         None
@@ -63,13 +63,13 @@ def _step_data(s: Decision) -> dict[str, object]:
 
 
 def _cast_data(cast: OperandCast) -> dict[str, object]:
-    """Return a cast as data; its loss is null if nothing is lost, or for a Python scalar, which has a fit."""
+    """Return a cast as data. `loss` is null if nothing is lost, or for a Python scalar, which has a fit."""
     lost = {field: getattr(cast.loss, field) for field in cast.loss.__match_args__} if cast.loss else None
     return {"operand": str(cast.operand), "from": str(cast.source), "to": cast.target.name, "loss": lost}
 
 
 def _fit_data(f: ValueFit) -> dict[str, object]:
-    """Return a fit; what JSON has no number for is text: complex, inf, nan."""
+    """Return a fit as data. Values that JSON has no number for are text: complex, inf, nan."""
     value, becomes = (
         str(x) if isinstance(x, complex) or (isinstance(x, float) and x - x != 0) else x
         for x in (f.value, f.becomes)

@@ -46,7 +46,7 @@ from typelattice.facts.order import Order
 from typelattice.facts.order_paths import paths
 
 MAX_BOUNDS = 12  # upper bounds spelled out
-TitledLines = tuple[str, list[str]]  # a heading of one or two words, and the lines that stand under it
+TitledLines = tuple[str, list[str]]  # a heading of one or two words, and the lines under it
 
 
 def answer_text(p: Promotion) -> str:
@@ -62,7 +62,7 @@ def answer_text(p: Promotion) -> str:
 
 
 def question(p: Promotion) -> str:
-    """Write the operands, and the operation if there is one: `add of int8 and uint8`."""
+    """Write the operands, and the operation of the question: `add of int8 and uint8`."""
     return question_text([str(o) for o in p.promoting_operands], p.op)
 
 
@@ -107,10 +107,10 @@ def explain_in_sections(p: Promotion, with_operation: bool = True) -> Iterator[T
 
 
 def _select_steps(p: Promotion) -> Sequence[Decision]:
-    """Return the steps that are not obvious; the last one if all are.
+    """Return the steps that are not obvious, or the last one if all are.
 
-    A join of a node with itself is obvious. So is a Python scalar that adds nothing, once its value has
-    chosen a dtype.
+    A join of a node with itself is obvious. So is a Python scalar that does not change the result, after its
+    value has chosen a dtype.
     """
     by_value = any(isinstance(step, JoinedByValue) for step in p.steps)
     found = []
@@ -161,12 +161,12 @@ def _explain_step(p: Promotion, step: Decision) -> Iterator[TitledLines]:
             yield "on entry", [f"{names} counts as {node}, its first default dtype that holds its value"]
         case Defaulted() if node:
             yield "default", [f"{nodes[0]} has no width: it becomes the default dtype, {node}"]
-        case _:  # a refusal or an operation, of which other sections speak
+        case _:  # other sections explain refusals and operations
             return
 
 
 def _explain_counting(p: Promotion) -> str:
-    """Explain the dtype that stands for an operand without dimensions."""
+    """Explain the dtype of an operand without dimensions."""
     if all(o.value is not None for o in p.promoting_operands if o.tier != "array"):
         return "the smallest dtype that holds its value"
     return f"as its value is unknown and taken to be {ASSUMED_VALUE}"
@@ -188,7 +188,7 @@ def _explain_lower_tiers(p: Promotion, step: TiersJoined) -> str:
 def _explain_bounds(
     order: Order[Node], step: Decision, nodes: tuple[Node, ...]
 ) -> Sequence[tuple[str, Sequence[str]]]:
-    """Explain a join: the ways up to it, the upper bounds, and the choice among them."""
+    """Explain a join: the paths up to it, the upper bounds, and the choice among them."""
     node = step.node
     lines: list[tuple[str, Sequence[str]]] = []
     bounds, lowest = order.bounds(*nodes), order.minimal_bounds(*nodes)
@@ -222,17 +222,17 @@ def _upper_bounds(nodes: Sequence[Node], bounds: Sequence[Node], lowest: Sequenc
 
 
 def _explain_scalars(p: Promotion, steps: Sequence[Decision]) -> list[str]:
-    """Explain each Python scalar that takes part as its default dtype."""
+    """Explain each Python scalar that counts as its default dtype."""
     nodes = {n for s in steps for n in s.nodes if not isinstance(s, TiersJoined)}
     kinds = {o.kind: p.system.defaults.get(o.kind) for o in p.promoting_operands if o.dtype is None}
-    if any(isinstance(s, WidenedDefault) for s in steps):  # which says so itself
+    if any(isinstance(s, WidenedDefault) for s in steps):  # the step WidenedDefault explains this itself
         return []
     counted = {kind: d for kind, d in kinds.items() if d in nodes}
     return [f"a Python {kind.word} counts as its default dtype, {d}" for kind, d in counted.items()]
 
 
 def _name_lower_operand(p: Promotion, node: Node) -> str:
-    """Name the operand behind a node of a lower tier; its default dtype can stand for a Python scalar."""
+    """Name the operand behind a node of a lower tier. A Python scalar may be there with its default dtype."""
     if any(o.dtype is None and o.kind.category == node.kind.category for o in p.promoting_operands):
         return f"a Python {node.kind.word}"
     return f"the 0-d {node}" if isinstance(node, DType) else name_node(node)
@@ -245,7 +245,7 @@ def _write_way(order: Order[Node], node: Node, target: Node) -> str:
 
 
 def name_node(node: Node) -> str:
-    """Name the operand that a node of an order stands for."""
+    """Name the operand that a node of an order represents."""
     if isinstance(node, DType):
         return node.name
     return f"a weak {node.dtype}" if node.dtype else f"a Python {node.kind.word}"
@@ -260,7 +260,7 @@ def describe_cast(cast: OperandCast) -> str:
 
 
 def describe_explicit_cast(source: DType, target: DType, cast_rule: CastRule) -> str:
-    """Describe what a system says of a cast that the source writes.
+    """Describe the system's rule for a cast that the source writes.
 
     >>> from typelattice import dtype
     >>> describe_explicit_cast(dtype("float32"), dtype("int8"), CastRule("nearest even", "clamp"))
@@ -310,7 +310,7 @@ def _describe_range_loss(loss: Loss, source: DType, target: DType) -> Iterator[s
     if loss.sign:
         yield "negative values wrap" if whole else "negative values are undefined"
     if loss.magnitude and target.max is not None:
-        # A loss of sign has said what becomes of values below.
+        # The loss of sign has described the values below.
         beyond = "above" if into_whole and loss.sign else "beyond"
         yield f"values {beyond} {_format_number(target.max)} {_describe_overflow(source, target)}"
     elif loss.magnitude and target.family:

@@ -40,10 +40,10 @@ def describe_answer(o: RecordedAnswer) -> str:
 
 
 def list_evidence(p: Promotion) -> list[str]:
-    """Describe the library's answer, or say that it was never asked; nothing if the system has no library.
+    """Describe the library's answer, or say that it is not recorded. A system without a library has no lines.
 
-    If the library departs from the rule, or may do so in a call that it was never asked, add the reason and
-    its source.
+    If the library departs from the rule, or may depart in a call that is not recorded, add the reason and its
+    source.
 
     >>> from typelattice import system
     >>> list_evidence(system("array-api").explain("int8", "uint8"))[0].partition(" ")[0]
@@ -53,7 +53,7 @@ def list_evidence(p: Promotion) -> list[str]:
 
 
 def recorded_words(p: Promotion, o: RecordedAnswer | None) -> list[str]:
-    """Describe a recorded answer that was looked up already, or say why there is none."""
+    """Describe a recorded answer that was looked up already, or say why it is missing."""
     if o is None:
         if is_missing_operation(p):
             return [f"looked up in {asked_library(p.system)}: it has no function of that name"]

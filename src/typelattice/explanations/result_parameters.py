@@ -1,4 +1,4 @@
-"""The parameters of a result in English: the formulas, their values, and what other dtypes counted as."""
+"""The parameters of a result in English: the formulas, their values, and the members used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DType
 
 
 def explain_parameters(p: Promotion, member: DType) -> list[str]:
-    """Explain how the parameters of a dtype were computed, and what other dtypes counted as."""
+    """Explain the computed parameters of a dtype, and the members that other dtypes counted as."""
     assert member.family is not None
     family = p.system.families[member.family]
     given = find_result_rule(operation_rules(p.system, p.op), p.compute) if p.op and p.compute else None

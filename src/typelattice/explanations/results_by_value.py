@@ -8,9 +8,9 @@ from typelattice.engine.promote_operands import promote_operands
 from typelattice.facts.dtypes import DType
 from typelattice.facts.frozen_classes import replace
 
-# The values at which an integer begins to need another dtype.
+# The values from which an integer may need another dtype.
 RANGE_ENDS = sorted({0, *(sign * 2**n for n in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1))})
-Span = tuple[int, int, DType | None]  # least value, greatest value, dtype; None: refused
+Span = tuple[int, int, DType | None]  # least value, greatest value, dtype; None means refused
 
 
 def list_intervals(p: Promotion) -> list[Span]:

@@ -24,19 +24,19 @@ PHASES = range(5)  # halves of a spacing on either side of the start of a doubli
 PLAIN_CASTS = (PLAIN, PLAIN, PLAIN)
 REAL = Kind.FLOAT.category
 Difference = tuple[str, str, str]  # a value, and the results of both ways, as text
-Rules = tuple[CastRule, CastRule, CastRule]  # of the first cast, of the second and of the direct one
+Rules = tuple[CastRule, CastRule, CastRule]  # the first cast, the second, and the direct one
 
 
 @frozen()
 class CastChain:
     """The casts `source -> through -> target` against the one cast `source -> target`.
 
-    `exact`: both give the same for every value, so a compiler may fold the two casts; None if the values of a
-    dtype are not known. If not exact, `first` is the first value that differs: the smallest finite one, a
-    positive before a negative; then -0, inf, -inf, nan. A complex source that loses its imaginary part shows
-    1j. `chained` and `direct` are the two results, as text.
-    A result that the formats do not define, such as 1e9 as int8, is equal only to that of the same value.
-    `obstacle` says why one of the casts may not be made, or why nothing is proved.
+    `exact` is True if both give the same result for every value, so a compiler may fold the two casts. It is
+    None if the values of a dtype are unknown. If not exact, `first` is the first value with different
+    results. The smallest finite value comes first, a positive one before a negative one. Then follow -0, inf,
+    -inf and nan. A complex source that loses its imaginary part shows 1j. `chained` and `direct` are the two
+    results, as text. The formats do not define some results, such as 1e9 as int8. Such a result equals only
+    that of the same value. `obstacle` says why one of the casts is impossible, or why nothing is proved.
 
     >>> from typelattice import dtype
     >>> print(cast_chain(dtype("float32"), dtype("int32"), dtype("bool")))
@@ -68,9 +68,9 @@ class CastChain:
 
 @lru_cache(maxsize=100_000)
 def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAIN_CASTS) -> CastChain:
-    """Compare two casts in a row with the direct cast. Raises DTypeError for anything that is no DType.
+    """Compare two casts in a row with the direct cast. Raises DTypeError for anything but a DType.
 
-    `rules` are those of the first cast, of the second and of the direct one.
+    `rules` are the rules of the first cast, of the second and of the direct one.
 
     >>> from typelattice import dtype
     >>> print(cast_chain(dtype("int64"), dtype("int32"), dtype("int16")))
@@ -107,7 +107,7 @@ def cast_chain(source: DType, through: DType, target: DType, rules: Rules = PLAI
 
 
 def _compare_imaginary_part(through: DType, target: DType) -> tuple[str, str, str] | None:
-    """Return how 1j differs if it is cast through a real dtype: the value, and what both ways give."""
+    """Return how 1j differs after a cast through a real dtype: the value, and both results."""
     has_zero = through.kind is not Kind.FLOAT or "z" in through.specials
     chained = "0" if has_zero else f"not defined by {through}"
     match through.kind, target.kind:
@@ -121,7 +121,7 @@ def _compare_imaginary_part(through: DType, target: DType) -> tuple[str, str, st
 
 
 def _surely_exact(source: DType, through: DType, target: DType) -> bool:
-    """Return True if the first cast loses nothing, or integers wrap in both and the second is no wider."""
+    """Return True if the first cast loses nothing, or integers wrap in both and the second is not wider."""
     whole = [d.kind.category < REAL for d in (source, through, target)]
     if not loss(source, through):
         into_integer = whole[2] and target.kind is not Kind.BOOL
@@ -132,7 +132,7 @@ def _surely_exact(source: DType, through: DType, target: DType) -> bool:
 
 
 def may_be_folded(source: DType, through: DType, target: DType, rules: Rules = PLAIN_CASTS) -> bool:
-    """Return True if both ways give the same for every value: the `exact` of `cast_chain`, found sooner.
+    """Return True if both ways give the same for every value: `exact` of `cast_chain`, but faster.
 
     A difference often shows at an end of a range, so these values are tried before all others in their order.
 
@@ -157,9 +157,9 @@ def _ends(known: Sequence[FiniteValues]) -> Iterator[int]:
             yield from (v for v in (size, -size) if have.holds(v))
 
 
-@lru_cache(maxsize=100_000)  # of real dtypes, as the parts of complex ones are cast one by one
+@lru_cache(maxsize=100_000)  # only real dtypes, since the parts of complex ones are cast one by one
 def _first_difference(source: DType, through: DType, target: DType, rules: Rules) -> Difference | None:
-    """Return the first value that differs and its two results as text; None if none differs."""
+    """Return the first value with different results, and both as text, or None without one."""
     tried = chain[Value](_list_tried_values(source, through, target), specials(source))
     return _find_difference(source, through, target, rules, tried)
 
@@ -167,7 +167,7 @@ def _first_difference(source: DType, through: DType, target: DType, rules: Rules
 def _find_difference(
     source: DType, through: DType, target: DType, rules: Rules, tried: Iterable[Value]
 ) -> Difference | None:
-    """Return the first of these values that differs and its two results as text; None if none differs."""
+    """Return the first of these values with different results, and both as text, or None without one."""
     between, take = find_finite_values(through), find_finite_values(target)
     assert between is not None
     assert take is not None
@@ -204,7 +204,7 @@ def _list_tried_values(source: DType, through: DType, target: DType) -> Iterator
 
 
 def _list_all_values(finite_values: FiniteValues) -> Iterator[int]:
-    """Yield every value: those of a list, or from zero up and down."""
+    """Yield every value: the listed values, or the values from zero up and down."""
     if finite_values.listed:
         yield from finite_values.listed
         return
@@ -287,7 +287,7 @@ def _least(finite_values: FiniteValues) -> int:
 
 
 def _shifted(sizes: set[int], source_values: FiniteValues, others: list[FiniteValues]) -> set[int]:
-    """Return the sizes, and what wraps to them in an integer."""
+    """Return the sizes, and the values that wrap to them in an integer."""
     found = set(sizes)
     for its in others:
         if its.bits is not None or its.unit != SCALE:

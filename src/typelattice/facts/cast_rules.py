@@ -11,10 +11,12 @@ Round = Callable[[int, int, bool], int]  # a size, the distance between neighbou
 
 @frozen()
 class CastRule:
-    """The rule of a system for the cast from one dtype to another; "" for what the formats define.
+    """The rule of a system for the cast from one dtype to another.
 
-    `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation that has to be called
-    instead; `refused` is the reason why nothing may. `entry` is that of the file.
+    "" means the result that the formats define.
+
+    `rounding` is one of ROUNDINGS, `beyond` one of BEYOND. `function` is the operation to call instead, and
+    `refused` is the reason why the cast is impossible. `entry` is the entry of the file.
 
     >>> CastRule(function="quantize").obstacle
     'it needs quantize'
@@ -28,7 +30,7 @@ class CastRule:
 
     @property
     def obstacle(self) -> str:
-        """The reason why a plain cast may not be made; "" if it may."""
+        """The reason why a plain cast is impossible, or an empty string if it is possible."""
         return self.refusal_reason or (f"it needs {self.function}" if self.function else "")
 
 
@@ -62,12 +64,12 @@ ROUND: dict[str, Round] = {
 
 
 def stays_finite(rounding: str, negative: bool) -> bool:
-    """Return True if a rounding goes from a value beyond the range back to the largest one in it."""
+    """Return True if a value beyond the range may still round to the largest value in it."""
     return rounding == ZERO or rounding == (UP if negative else DOWN)
 
 
 def why_impossible(rule: CastRule, source: DType, target: DType) -> str:
-    """Return the reason why a rule cannot hold of a cast; "" if it can."""
+    """Return the reason why a cast cannot follow a rule, or an empty string if it can."""
     is_whole = target.kind.category < Kind.FLOAT.category
     if rule.beyond == INF and (is_whole or "i" not in target.specials):
         return f"{target} has no infinity"
@@ -79,7 +81,7 @@ def why_impossible(rule: CastRule, source: DType, target: DType) -> str:
 
 
 def is_proved(rule: CastRule, source: DType) -> bool:
-    """Return True if the values next to breakpoints prove what holds of a cast for all values.
+    """Return True if the values next to breakpoints prove a property of a cast for all values.
 
     A stochastic cast has no one result. A wrapped float has breakpoints all over its range.
     """

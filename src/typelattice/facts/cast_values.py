@@ -27,18 +27,18 @@ Cast = Callable[[Value], Value]
 
 
 def make_caster(source: DType, target: DType, target_values: FiniteValues, rule: CastRule = PLAIN) -> Cast:
-    """Return the cast from one real dtype to another, whose values are `target_values`.
+    """Return the cast from one real dtype to another. `target_values` are the values of the target.
 
     If the system has no rule for it:
 
     - To bool: False for zero only.
     - To an integer: an integer wraps, a fraction is cut off.
-    - To a binary float: to the nearest value, ties to even. A value beyond the range becomes an infinity; nan
-      if the format has no infinity; the largest value if it has neither.
+    - To a binary float: to the nearest value, ties to even. A value beyond the range becomes an infinity, or
+      nan if the format has no infinity, or the largest value if it has neither.
     - To fixed point: to the nearest value. To a list of values: only the values in the list.
 
-    All else is undefined, such as nan as an integer. An undefined result equals only that of the same value
-    in the same dtype.
+    All else is undefined, such as nan as an integer. An undefined result equals only the result of the same
+    value in the same dtype.
     """
     find: Cast
     into_whole = target.kind.category < Kind.FLOAT.category
@@ -82,7 +82,7 @@ def _truth(value: Value) -> Value:
 
 
 def _wrapping_caster(target: DType, target_values: FiniteValues, beyond: str) -> Cast:
-    """Cast integers. One that does not use all its bits wraps in no defined way."""
+    """Cast integers. For an integer that does not use all its bits, wrapping is undefined."""
     modulus = target_values.high - target_values.low + SCALE
 
     def cast(value: Value) -> Value:
@@ -120,7 +120,7 @@ def _truncating_caster(target: DType, target_values: FiniteValues, rounding: str
 
 
 def _clamped(value: Value, target_values: FiniteValues) -> Value:
-    """Return the nearest value of a dtype; 0 for nan."""
+    """Return the nearest value of a dtype, or 0 for nan."""
     if isinstance(value, int):
         return target_values.high if value > 0 else target_values.low
     return 0 if value == "nan" else target_values.low if value == "-inf" else target_values.high

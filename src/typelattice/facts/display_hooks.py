@@ -1,4 +1,4 @@
-"""Hooks through which print and notebooks show a value; modules that load later make text and drawings.
+"""Hooks that show a value in print and notebooks. Modules that load later make text and drawings.
 
 Nothing is imported here, since `import typelattice` loads this.
 """
@@ -15,12 +15,12 @@ HOOKS: dict[str, Callable[[], Callable[[Any], str | None]]] = {}
 
 
 def show(x: object, how: str) -> str | None:
-    """Show a value as "text", "html" or "svg"; None where no function for that is registered."""
+    """Show a value as "text", "html" or "svg", or return None without a registered function."""
     return HOOKS[how]()(x) if how in HOOKS else None
 
 
 class Viewed:
-    """A value that notebooks show as HTML, and where only pictures are taken as SVG."""
+    """A value that notebooks show as HTML, or as SVG if they accept only pictures."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Members of families of dtypes: `decimal(10,2)` is that of `decimal` with these values of its parameters."""
+"""Members of families of dtypes: `decimal(10,2)` is the member of `decimal` with these parameters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ MAX_NUMBER_CHARS = 40  # characters of a number: more than any parameter needs
 
 
 def read_member(text: str, custom_dtypes: Mapping[str, DType]) -> DType:
-    """Find the dtype that `decimal(10,2)` names; `custom_dtypes` are the dtypes of a system file.
+    """Find the dtype that `decimal(10,2)` names. `custom_dtypes` are the dtypes of a system file.
 
-    Raise DTypeError if there is no such family, or no such member of it.
+    Raises DTypeError if no such family exists, or if it has no such member.
     """
     name, _, rest = text.partition("(")
     family = custom_dtypes.get(name)
@@ -27,12 +27,12 @@ def read_member(text: str, custom_dtypes: Mapping[str, DType]) -> DType:
 
 
 def read_arguments(text: str, family: DType) -> list[Number]:
-    """Read the values of a family's parameters: `10,2`. Raise DTypeError for what is no number."""
+    """Read the values of a family's parameters: `10,2`. Raises DTypeError for text that is not a number."""
     return [_number(part.strip(), family) for part in text.split(",")]
 
 
 def member_of(family: DType, arguments: Sequence[Number]) -> DType:
-    """Find the member of a family with these values of its parameters. Raise DTypeError if there is none."""
+    """Find the member of a family with these parameter values. Raises DTypeError if it does not exist."""
     if len(arguments) != len(family.parameters):
         raise DTypeError(f"{family} has {len(family.parameters)} parameters; write {spelling(family)}")
     given: dict[str, Number] = {}
@@ -71,7 +71,7 @@ def _listed(arguments: Sequence[Number]) -> str:
 
 
 def _number(text: str, family: DType) -> Number:
-    """Read a finite number. Raise DTypeError."""
+    """Read a finite number. Raises DTypeError."""
     for read in (int, float) if len(text) <= MAX_NUMBER_CHARS else ():
         try:
             value = read(text)

@@ -27,14 +27,14 @@ class Kind(StrEnum):
 
     BOOL, UNSIGNED, SIGNED, FLOAT, COMPLEX = "bool", "unsigned", "signed", "float", "complex"
 
-    @cached_property  # the engine asks for it all the time
+    @cached_property  # the engine needs it all the time
     def category(self) -> int:
         """The place in bool, integer, float, complex: 0, 1, 2 or 3. Both kinds of integers are 1."""
         return {"bool": 0, "float": 2, "complex": 3}.get(self.value, 1)
 
     @cached_property
     def position(self) -> int:
-        """The place in bool, unsigned, signed, float, complex: 0 to 4. Signed stands above unsigned."""
+        """The place in bool, unsigned, signed, float, complex: 0 to 4. Signed is above unsigned."""
         return list(Kind).index(self)
 
     @property
@@ -54,10 +54,11 @@ class DTypeError(TypelatticeError, ValueError):
 
 @frozen()
 class Parameter:
-    """A parameter of a dtype, such as the digits of a decimal, and its limits; None where it has none.
+    """A parameter of a dtype, such as the digits of a decimal, and its limits, or None without a limit.
 
-    `most` may be the name of a parameter before it: a decimal has no more digits after the point than in all.
-    `counts` is "digits" for the decimal digits of a value, "decimals" for those after the point, else "".
+    `most` may be the name of an earlier parameter: a decimal has at most as many digits after the point as in
+    total. `counts` is "digits" for the decimal digits of a value, "decimals" for the digits after the point,
+    or "".
     """
 
     name: str
@@ -69,25 +70,25 @@ class Parameter:
 
 @frozen(eq=False, repr=False, weakref_slot=True)
 class DType:
-    """An element type and its facts; equal facts are the same object.
+    """An element type and its facts. DTypes with equal facts are the same object.
 
-    `bits` are those used, `storage_bits` those occupied; None where the platform decides. `min` and `max` are
-    the most negative and the largest finite value. Which values lie between them is said in one of three
-    ways, and if in none of them it is unknown:
+    `bits` are the bits used, `storage_bits` the bits occupied, or None if the platform decides. `min` and
+    `max` are the most negative and the largest finite value. One of three fields says which values lie
+    between them. Without any of them, the values are unknown:
 
-    - `precision` counts the bits of a binary float's significand (integers up to 2**precision are exact), and
-      `min_exponent` is the smallest exponent of a normal value;
-    - `step` is the distance of neighbours: 1 for integers, a power of two for fixed point;
+    - `precision` counts the bits of a binary float's significand, so integers up to 2**precision are exact.
+      `min_exponent` is the smallest exponent of a normal value.
+    - `step` is the distance of neighbours: 1 for integers, a power of two for fixed point.
     - `values` lists them all, from the least to the greatest.
 
-    `specials` has a letter for each that it has: s(ign), z(ero), m(inus zero), i(nf), n(an). The facts of a
-    complex dtype are those of its parts, except its bits.
+    `specials` has a letter for each special value: s(ign), z(ero), m(inus zero), i(nf), n(an). The facts of a
+    complex dtype, except its bits, describe its parts.
 
     A dtype with `parameters` is a family, such as `decimal`. `decimal(10,2)` is a member: `family` is that
     dtype, and `arguments` are the values of its parameters.
 
-    A DType equals itself alone, as its hash says, so it may stand beside anything in a set or a dict.
-    A comparison with a name or a library's class, such as `x.dtype == np.float32`, is False and warns.
+    A DType equals only itself, so it can be in a set or a dict with any other objects. A comparison with a
+    name or a library's class, such as `x.dtype == np.float32`, is False and warns.
     """
 
     name: str
@@ -108,7 +109,7 @@ class DType:
 
     @property
     def smallest(self) -> int | float | None:
-        """The smallest value above zero, a subnormal one where the format has them; None if it is unknown."""
+        """The smallest value above zero, which may be subnormal, or None if it is unknown."""
         if self.precision is not None and self.min_exponent is not None:
             return 2.0 ** (self.min_exponent - self.precision + 1)
         return next((v for v in self.values if v > 0), self.step)
@@ -119,7 +120,8 @@ class DType:
         return not {*"in"} & {*self.specials}
 
     @property
-    def __numpy_dtype__(self) -> Any:  # NumPy's stubs ask for a numpy.dtype, which is not to be imported here
+    # NumPy's stubs require a numpy.dtype, but NumPy must not be imported here.
+    def __numpy_dtype__(self) -> Any:
         """The dtype as NumPy's own, for `np.zeros(3, dtype=...)` and `x.astype(...)` from NumPy 2.4 on."""
         return NATIVE_DTYPE_MAKERS["numpy"](self)
 
@@ -159,8 +161,8 @@ class Weak:
         return weak, (self.kind, self.dtype)
 
 
-# Each DType and Weak that is in use, by its facts. Held weakly, so that the dtypes of files that are read
-# again and again do not pile up; under a lock, so that two threads never make two of one.
+# Each DType and Weak in use, by its facts. The references are weak, so the dtypes of files that are read
+# repeatedly do not pile up. A lock ensures that two threads never make two objects of one dtype.
 _DEFINED: WeakValueDictionary[tuple[object, ...], DType] = WeakValueDictionary()
 _WEAK: WeakValueDictionary[tuple[object, ...], Weak] = WeakValueDictionary()
 _OF_KINDS: dict[Kind, Weak] = {}
@@ -168,9 +170,9 @@ _LOCK = allocate_lock()
 
 
 def intern_dtype(*facts: Any) -> DType:
-    """Return the DType with these facts, in the order of its fields; always the same object.
+    """Return the DType with these facts, in the order of its fields. The same facts give the same object.
 
-    The last three are left out for a dtype that is no family, and no member of one.
+    The last three are left out for a dtype that is neither a family nor a member of one.
     """
     if len(facts) < len(DType.__match_args__):
         facts = (*facts, (), None, ())
@@ -184,8 +186,8 @@ def intern_dtype(*facts: Any) -> DType:
 
 
 def weak(kind: Kind, dtype: DType | None = None) -> Weak:
-    """Return the weak node of a kind, or of a dtype of that kind; always the same object."""
-    if dtype is None and kind in _OF_KINDS:  # Python scalars are asked for all the time
+    """Return the weak node of a kind, or of a dtype of that kind. It is always the same object."""
+    if dtype is None and kind in _OF_KINDS:  # Python scalars are used all the time
         return _OF_KINDS[kind]
     with _LOCK:
         found = _WEAK.get((kind, dtype))
@@ -198,18 +200,18 @@ _OF_KINDS |= {kind: weak(kind) for kind in Kind}
 Node = DType | Weak
 NATIVE_DTYPE_MAKERS: dict[
     str, Callable[[DType], object]
-] = {}  # framework -> DType to its own dtype; the adapters fill it
+] = {}  # framework -> DType to its own dtype. The adapters fill it
 
 
 def _seems_equal(d: DType, x: object) -> bool:
     """Return True if a reader may take an object for this dtype.
 
-    Examples are the dtype's name, np.float32 and an old NumPy's np.dtype. Python's types do not count: sets
-    and dicts hold them beside dtypes. An object that equals the dtype does not count either, such as a
+    Examples are the dtype's name, np.float32 and an old NumPy's np.dtype. Python's types do not count, since
+    sets and dicts may hold them with dtypes. An object that equals the dtype does not count either, such as a
     `np.dtype` from NumPy 2.4 on.
     """
     if isinstance(x, str):
-        return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # a kind is called bool, too
+        return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # a kind is also called bool
     cls = x if isinstance(x, type) else type(x)
     if not any(str(ancestor.__module__).partition(".")[0] in NATIVE_DTYPE_MAKERS for ancestor in cls.__mro__):
         return False
@@ -217,7 +219,7 @@ def _seems_equal(d: DType, x: object) -> bool:
 
 
 def _row(line: str) -> DType:
-    """Return the DType that a row of dtypes.txt states; its least value and its step follow from its kind."""
+    """Return the DType of a row of dtypes.txt. Its least value and its step follow from its kind."""
     name, code, word, *numbers, specials, others = line.split()
     kind = Kind(word)
     bits, storage, top, precision, exponent = (
@@ -242,7 +244,7 @@ def least_of_float(top: float, precision: int, exponent: int, specials: str) -> 
     return -top if "s" in specials else 0.0 if "z" in specials else 2.0 ** (exponent - precision + 1)
 
 
-OTHER_NAMES: dict[str, DType] = {}  # in the code of array libraries: half is float16
+OTHER_NAMES: dict[str, DType] = {}  # the words of array libraries: half is float16
 TABLE = __file__.rpartition(".")[0] + ".txt"
 with open(TABLE, encoding="utf-8") as rows:  # pathlib would cost as much as all else here
     DTYPES = {d.name: d for d in map(_row, (line for line in rows if line[0] != "#"))}
@@ -288,7 +290,7 @@ def dtype(name: object) -> DType:
 
 
 def _advice(name: str) -> str:
-    """Say how to write a name that is no dtype's."""
+    """Say how to write a dtype, for a name that is not one."""
     parts = [part.strip() for part in name.split(",")]
     if len(parts) > 1 and all(part in DTYPES or part in CODES for part in parts):
         return f"; separate operands by spaces: {' '.join(parts)}"
@@ -308,7 +310,7 @@ def sort_key(node: Node) -> tuple[int, int, int, str]:
 
 
 def real_part_dtype(d: DType) -> DType:
-    """Return the dtype of the parts of a complex dtype; any other is its own.
+    """Return the dtype of the parts of a complex dtype, or any other dtype unchanged.
 
     >>> real_part_dtype(dtype("complex64")), real_part_dtype(dtype("int8"))
     (float32, int8)
@@ -320,9 +322,9 @@ def real_part_dtype(d: DType) -> DType:
 
 
 def complex_of(d: DType) -> DType:
-    """Return the complex dtype whose parts have a float dtype; any other dtype unchanged.
+    """Return the complex dtype with parts of a float dtype, or any other dtype unchanged.
 
-    A float without a complex dtype, such as float8_e5m2, is returned unchanged too.
+    A float without a complex dtype, such as float8_e5m2, is also returned unchanged.
 
     >>> complex_of(dtype("float32")), complex_of(dtype("int8"))
     (complex64, int8)

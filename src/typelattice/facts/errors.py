@@ -2,7 +2,7 @@
 
 
 class TypelatticeError(Exception):
-    """Something that typelattice was given and cannot be right, or that a system refuses.
+    """An input that cannot be right, or that a system refuses.
 
     Each error is also a ValueError, TypeError, LookupError or ImportError, as Python programmers expect.
     """

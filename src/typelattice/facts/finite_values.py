@@ -1,6 +1,6 @@
-"""The finite values of a dtype, as far as its facts say, so that dtypes can be compared value by value.
+"""The finite values of a dtype, from its facts, so that dtypes can be compared value by value.
 
-Numbers are integers here: each is a value times SCALE, which makes an integer of every finite float64.
+Numbers are integers here: each is a value times SCALE. With this factor, every finite float64 is an integer.
 """
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typelattice.facts.dtypes import DType
 from typelattice.facts.frozen_classes import frozen
 
 SCALE = 2**1100
-PLATFORM = (32, 64)  # bits of an integer whose width the platform decides
+PLATFORM = (32, 64)  # widths of an integer if the platform decides
 
 
 @frozen()
 class FiniteValues:
     """The finite values of a dtype: the multiples of a unit within a range, or the values of a list.
 
-    The multiples of `unit`, a power of two, go from `low` to `high`. They have at most `bits`
-    significant bits; None is no limit, as for integers and fixed point. Subnormal values of a binary float
-    are multiples of `unit` too. If `listed` is not empty, it holds all values.
+    The multiples of `unit`, a power of two, go from `low` to `high`. They have at most `bits` significant
+    bits. None means no limit, as for integers and fixed point. Subnormal values of a binary float are
+    multiples of `unit` too. If `listed` is not empty, it holds all values.
     """
 
     unit: int
@@ -61,13 +61,13 @@ class FiniteValues:
     def _positive(self, top: int) -> int:
         """Count the positive multiples of the unit up to `top` that have at most `bits` significant bits.
 
-        Up to unit * 2**bits every multiple counts; beyond, each doubling has 2**(bits - 1) of them.
+        Up to unit * 2**bits every multiple counts. Beyond, each doubling has 2**(bits - 1) of them.
         """
         if top < self.unit:
             return 0
         if self.bits is None or top <= self.unit << self.bits:
             return top // self.unit
-        exponent = top.bit_length() - 1  # of the doubling in which top lies; it begins at 1 << exponent
+        exponent = top.bit_length() - 1  # the doubling from 1 << exponent on contains top
         doublings = exponent - (self.unit.bit_length() - 1) - self.bits
         within = (top - (1 << exponent)) >> (exponent - self.bits + 1)
         return (1 << self.bits) + doublings * (1 << self.bits - 1) + within
@@ -83,7 +83,7 @@ class FiniteValues:
         return both.count(low, high)
 
     def nearest_to_zero(self) -> tuple[int, int]:
-        """Return the distances from zero to the next values above and below; 0 if there is none."""
+        """Return the distances from zero to the next values above and below, or 0 if no such value exists."""
         if self.listed:
             above = min((value for value in self.listed if value > 0), default=0)
             return above, -max((value for value in self.listed if value < 0), default=0)
@@ -92,7 +92,7 @@ class FiniteValues:
 
 @lru_cache(maxsize=4096)
 def find_finite_values(d: DType, widest: bool = True) -> FiniteValues | None:
-    """Return the values of a dtype; None if they are unknown.
+    """Return the values of a dtype, or None if they are unknown.
 
     If the platform decides the width of an integer, these are the values of its widest or narrowest form.
     """

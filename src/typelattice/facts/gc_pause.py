@@ -1,4 +1,4 @@
-"""A pause of Python's garbage collector while many objects are made that are all kept."""
+"""A pause of Python's garbage collector, for code that makes many objects and keeps them all."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from contextlib import contextmanager
 def pause_gc() -> Iterator[None]:
     """Pause the search for reference cycles within a block.
 
-    Answers and syntax trees have no circles. Python would look through all of a million objects again
-    whenever they have grown by a quarter: a third of the time that a large table takes, or a large module.
+    Answers and syntax trees have no reference cycles. Without the pause, Python would search all of a million
+    objects whenever they have grown by a quarter. This takes a third of the time for a large table or a large
+    module.
     """
     enabled = gc.isenabled()
     gc.disable()

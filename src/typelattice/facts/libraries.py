@@ -12,9 +12,9 @@ NOTHING = "-"
 
 @frozen()
 class RecordingEntry:
-    """One recording: the library that is asked, and its environment.
+    """One recording: the library to record, and its environment.
 
-    `max_calls`: how many calls `make conform` asks at most, None where the library is fast.
+    `max_calls` is the largest number of calls that `make conform` makes, or None if the library is fast.
     """
 
     library: str
@@ -24,7 +24,7 @@ class RecordingEntry:
 
 @frozen()
 class LibraryEntry:
-    """One library: the root modules of its objects, and what pip installs in each environment that has it.
+    """One library: the root modules of its objects, and the packages of each environment that has it.
 
     >>> libraries()["jax"].modules
     ('jax', 'jaxlib')
@@ -36,7 +36,7 @@ class LibraryEntry:
 
     @property
     def distribution(self) -> str:
-        """The name by which pip knows the library; empty if pip does not install it.
+        """The name of the library for pip, or an empty string if pip does not install it.
 
         >>> libraries()["dask"].packages["live"], libraries()["dask"].distribution
         (('dask[array]==2026.8.0',), 'dask')
@@ -46,7 +46,7 @@ class LibraryEntry:
 
 
 def file_of(library: str) -> str:
-    """Return the name of the file that a room has for a library: that of a Python module.
+    """Return the name of a library's file in a room, which is a valid name of a Python module.
 
     >>> file_of("array-api-strict")
     'array_api_strict'
@@ -55,7 +55,7 @@ def file_of(library: str) -> str:
 
 
 def library_of(module: str) -> str | None:
-    """Return the library whose objects come from a root module.
+    """Return the library of the objects from a root module.
 
     >>> library_of("jaxlib"), library_of("os")
     ('jax', None)

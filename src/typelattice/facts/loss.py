@@ -13,14 +13,14 @@ SPECIALS = {"i": "inf", "n": "nan", "m": "-0", "z": "zero"}
 
 @frozen()
 class Loss:
-    """The loss of some values of one dtype in a cast to another; false if no value loses anything.
+    """The loss of some values of one dtype in a cast to another. It is false if no value loses anything.
 
     `magnitude`: a finite value is beyond the target's range (an integer wraps; a float becomes inf, nan or
     the largest). `precision`: a value within the range has no exact counterpart; `first_inexact` is the first
     such positive integer. `underflow`: a nonzero value becomes zero in a float. `sign`, `imaginary`: the
-    target has no negative values, or no imaginary parts. `special`: those of inf, nan, -0 and zero that have
-    no counterpart. `unknown`: the values of one of the two dtypes are not known. Precision may then be lost,
-    and only the other fields are certain.
+    target has no negative values, or no imaginary parts. `special`: inf, nan, -0 and zero, if they have no
+    counterpart. `unknown`: the values of one of the two dtypes are not known. Precision may then be lost, and
+    only the other fields are certain.
     """
 
     magnitude: bool = False
@@ -40,9 +40,9 @@ class Loss:
 NOTHING = Loss()
 
 
-@lru_cache(maxsize=4096)  # a pair of each of ours; the dtypes of files come and go
+@lru_cache(maxsize=4096)  # covers each pair of our dtypes; the dtypes of files change
 def loss(source: DType, target: DType) -> Loss:
-    """Return what a cast can lose. A cast rounds to nearest even; into an integer it truncates.
+    """Return what a cast can lose. A cast rounds to nearest even, or truncates into an integer.
 
     Raises DTypeError for anything that is not a DType, such as a name.
 
@@ -72,9 +72,9 @@ def loss(source: DType, target: DType) -> Loss:
     low, high = representable_ends(target, take)
     magnitude = have.high > high or ("s" in target.specials and have.low < low)
     if "s" not in target.specials:
-        low = 0 if "z" in target.specials else 1  # what lies below has no place, which is said apart
+        low = 0 if "z" in target.specials else 1  # values below have their own field
     low, high = max(have.low, low), min(have.high, high)
-    zero = "z" not in target.specials and low <= 0 <= high and have.holds(0)  # which is said apart, too
+    zero = "z" not in target.specials and low <= 0 <= high and have.holds(0)  # zero has its own field
     precision = have.count(low, high) - zero > have.in_common(take, low, high)
     floating = target.kind.category >= Kind.FLOAT.category
     underflow = floating and "z" in target.specials and _vanishes(have, take)
@@ -83,7 +83,7 @@ def loss(source: DType, target: DType) -> Loss:
 
 
 def _digits_of(d: DType) -> tuple[int, int] | None:
-    """Return the digits of a decimal and those after its point; None for any other dtype."""
+    """Return the digits of a decimal and those after its point, or None for any other dtype."""
     if d.family is None:
         return None
     counted = {p.counts: n for p, n in zip(d.family.parameters, d.arguments, strict=True)}
@@ -97,14 +97,14 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
     """Return the magnitude, precision, first inexact integer and underflow of a cast of a decimal, or to one.
 
     A decimal of p digits, s of them after the point, has the multiples of 10**-s below 10**(p - s). All
-    numbers are multiplied by 10**s here, and by SCALE. Return None if the values of a dtype are unknown.
+    numbers here have the factors 10**s and SCALE. Return None if the values of a dtype are unknown.
     """
     has, keeps = _digits_of(source), _digits_of(target)
     have, take = find_finite_values(source, widest=True), find_finite_values(target, widest=False)
     if keeps:
         power, top = 10 ** keeps[1], 10 ** keeps[0] - 1
         if has:
-            units, unit = (10 ** has[0] - 1) * power, 10 ** has[1]  # of the greatest value, of 1
+            units, unit = (10 ** has[0] - 1) * power, 10 ** has[1]  # the greatest value, and 1
             finer = has[1] > keeps[1]
             return 2 * units >= (2 * top + 1) * unit, finer, None, finer
         if have is None:
@@ -131,7 +131,7 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
 
 
 def _surely_holds(target: DType, source: DType) -> bool:
-    """Return True if a dtype clearly has all values of another; False also if they have to be counted."""
+    """Return True if a dtype clearly has all values of another, and False if the values must be counted."""
     imaginary = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
     if imaginary or not {*source.specials} <= {*target.specials}:
         return False
@@ -142,11 +142,11 @@ def _surely_holds(target: DType, source: DType) -> bool:
 def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]:
     """Return the ends of the values that a cast keeps within the range of a dtype.
 
-    An integer keeps values less than one beyond its range. Half a unit above the largest value of a float, or
-    of fixed point, is a tie, which goes to the even neighbour. It is the largest value itself in formats that
-    use their last significand for nan. The format of a list of values defines its rounding; here, any value
-    beyond its ends is out of range. A range that ends before zero keeps the values in between, which go to
-    the nearest value; zero itself is treated separately.
+    An integer keeps values less than one beyond its range. For a float, or for fixed point, half a unit above
+    the largest value is a tie. It goes to the even neighbour, which is the largest value in formats that use
+    their last significand for nan. The format of a list of values defines its rounding. Here, any value
+    beyond its ends is out of range. If a range ends before zero, the values in between go to the nearest
+    value. Zero itself is treated separately.
     """
     if d.kind.category < Kind.FLOAT.category and not finite_values.listed:
         return finite_values.low - SCALE + 1, finite_values.high + SCALE - 1
@@ -156,7 +156,7 @@ def representable_ends(d: DType, finite_values: FiniteValues) -> tuple[int, int]
 
 
 def _beyond(finite_values: FiniteValues, top: int) -> int:
-    """Return the greatest number that is rounded to the end of a range, and not away from it."""
+    """Return the greatest number that rounds to the end of a range, and not away from it."""
     if finite_values.listed:
         return top
     unit = (
@@ -168,14 +168,14 @@ def _beyond(finite_values: FiniteValues, top: int) -> int:
 
 
 def _known_beyond(source: DType, target: DType) -> bool:
-    """Return True if an end of the source's range lies beyond the target's; False if that is unknown."""
+    """Return True if an end of the source's range lies beyond the target's, or False if that is unknown."""
     above = source.max is not None and target.max is not None and scale(source.max) > scale(target.max)
     below = source.min is not None and target.min is not None and scale(source.min) < scale(target.min)
     return above or (below and "s" in target.specials)
 
 
 def _vanishes(source_values: FiniteValues, target_values: FiniteValues) -> bool:
-    """Return True if a nonzero value is rounded to zero.
+    """Return True if a nonzero value rounds to zero.
 
     Such a value is at most half the smallest target value of its sign.
     """
@@ -184,14 +184,14 @@ def _vanishes(source_values: FiniteValues, target_values: FiniteValues) -> bool:
 
 
 def _first_inexact(source_values: FiniteValues, target_values: FiniteValues) -> int | None:
-    """Return the first positive integer that the one has and the other, within its range, has not."""
+    """Return the first positive integer that the first has and the second lacks within its range."""
     top = min(source_values.high, target_values.high)
     if source_values.listed:
         lost = (
             v for v in source_values.listed if 0 < v <= top and v % SCALE == 0 and not target_values.holds(v)
         )
         return next((v // SCALE for v in lost), None)
-    unit = max(source_values.unit, SCALE)  # of the integers among its values
+    unit = max(source_values.unit, SCALE)  # the distance of the integers among its values
     if target_values.listed:
         number = 1
         while number * unit <= top and target_values.holds(number * unit):

@@ -1,4 +1,4 @@
-"""The operations that libraries do not have, read from missing_operations.txt."""
+"""The operations that libraries lack, read from missing_operations.txt."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TABLE = __file__.rpartition(".")[0] + ".txt"
 
 @cache
 def find_missing_operations(system: str) -> frozenset[str]:
-    """Return the operations that the library of a system does not have, in that release.
+    """Return the operations that the library of a system lacks, in its release.
 
     >>> "eigh" in find_missing_operations("dask"), "eigh" in find_missing_operations("numpy")
     (True, False)

@@ -1,10 +1,11 @@
 """Operations: the name of each, its other names, and how it is called. Stated in operations.txt.
 
 A function and Python's operator of the same meaning, `add` and `+`, are two operations, since some libraries
-answer them differently; so is `+=`, which writes into its left operand. They follow from the function's row.
+answer them differently. `+=`, which writes into its left operand, is a third. Both operators follow from the
+function's row.
 
-The effect of an operation on dtypes is not stated here. The engine knows what the standard says about it, and
-the file of a system says where its library departs from that.
+The effect of an operation on dtypes is not stated here. The engine has the rules of the standard, and a
+system file has the differences of its library.
 """
 from __future__ import annotations
 
@@ -26,10 +27,12 @@ ADDING_CLASSES = ("accumulate", "cumulative", "matmul")  # classes of operations
 FEW_TERMS = ("outer", "kron", "cross")  # but not these
 TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")  # classes, and operations by name
 
-LIKE_FORMS = ("elementwise", "whole", "reduction", "along")  # of operations that one's own may be like
-LETTERS = ("x", "y", "z")  # names of operands, where a file gives none
-SHAPE = "shape"  # the argument by which a call of one's own operation states the shape of its result
-ACCUMULATOR = "accumulator"  # that by which a typed graph states the dtype that such a call adds up in
+# Forms of the operations that a custom one may be like.
+LIKE_FORMS = ("elementwise", "whole", "reduction", "along")
+LETTERS = ("x", "y", "z")  # names of operands, if a file gives none
+SHAPE = "shape"  # the argument of a custom operation that states the shape of its result
+# The argument of a custom operation in a typed graph that states the dtype to add up in.
+ACCUMULATOR = "accumulator"
 
 
 class OpError(TypelatticeError, ValueError):
@@ -40,15 +43,16 @@ class OpError(TypelatticeError, ValueError):
 class Operation:
     """An operation: its one name, the form of its call, how many operands take part, its other names.
 
-    `of_class` is the class that states its inputs and results; `form` is one of those in facts/call_forms.py;
-    `most` is None if there is no limit. `least_dimensions` is the least number of dimensions of an operand in
-    every library: one number for all operands, or one for each. `operator` is Python's operator of the same
-    meaning, `+`, or `-x` for a sign; `method` is its method in Python's data model, `__add__`. `function` is
-    the name of the function of the same meaning: its own name, unless it is an operator.
+    `of_class` is the class that states its inputs and results. `form` is one of the forms in
+    facts/call_forms.py. `most` is None if the number of operands has no limit. `least_dimensions` is the
+    least number of dimensions of an operand in every library: one number for all operands, or one for each.
+    `operator` is Python's operator of the same meaning, `+`, or `-x` for a sign. `method` is its method in
+    Python's data model, `__add__`. `function` is the name of the function of the same meaning: its own name,
+    unless it is an operator.
 
-    An operation that a system's file defines is `like` a known one: it has the class, the form and the shape
-    of that. `operands` and `parameters` are the names of its operands and of its other arguments. `follows`
-    are the operations of the file that it is like, too.
+    An operation that a system file defines is `like` a known one, and has its class, form and shape.
+    `operands` and `parameters` are the names of its operands and of its other arguments. `follows` are the
+    operations of the file that it is also like.
     """
 
     name: str
@@ -88,29 +92,29 @@ class Operation:
 
     @property
     def promoting(self) -> slice:
-        """The slice of its operands that promote: not a condition, nor indices."""
+        """The slice of its operands that promote, without a condition or indices."""
         if self.form == "choice":
             return slice(-2, None)
         return slice(1) if self.form == "indexed" else slice(None)
 
     @property
     def has_one_promoting_operand(self) -> bool:
-        """Return True if only one operand promotes, so that it meets no other."""
+        """Return True if only one operand promotes, so that it joins no other."""
         return self.most == 1 or self.form == "indexed"
 
     @property
     def takes_dtype(self) -> bool:
-        """Return True if it gives the dtype that it is asked for, whatever it would compute in."""
+        """Return True if it gives the requested dtype, whatever it would compute in."""
         return not self.like and (self.of_class in TAKING_DTYPE or self.name in TAKING_DTYPE)
 
     @property
     def adds_up(self) -> bool:
-        """Return True if it adds up many values, so that it may have an accumulator."""
+        """Return True if it adds up many values, and so may have an accumulator."""
         function = self.like or self.function
         return OPERATIONS[function].of_class in ADDING_CLASSES and function not in FEW_TERMS
 
     def check(self, count: int) -> None:
-        """Raises OpError if it does not take so many operands.
+        """Raise OpError for a wrong number of operands.
 
         >>> operation("sqrt").check(2)
         Traceback (most recent call last):
@@ -149,10 +153,10 @@ def make_custom_operation(
     *,
     custom_operations: Mapping[str, Operation] = {},
 ) -> Operation:
-    """Make the operation of a system's own that is called as a known one. Raise OpError.
+    """Make the operation of a system's own that is called as a known one. Raises OpError.
 
-    `custom_operations` has the earlier operations of the system, which it may be like, too. Without names for
-    its operands it has as many as the one that it is like, called x, y and so on.
+    `custom_operations` has the earlier operations of the system, which the new one may also be like. Without
+    names for its operands, it has as many as the operation that it is like, called x, y and so on.
 
     >>> make_custom_operation("scaled_matmul", "matmul", parameters=["scale"]).operands
     ('x', 'y')
@@ -189,7 +193,7 @@ Row = tuple[int, list[str]]  # the number of a row, and its columns
 
 
 def _rows() -> Mapping[str, Row]:
-    """Read the rows of the table by the operation's one name. Raise OpError for a name that stands twice."""
+    """Read the rows of the table by the operation's name. Raises OpError for a name in two rows."""
     found: dict[str, Row] = {}
     named: dict[str, int] = {}  # the row of each other name
     with open(TABLE, encoding="utf-8") as file:
@@ -218,7 +222,7 @@ def _at(n: int) -> str:
 
 
 def _operation(name: str, row: Row) -> Operation:
-    """Read one row of the table. Raise OpError for a bad column."""
+    """Read one row of the table. Raises OpError for a bad column."""
     n, (_, of_class, form, operands, *names) = row
     if form not in FORMS:
         near = spelling_hint(form, FORMS) or f"; these are {', '.join(FORMS)}"
@@ -242,9 +246,9 @@ def _method(names: Iterable[str]) -> str | None:
     return next((name for name in names if name.startswith("__")), None)
 
 
-@cache  # a handful of texts, which most rows share
+@cache  # most rows share a few texts
 def _numbers(operands: str) -> tuple[int, int | None, tuple[int, ...]] | None:
-    """Read the fewest and the most operands, and their least dimensions; None for any other text."""
+    """Read the fewest and the most operands, and their least dimensions, or None for any other text."""
     if not re.fullmatch(r"\d+(-\d*)?(:\d+(,\d+)*)?", operands):
         return None
     number, _, dimensions = operands.partition(":")
@@ -260,7 +264,7 @@ def _has_in_place(row: Row) -> bool:
 
 
 def _operator(sign: str, function: str) -> Operation:
-    """Make the operation of an operator, which is its function under other names."""
+    """Make the operation of an operator: its function under other names."""
     of = OPERATIONS[function]
     assert of.method is not None
     if sign == of.operator:

@@ -4,8 +4,8 @@ A set of nodes is a bit mask. `up(a)` is all that lies above a, a included, and
 
     join(a, b) = c   exactly when   up(a) & up(b) = up(c)
 
-so a join is one AND a node and one look-up: bits are handed out from the top of the order down, which makes
-the highest bit of a common up-set the only node that can be its least.
+so a join is one AND a node and one look-up. Bits are assigned from the top of the order down. So only the
+highest bit of a common up-set can be its least node.
 """
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ MAX_SPELLED_NODES = 20  # nodes of a cycle in an error message
 
 
 class OrderError(TypelatticeError, ValueError):
-    """A description that is no partial order given by its covers; also a node that an order does not have.
+    """A description that is not a partial order given by its covers, or a node that an order does not have.
 
-    `word` is the part of the text that is wrong; empty if it is no single part.
+    `word` is the part of the text that is wrong, or an empty string if no single part is.
     """
 
     def __init__(self, cause: str, word: str = "") -> None:
@@ -86,7 +86,10 @@ class Order(Viewed, Generic[N]):
 
     @property
     def _down(self) -> dict[N, int]:
-        """All that lies below each node, itself included; made when it is first asked for, as few ask."""
+        """All nodes below each node, itself included.
+
+        They are computed at the first use, since few callers need them.
+        """
         if not self._below:
             below = dict(self._bit)
             for a in reversed(self._downward):
@@ -96,14 +99,14 @@ class Order(Viewed, Generic[N]):
         return self._below
 
     def without(self, covers: Collection[tuple[N, N]], nodes: Collection[N] = ()) -> Order[N]:
-        """Return the order without some of its covers, and without nodes that are in no cover then.
+        """Return the order without some covers, and without nodes that then have no cover.
 
         >>> order = Order.parse("a -> b -> d; a -> c -> d").without([("a", "b"), ("b", "d")], ["b"])
         >>> order.nodes, order.join("a", "d"), order.meet("c", "d")
         (('a', 'd', 'c'), 'd', 'c')
         """
-        # What is left of an order is one. Above a node there is something else than before only if a cover of
-        # its own is gone, or if that is so of a node that covers it.
+        # The remaining nodes still form an order. The set above a node changes only if one of its own covers
+        # was removed, or if the set above one of its covers changed.
         part: Order[N] = object.__new__(Order)
         part._downward, part._place, part._below = self._downward, self._place, {}
         part.nodes = tuple(a for a in self.nodes if a not in nodes) if nodes else self.nodes
@@ -133,7 +136,7 @@ class Order(Viewed, Generic[N]):
         return bool(self._up[a] & self._bit[b])
 
     def join(self, *nodes: N) -> N | None:
-        """Return the least upper bound; None where there is no single one."""
+        """Return the least upper bound, or None if there is not exactly one."""
         up = self._up
         try:
             rest = iter(nodes)
@@ -146,7 +149,7 @@ class Order(Viewed, Generic[N]):
         return least if up.get(least) == common else None
 
     def meet(self, *nodes: N) -> N | None:
-        """Return the greatest lower bound; None where there is no single one."""
+        """Return the greatest lower bound, or None if there is not exactly one."""
         common = self._common(self._down, *nodes)
         greatest = self._downward[(common & -common).bit_length() - 1]
         return greatest if self._down.get(greatest) == common else None
@@ -160,11 +163,14 @@ class Order(Viewed, Generic[N]):
         return self._members(self._common(self._down, *nodes))
 
     def minimal_bounds(self, *nodes: N) -> tuple[N, ...]:
-        """Return the lowest of the upper bounds. One: the join. None, or several: there is no join."""
+        """Return the lowest of the upper bounds.
+
+        A single one is the join; otherwise the join does not exist.
+        """
         common = self._common(self._up, *nodes)
         found: list[N] = []
         while common:
-            lowest = self._downward[common.bit_length() - 1]  # what lies below has a higher bit, and is gone
+            lowest = self._downward[common.bit_length() - 1]  # nodes below have higher bits and are gone
             common &= ~self._up[lowest]
             found.append(lowest)
         return tuple(sorted(found, key=self._place.__getitem__) if len(found) > 1 else found)
@@ -175,12 +181,12 @@ class Order(Viewed, Generic[N]):
 
     @property
     def top(self) -> N | None:
-        """The node above all others, if there is one."""
+        """The node above all others, or None if no node is."""
         return self.join(*self.nodes) if self.nodes else None
 
     @property
     def bottom(self) -> N | None:
-        """The node below all others, if there is one."""
+        """The node below all others, or None if no node is."""
         return self.meet(*self.nodes) if self.nodes else None
 
     def __contains__(self, node: object) -> bool:
@@ -199,7 +205,7 @@ class Order(Viewed, Generic[N]):
 
 
 def _spell_cycle(cycle: Sequence[object]) -> str:
-    """Return a cycle, node by node; of a long one the beginning and the end."""
+    """Return a cycle, node by node. A long cycle is reduced to its beginning and end."""
     shown = [str(node) for node in cycle]
     if len(shown) > MAX_SPELLED_NODES:
         shown[MAX_SPELLED_NODES // 2 : -MAX_SPELLED_NODES // 2] = [f"({len(shown) - MAX_SPELLED_NODES} more)"]
@@ -207,7 +213,10 @@ def _spell_cycle(cycle: Sequence[object]) -> str:
 
 
 def statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
-    """(line, chain of lists of words) of each statement of arrow text, which ends at `;` or with its line."""
+    """Split arrow text into statements: (line, chain of lists of words).
+
+    A statement ends at `;` or with its line.
+    """
     for number, line in enumerate(text.split("\n")):
         for statement in filter(str.strip, line.split(";")):
             chain = [[word.strip() for word in part.split(",")] for part in statement.split("->")]
@@ -218,7 +227,7 @@ def statements(text: str) -> Iterator[tuple[int, list[list[str]]]]:
 
 
 def collect(chains: Iterable[list[list[N]]]) -> dict[N, list[N]]:
-    """Return the covers that chains of lists state; a chain of one list states its nodes alone."""
+    """Return the covers that chains of lists state. A chain of one list only states its nodes."""
     covers: dict[N, list[N]] = {}
     for chain in chains:
         for part in chain:

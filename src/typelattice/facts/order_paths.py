@@ -1,4 +1,4 @@
-"""The ways up an order, cover by cover."""
+"""The paths up an order, cover by cover."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
-    """Yield the chains of covers that lead from a up to b, made one by one; the first is one of the shortest.
+    """Yield the chains of covers that lead from a up to b, one by one. The first is one of the shortest.
 
     Raises OrderError for a node that the order does not have.
 
@@ -24,9 +24,9 @@ def paths(order: Order[N], a: N, b: N) -> Iterator[tuple[N, ...]]:
     if not order.le(a, b):
         return
     steps = _steps(order, a, b)
-    # With a stack of its own instead of recursion: a chain of a thousand nodes is deeper than Python's.
+    # It keeps its own stack, since recursion in Python cannot follow a chain of a thousand nodes.
     path: list[N] = []
-    left = [iter([a])]  # at each height, the nodes still to be tried there
+    left = [iter([a])]  # for each height, the nodes still to try
     while left:
         for n in left[-1]:
             path.append(n)

@@ -13,8 +13,8 @@ Value = bool | int | float | complex  # a Python number
 def is_in_range(value: Value, target: DType) -> bool:
     """Return True if a rounded value is in the range of a dtype.
 
-    A real dtype holds no complex number with an imaginary part, an integer dtype neither NaN nor an infinity.
-    A fraction is truncated to an integer, as in casts.
+    A real dtype cannot hold a complex number with an imaginary part, and an integer dtype neither NaN nor an
+    infinity. A fraction is truncated to an integer, as in casts.
 
     >>> from typelattice import dtype
     >>> is_in_range(300, dtype("uint8")), is_in_range(1e39, dtype("float32")), is_in_range(7.5, dtype("int4"))
@@ -26,7 +26,7 @@ def is_in_range(value: Value, target: DType) -> bool:
 
 
 def overflow_result(value: Value, target: DType) -> Value | None:
-    """Return what a rounded value beyond the range of a dtype wraps or overflows to.
+    """Return the result of wrapping or overflow for a rounded value beyond the range of a dtype.
 
     The result is None if the value is in range, or if no rule gives a result. No rule does for a fraction
     beyond an integer's range, or for an integer beyond a range that does not use all its bits.
@@ -57,7 +57,7 @@ def exceeds_int32(value: Value | None) -> bool:
 
 
 def nearest_in_dtype(value: Value, target: DType) -> Value:
-    """Return a dtype's value nearest to a number: an infinity if it has one, 0 for NaN if it has none.
+    """Return the value of a dtype nearest to a number, an infinity if it has one, or 0 for NaN without NaN.
 
     A dtype without infinities gives its largest value, even if it has NaN. A complex number in a real dtype
     gives the result of its real part.
@@ -82,7 +82,7 @@ def nearest_in_dtype(value: Value, target: DType) -> Value:
 
 
 def _parts(value: Value) -> Sequence[float]:
-    """Return the real and the imaginary part of a complex number; any other number alone."""
+    """Return the real and the imaginary part of a complex number, or only the number for any other."""
     return (value.real, value.imag) if isinstance(value, complex) else (value,)
 
 
@@ -107,7 +107,7 @@ def _has(d: DType, v: float) -> bool:
 
 
 def _wrap_integer(value: int, d: DType) -> int | None:
-    """Wrap an integer; for a bool, return True if it is nonzero. Return None if no rule gives a result."""
+    """Wrap an integer, or return True for a nonzero bool. Return None if no rule gives a result."""
     if d.kind is Kind.BOOL:
         return bool(value)
     if d.bits is None or d.min is None or d.max is None:

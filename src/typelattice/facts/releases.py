@@ -1,4 +1,4 @@
-"""Older releases of a library: `numpy@2.4` names the system of one, as libraries.txt lists its recordings."""
+"""Older releases of a library: `numpy@2.4` names the system of one. libraries.txt lists their recordings."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from functools import cache
 from typelattice.facts.libraries import libraries, recordings
 
 VERSION_SIGN = "@"  # between the name of a system and a release
-USUAL = 2  # numbers that name a release where no older one says how many do: 2.13 of 2.13.0
+USUAL = 2  # how many numbers name a release, unless an older release shows it: 2.13 for 2.13.0
 
 
 @cache
 def releases(system: str) -> tuple[str, ...]:
     """Return the recorded releases of a system's library, oldest first.
 
-    The name alone stands for the last one. The result is empty if the system was never recorded, or if pip
-    does not install its library.
+    The name without a version means the last one. The result is empty if the system was never recorded, or if
+    pip does not install its library.
 
     >>> releases("torch"), releases("python")
     (('2.13', '2.14'), ())
@@ -39,8 +39,8 @@ def releases(system: str) -> tuple[str, ...]:
 def system_for_version(system: str, version: str) -> str:
     """Return the name of the system that describes an installed version of a library.
 
-    If the version was not recorded, the next newer recorded release stands for it. If the version is newer
-    than all of them, the newest one does.
+    For a version that was not recorded, return the next newer recorded release. For a version newer than all
+    of them, return the newest.
 
     >>> system_for_version("torch", "2.13.0+cpu"), system_for_version("torch", "2.15.0")
     ('torch@2.13', 'torch')
@@ -53,7 +53,7 @@ def system_for_version(system: str, version: str) -> str:
 
 
 def installed_release(name: str, versions: Mapping[str, str]) -> str:
-    """Return the system to compare an installed library with: the named one, or that of its release.
+    """Return the system to compare an installed library with: the named system, or the system of its release.
 
     `versions` are the versions that the library reports, the decisive one first.
     """
@@ -62,5 +62,5 @@ def installed_release(name: str, versions: Mapping[str, str]) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, by which releases follow one another: 0.10 comes after 0.4."""
+    """Return the numbers of a version, to sort releases: 0.10 comes after 0.4."""
     return tuple(map(int, re.findall(r"\d+", version)))

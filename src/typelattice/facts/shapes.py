@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-Shape: TypeAlias = tuple[int | None, ...]  # the lengths of the axes; None for one that is not known
+Shape: TypeAlias = tuple[int | None, ...]  # the lengths of the axes, None if unknown
 
 
 class ShapeError(ValueError):

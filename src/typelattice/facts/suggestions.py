@@ -1,4 +1,4 @@
-"""Texts in error messages: cut short, and the nearest known name beside an unknown one."""
+"""Texts for error messages: shortened quotes, and the nearest known name for an unknown one."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -6,12 +6,12 @@ from collections.abc import Iterable
 MAX_SUGGESTIONS = 2  # names that are suggested
 MIN_BEGINNING_CHARS = 5  # letters of a name that count as its beginning
 ALIKE = 0.6  # the least likeness of a name that is suggested, from 0 to 1
-CLOSE = 0.15  # how much less alike than the first name a second one may be
-FIRST_LETTER = 0.1  # what the same first letter adds: people seldom mistype it
+CLOSE = 0.15  # how much less similar a second name may be than the first
+FIRST_LETTER = 0.1  # bonus for the same first letter, since people seldom mistype it
 
 
 def clip_text(text: str, max_chars: int) -> str:
-    """Return a text, cut at so many characters."""
+    """Return a text, cut to a number of characters."""
     return text if len(text) <= max_chars else f"{text[: max_chars - 3]}..."
 
 
@@ -21,16 +21,16 @@ def quote_short(text: str) -> str:
 
 
 def spelling_hint(name: str, known_names: Iterable[str]) -> str:
-    """Return ` (did you mean …?)`, to follow an unknown name; an empty string if no known name is near.
+    """Return ` (did you mean …?)`, to follow an unknown name, or an empty string if no known name is near.
 
-    Swapped letters are the likeliest slip, then a name of which only the beginning was written:
+    Swapped letters are the likeliest slip. Next comes the beginning of a name:
 
     >>> spelling_hint("int46", ["int4", "int6", "int64"])
     ' (did you mean int64 or int6?)'
     >>> spelling_hint("float8", ["float16", "float64", "float8_e5m2"])
     ' (did you mean float8_e5m2?)'
 
-    Then a name before which something was written, and at last a short form:
+    Then comes the end of a name, and last a short form:
 
     >>> spelling_hint("pytorch", ["python", "torch"]), spelling_hint("operations", ["order", "ops"])
     (' (did you mean torch?)', ' (did you mean ops?)')
@@ -67,7 +67,7 @@ def spelling_hint(name: str, known_names: Iterable[str]) -> str:
 
 
 def is_short_form(short_name: str, name: str) -> bool:
-    """Return True if a name is made of some letters of another, in their order and from the first one.
+    """Return True if a name consists of letters of another, in order, beginning with its first letter.
 
     >>> is_short_form("tf", "tensorflow"), is_short_form("ops", "operations"), is_short_form("ml", "numpy")
     (True, True, False)

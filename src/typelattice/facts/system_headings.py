@@ -1,4 +1,4 @@
-"""The headings under which systems are listed, read from system_headings.txt."""
+"""The headings for lists of systems, read from system_headings.txt."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -6,11 +6,11 @@ from functools import cache
 
 TABLE = __file__.rpartition(".")[0] + ".txt"
 LIBRARIES = "libraries"
-FUNCTIONS = "functions"  # of packages without arrays of their own, which no list of systems has
+FUNCTIONS = "functions"  # packages without arrays of their own; no list of systems has them
 
 
 def heading_of(system: str) -> str:
-    """Return the heading under which a system is listed, by its name.
+    """Return the heading for a system, by its name.
 
     >>> heading_of("numpy"), heading_of("array-api"), heading_of("c")
     ('libraries', 'standards', 'languages')
@@ -25,7 +25,7 @@ def headings() -> tuple[str, ...]:
 
 
 def known_first(names: Sequence[str]) -> list[str]:
-    """Sort names of systems as the table lists them: those that most people know first.
+    """Sort names of systems as in the table: the best known come first.
 
     >>> known_first(["arrow", "jax", "numpy"])
     ['numpy', 'jax', 'arrow']

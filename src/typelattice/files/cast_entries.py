@@ -1,4 +1,4 @@
-"""The entries of a system file for explicit casts: how they round, and which need a function."""
+"""The entries of a system file for explicit casts: their rounding, and which of them need a function."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

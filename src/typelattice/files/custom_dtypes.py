@@ -1,4 +1,4 @@
-"""Dtypes of a file's own: the facts that it states, checked, and what follows from them."""
+"""Dtypes that a file defines: its facts, checked, and what follows from them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -22,8 +22,8 @@ from typelattice.files.system_file_words import (
 from typelattice.files.system_text import article
 
 Number = int | float
-Noting = Callable[[str], AbstractContextManager[None]]  # of what is wrong with one fact
-FACTS: dict[str, str] = {  # what each should be
+Noting = Callable[[str], AbstractContextManager[None]]  # notes what is wrong with one fact
+FACTS: dict[str, str] = {  # type of each fact
     "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number",
     "min": "a number", "max": "a number", "precision": "a whole number", "min_exponent": "a whole number",
     "step": "a number", "values": "a list", "specials": "a string", "parameters": "a table",
@@ -39,7 +39,7 @@ LIMITS_OF_FACTS = {  # the least and the greatest that a fact may be
     "step": (0, float_info.max),
 }  # fmt: skip
 COMMON_FACTS = ("kind", "code", "bits", "storage_bits")
-FORMS = {  # ways to say which values a dtype has: the facts that each takes, beside those of all
+FORMS = {  # ways to state the values of a dtype: the facts of each, besides COMMON_FACTS
     "a bool": (),
     "an integer": ("min", "max"),
     "a float": ("max", "precision", "min_exponent", "specials"),
@@ -53,15 +53,15 @@ UNKNOWN = "unknown"
 
 
 def read_custom_dtype(words: Words, name: str, facts: object, noting: Noting) -> DType:
-    """Read a dtype of the file's own, and add it to the words. Raise ValueError for impossible facts.
+    """Read a dtype of the file's own, and add it to the words. Raises ValueError for impossible facts.
 
-    `noting` keeps a mistake in one fact, so that those in others are found as well.
+    `noting` keeps a mistake in one fact, so that mistakes in others are also found.
     """
     given = _read_facts(facts, noting)
     kind, code = Kind(text(given["kind"])), text(given.get("code", name))
     form = _find_form(kind, given)
     if isinstance(given.get("values"), list):
-        _sort_values(kind, given["values"])  # before what stands beside them
+        _sort_values(kind, given["values"])  # first of all, since the other facts are compared with them
     _check_facts(form, given)
     bits, storage = _read_bits(given), given.get("storage_bits")
     if kind is Kind.BOOL:
@@ -115,7 +115,10 @@ def _read_values(
 
 
 def _read_facts(facts: object, noting: Noting) -> Mapping[str, object]:
-    """Read the given facts, each of the right type and size. Raise ConsequentError after mistakes in some."""
+    """Read the given facts, each of the right type and size.
+
+    Raises ConsequentError if some facts had mistakes.
+    """
     given, right = dict(items(facts)), set[str]()
     for fact, value in given.items():
         with noting(fact):
@@ -146,7 +149,7 @@ def _check_fact(fact: str, value: object) -> None:
 
 
 def _find_form(kind: Kind, stated_facts: Mapping[str, object]) -> str:
-    """Return the way in which the facts state the values of the dtype."""
+    """Return the form of the facts that state the values of the dtype."""
     if kind is Kind.BOOL:
         return "a bool"
     if "parameters" in stated_facts:
@@ -178,7 +181,7 @@ def _read_number(kind: Kind, stated_facts: Mapping[str, object], fact: str) -> N
 
 
 def _read_ends(kind: Kind, stated_facts: Mapping[str, object]) -> tuple[Number | None, Number | None]:
-    """Return the least and the greatest value, as far as they are given."""
+    """Return the least and the greatest value, if they are given."""
     low, high = _read_number(kind, stated_facts, "min"), _read_number(kind, stated_facts, "max")
     if low is not None and high is not None and low >= high:
         raise UnknownWordError("the fact min should be less than max", "min")
@@ -190,7 +193,7 @@ def _read_ends(kind: Kind, stated_facts: Mapping[str, object]) -> tuple[Number |
 def _whole_ends(
     kind: Kind, bits: int | None, stated_facts: Mapping[str, object]
 ) -> tuple[Number | None, Number | None]:
-    """Return the least and greatest value of an integer dtype: those given, or else those of its bits."""
+    """Return the least and greatest value of an integer dtype, as given or as its bits allow."""
     low, high = _read_ends(kind, stated_facts)
     if bits is None:
         if low is not None or high is not None:
@@ -266,7 +269,7 @@ def _sort_values(kind: Kind, stated_facts: object) -> tuple[Number, ...]:
 
 
 def _read_specials(form: str, kind: Kind, low: Number | None, stated_facts: Mapping[str, object]) -> str:
-    """Return the letters of what a dtype has beside its finite values, and of sign and zero."""
+    """Return the letters for sign, zero, infinity and NaN that the dtype has."""
     if form in ("a bool", "an integer"):
         return "sz" if kind is Kind.SIGNED else "z"
     listed = stated_facts.get("values")

@@ -1,6 +1,6 @@
 """Search for the lines that decide an answer, in a system's files or in our tables.
 
-A line decides if the system answers differently without it, so the search removes lines and asks again.
+A line decides if the system answers differently without it. So the search removes lines and evaluates again.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ STEPS_GIVING_OPERAND_DTYPES = (
     JoinedByValue,
     DtypeByOperation,
 )  # steps that give an operand a dtype to join the others with
-# Keys that may decide an answer although none of its steps names them.
+# Keys that may decide an answer although no decision in it names them.
 KEYS_NAMED_BY_NO_STEP = ("defaults", "weak-join", "tiers", "combine", "requested")
 # Keys that other lines of a file may need, with their values if no line gives them.
 VALUES_IF_ABSENT: Mapping[str, Any] = {"ties": {}, "tiers": ("array",), "combine": "join"}
 
 
 class DecidingLineSearch:
-    """The search for the lines behind one system's answers; `build` makes a system of its files."""
+    """The search for the lines behind one system's answers. `build` makes a system of its files."""
 
     def __init__(
         self, definition: SystemDefinition, covers: Covers, build: Callable[[SystemDefinition], Rules]
@@ -90,7 +90,7 @@ class DecidingLineSearch:
         return self._rules_of_key(step.key, step.entry)
 
     def _find_rules_of_key(self, key: str, entry: str | None) -> Sequence[DecidingLines]:
-        """Return the line of a key or of its entry; for an operation, the lines of all its entries."""
+        """Return the line of a key or of its entry. For an operation, return the lines of all its entries."""
         return self._rules_of_operation(entry) if key == "ops" else [self.rule_of_key(key, entry)]
 
     def _rules_of_operation(self, op: str | None) -> list[DecidingLines]:
@@ -112,7 +112,7 @@ class DecidingLineSearch:
         if rules is None:
             return False
         again = self._ask_again(rules, p)
-        # NumPy compares uint64 with int64 as they are. Without the line that says so, both are cast.
+        # NumPy compares uint64 with int64 directly. Without the line that allows this, it casts both.
         casts_instead = p.dtype is not None and p.compute is None and again.compute is not None
         return casts_instead or comparable_result(again) != comparable_result(p)
 
@@ -130,7 +130,7 @@ class DecidingLineSearch:
         return False
 
     def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
-        """Yield the rules without which the answer differs, the most specific first, the order's last."""
+        """Yield the rules that decide the answer, the most specific first, the order's last."""
         step, last = p.decision, p.steps[-1]
         names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
@@ -151,13 +151,14 @@ class DecidingLineSearch:
         behind = () if isinstance(step, Joined) else self._rules_of_step(step)
         yield from (rule for rule in behind if self.decides(rule, p))
         if isinstance(step, DtypeByOperation) and (step.node is None or not behind[0].lines):
-            if step.node is None:  # an entry of the file says more, even if the standard says the same
+            # An entry of the file is more specific, even if the standard has the same rule.
+            if step.node is None:
                 yield from self._rules_of_part("ops", step.entry, "kernels")
                 yield from self._rules_of_part("ops", step.entry, "loops")
                 if step.entry in (p.op, IN_PLACE_CLASS):
                     yield from self._rules_of_part("ops", step.entry, "gives")
             standard = standard_rule(step)
-            if standard.lines:  # of a group, and of an operator, the standard has none
+            if standard.lines:  # a group and an operator have no lines in the standard
                 yield standard
         yield from (rule for rule in self._rules_before_joining(p, names) if self.decides(rule, p))
         yield from self._rules_of_computing(p, names)
@@ -168,26 +169,28 @@ class DecidingLineSearch:
             further = [*self._remaining_rules(p, names)]
             yield from (rule for rule in further if self.decides(rule, p))
             yield from self._deciding_pairs(further, p)
-            # The order may say the same. A step on an operand still says more than its place in the order.
+            # The order may have the same effect. A decision on an operand still explains more than its place
+            # in the order.
             done = (step for step in reversed(p.steps) if isinstance(step, (SizedByValue, TiersJoined)))
             yield from chain.from_iterable(map(self._rules_of_step, done))
         yield self._lines_with_the_dtypes(p)
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
-        """Yield the rules for foreign operands that count as something else, and for values out of range."""
+        """Yield the rules for foreign operands, and for values out of range."""
         foreign = [o for o in p.operands if o.foreign]
         counted = (step for step in p.steps if isinstance(step, CountedForeign))
         for o, step in zip(foreign, counted, strict=False):
             if step.node is not step.nodes[0]:
                 lines = [*self._rules_of_part("foreign", o.foreign.removesuffix(FOREIGN_SCALAR_SUFFIX))]
                 yield from lines
-                yield from self._pairs_of_lines(lines)  # a dtype's own line may say what the scalars' does
+                # A dtype's own line may have the effect of the scalars' line.
+                yield from self._pairs_of_lines(lines)
         if any(fit.outcome not in ("fits", "unsaid") for fit in p.fits):
             for op in names:
                 yield from self._rules_of_part("ops", op, "fit")
 
     def _rules_of_parameters(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
-        """Yield the rules by which the parameters of a result are computed, or refused."""
+        """Yield the rules that compute or refuse the parameters of a result."""
         step = p.steps[-1]
         if not isinstance(step, Parameterized):
             return
@@ -205,7 +208,7 @@ class DecidingLineSearch:
     def _rules_of_operand_dtypes(self, p: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that gave an operand, or the join, the dtype of the answer.
 
-        In `bool + 2` the default dtype of Python's int says more than the order, in which bool lies below it.
+        In `bool + 2` the default dtype of Python's int explains more than the order, which has bool below it.
         """
         made, joined = p.steps[-1], p.decision
         if isinstance(made, (Defaulted, ReplacedInAnswer)):
@@ -224,8 +227,8 @@ class DecidingLineSearch:
     def _rules_before_joining(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules that apply before operands join: the fit of a value, and what operands count as.
 
-        An operation may have its own `fit`, and the file may have `limits`. Both say more about a value than
-        the order, which only has the dtype in it.
+        An operation may have its own `fit`, and the file may have `limits`. Both explain a value better than
+        the order, which only has its dtype.
         """
         if isinstance(p.decision, OutOfRange):
             yield from self._value_rules(p.decision, names)
@@ -234,7 +237,7 @@ class DecidingLineSearch:
                 yield from self._rules_of_step(step)
 
     def _rules_of_computing(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
-        """Yield the rules that cast operands to another dtype than that at which they join, and back."""
+        """Yield the rules that cast the joined operands to another dtype, and the result back."""
         if p.compute in (None, p.node) or p.dtype is not p.node:
             return
         for rule in chain.from_iterable(self._rules_of_part("ops", name, "computes") for name in names):
@@ -256,8 +259,8 @@ class DecidingLineSearch:
     def _deciding_pairs(self, rules: Sequence[DecidingLines], p: Promotion) -> Iterator[DecidingLines]:
         """Yield two rules of one file as one if the answer differs without both, though not without either.
 
-        `int64 + 2` is int64 by NumPy's tiers, where a Python int adds nothing. By the default dtype of the
-        int it would be int64 too.
+        `int64 + 2` is int64 by NumPy's tiers, since a Python int adds nothing. By the default dtype of the
+        int it would also be int64.
         """
         yield from (both for both in self._pairs_of_lines(rules) if self.decides(both, p))
 
@@ -268,7 +271,7 @@ class DecidingLineSearch:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
     def _lines_with_the_dtypes(self, p: Promotion) -> DecidingLines:
-        """Return the line that brings the question's dtypes into the order; all lines if no one does."""
+        """Return the line that brings the question's dtypes into the order, or all lines if no one does."""
         found = self._order_lines(p, self.line_removal.without_nodes)
         if found:
             return found
@@ -287,16 +290,16 @@ class DecidingLineSearch:
         pairs = (
             (a, b) for n, a in enumerate(own) for b in (*own[n + 1 :], *self._rules_of_step(step), *limits)
         )
-        for a, b in pairs:  # where both say the same, neither decides alone
+        for a, b in pairs:  # if both say the same, neither decides without the other
             if a.lines and b.lines and a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))
 
     def _order_lines(self, p: Promotion, without: WithoutLines) -> DecidingLines | None:
-        """Return the smallest set of order lines whose removal changes the answer; one line if possible.
+        """Return the smallest set of order lines whose removal changes the answer, if possible one line.
 
-        `without` returns the rules without some lines. If several lines change the answer alone, name
-        the last. A refusal with several bounds rests on the ways to all of them, so name every such line. If
-        no single line changes the answer, leave out one after another to find those needed together.
+        `without` returns the rules without some lines. If each of several lines changes the answer, name the
+        last. A refusal with several bounds rests on the ways to all of them, so name every such line. If no
+        single line changes the answer, leave out one after another to find the smallest set.
         """
         lines = tuple(self.covers)
         last = next((line for line in reversed(lines) if self._changes(p, without, (line,))), None)
@@ -340,7 +343,7 @@ class DecidingLineSearch:
 
 
 def comparable_result(p: Promotion) -> tuple[object, ...]:
-    """Return the result of a promotion, to compare it; for a refusal the reason and the bounds."""
+    """Return the result of a promotion for a comparison. For a refusal this is the reason and the bounds."""
     return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
 
 
@@ -352,7 +355,7 @@ def standard_rule(step: Decision) -> DecidingLines:
 
 
 def operation_rule(step: Decision) -> DecidingLines:
-    """Return the line of the table of operations that says how many dimensions an operand needs."""
+    """Return the line of the table of operations with the number of dimensions of an operand."""
     return _find_row(facts.TABLE, step.entry)
 
 

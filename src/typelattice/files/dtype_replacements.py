@@ -13,7 +13,7 @@ from typelattice.operands.operand import KIND_BY_NAME
 def read_requested(
     reader: KeyReader, words: Words, order: Order[Node], defaults: Mapping[Kind, DType]
 ) -> Iterator[tuple[DType | Kind, DType]]:
-    """Read requested dtype or Python type → the dtype that such arrays get, one of the order."""
+    """Read requested dtype or Python type → the dtype of the order that such arrays get."""
     for word, target in reader.table("requested"):
         with reader.noting():
             to = words.dtype(words.node(target))

@@ -23,7 +23,7 @@ PARAMETER_WORDS = {"number": (False, None, None), "whole number": (True, None, N
 
 
 def read_parameters(table: object) -> tuple[Parameter, ...]:
-    """Read `{ p = "1 to 38", s = "0 to p", scale = "number" }`. Raise ValueError."""
+    """Read `{ p = "1 to 38", s = "0 to p", scale = "number" }`. Raises ValueError."""
     found: dict[str, Parameter] = {}
     for name, limits in items(table):
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,19}", name) or name in (*FORMULA_FUNCTIONS, SAME):
@@ -39,7 +39,7 @@ def read_parameters(table: object) -> tuple[Parameter, ...]:
 def _read_limits(
     limits: str, before: Mapping[str, Parameter]
 ) -> tuple[bool, int | None, int | str | None, str]:
-    """Read whether a parameter is whole, its least and its greatest value, and what it counts."""
+    """Read the limits of a parameter: if it is whole, its least and greatest value, and what it counts."""
     if limits in PARAMETER_WORDS:
         return *PARAMETER_WORDS[limits], ""
     matched = LIMITS.fullmatch(limits)
@@ -60,7 +60,7 @@ def _read_limits(
 def read_families(
     reader: KeyReader, words: Words, order: Order[Any], dtypes: Mapping[str, DType]
 ) -> Mapping[DType, Family]:
-    """Read how dtypes with parameters join, and what other dtypes count as when they join them."""
+    """Read how dtypes with parameters join, and which members other dtypes count as."""
     found: dict[DType, Family] = {}
     for word, facts in reader.table("dtypes"):
         family = dtypes.get(word)
@@ -77,7 +77,7 @@ def read_families(
 
 
 def _read_joins(family: DType, table: object) -> dict[str, Formula]:
-    """Read the formula of each parameter. One without a formula has to be the same in all operands."""
+    """Read the formula of each parameter. A parameter without a formula must be equal in all operands."""
     names = [parameter.name for parameter in family.parameters]
     found: dict[str, Formula] = {}
     for name, formula in items(table):
@@ -107,7 +107,7 @@ def _read_members(family: DType, table: object, words: Words, order: Order[Any])
 
 
 def read_computed_member(code: str, words: Words) -> ComputedMember:
-    """Read `decimal(p + 1, s)`: a member of a family, by formulas. Raise ValueError."""
+    """Read `decimal(p + 1, s)`: a member of a family, by formulas. Raises ValueError."""
     name, formulas = split_call(code)
     family = words.known.get(name)
     if family is None or not family.parameters:

@@ -1,4 +1,4 @@
-"""The entries of a system file for foreign arrays, which another library made."""
+"""The entries of a system file for foreign arrays, made by another library."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typelattice.files.system_file_words import UnknownWordError, Words, items, 
 
 
 def read_foreign(words: Words, library: str, entries: object) -> Mapping[str | DType | None, str]:
-    """Read a library's entry: form, or dtype of a scalar → word or reason. Raise ValueError."""
+    """Read a library's entry: form, or dtype of a scalar → word or reason. Raises ValueError."""
     if library not in libraries():
         raise unknown_word_error("library", library, libraries())
     said = dict.fromkeys(("array", "scalar"), entries) if isinstance(entries, str) else dict(items(entries))

@@ -11,15 +11,15 @@ from typelattice.facts.frozen_classes import frozen
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.system_file_words import UnknownWordError
 
-MAX_FORMULA_CHARS = 200  # characters: many times what the formulas of SQL's decimals have
+MAX_FORMULA_CHARS = 200  # characters: many times the length of SQL's formulas
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 FORMULA_FUNCTIONS = (*OF_OPERANDS, "round_up")
 
 
 def read_formula(text: str, names: Collection[str], known: Collection[str]) -> Formula:
-    """Read a formula. Raise ValueError.
+    """Read a formula. Raises ValueError.
 
-    `names` are those of the operands' parameters, `known` those of the join that are computed already.
+    `names` are the parameters of the operands, `known` the parameters of the join that are computed already.
 
     >>> decimals = [{"p": 10, "s": 2}, {"p": 5, "s": 4}]
     >>> read_formula("max(p - s) + s", ["p", "s"], ["s"]).value(decimals, decimals, {"s": 4})
@@ -31,7 +31,7 @@ def read_formula(text: str, names: Collection[str], known: Collection[str]) -> F
 
 
 def split_call(text: str) -> tuple[str, list[str]]:
-    """Split `decimal(p + 1, s)` into its name and its arguments. Raise ValueError."""
+    """Split `decimal(p + 1, s)` into its name and its arguments. Raises ValueError."""
     match _parse(text):
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return name, [ast.unparse(arg) for arg in args]
@@ -39,7 +39,7 @@ def split_call(text: str) -> tuple[str, list[str]]:
 
 
 def _parse(text: str) -> ast.expr:
-    """Parse an expression. Raise ValueError for a text that is none, or that is too long."""
+    """Parse an expression. Raises ValueError for a text that is not an expression, or is too long."""
     try:
         if len(text) <= MAX_FORMULA_CHARS:
             return ast.parse(text.strip(), mode="eval").body
@@ -50,14 +50,14 @@ def _parse(text: str) -> ast.expr:
 
 @frozen()
 class _Reading:
-    """The reading of one formula, whose text every error quotes."""
+    """The reading of one formula. Every error quotes its text."""
 
     text: str
     names: Collection[str]
     known: Collection[str]
 
     def read(self, tree: ast.expr, of_operands: bool = False) -> Any:
-        """Build the tree of a formula. Raise ValueError for any term that formulas do not have."""
+        """Build the tree of a formula. Raises ValueError for any term that formulas do not have."""
         match tree:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 return value
@@ -91,7 +91,7 @@ class _Reading:
         return name
 
     def _no_function(self, function: str, count: int) -> UnknownWordError:
-        """Return the error for a call of what is no function of so many terms."""
+        """Return the error for an unknown function, or for a wrong number of arguments."""
         near = spelling_hint(function, FORMULA_FUNCTIONS) if function not in FORMULA_FUNCTIONS else ""
         terms = "one term" if count == 1 else f"{count} terms"
         listed = near or f"; functions are {', '.join(FORMULA_FUNCTIONS)}"

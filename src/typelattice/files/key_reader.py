@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 class KeyReader:
-    """A definition that is read key after key, the place reached in it, and the mistakes found on the way.
+    """A reader of a definition, key after key, with its current position and the mistakes found so far.
 
-    `noting` keeps a mistake and goes on. `is_order_whole` is false once a mistake was found in what joins
-    rest on; mistakes that only follow from it are dropped then.
+    `noting` keeps a mistake and goes on. `is_order_whole` is false after a mistake in the keys that joins
+    depend on. Mistakes that only follow from it are then dropped.
     """
 
     def __init__(self, definition: SystemDefinition) -> None:
         self.definition = definition
         self.key = "name"
         self.entry: str | int | None = None
-        self.part: str | None = None  # of an entry that may stand in several places
-        self.row: OrderRow | None = None  # of a statement of the order
+        self.part: str | None = None  # the part of an entry with several places
+        self.row: OrderRow | None = None  # the row of a statement of the order
         self.mistakes: list[FormatError] = [*definition.mistakes]
         self.is_order_whole = "order" not in definition.broken
 
@@ -41,7 +41,7 @@ class KeyReader:
         self.key, self.entry, self.part = key, entry, part
 
     def value(self, key: str, default: T) -> T:
-        """Return the value of a key. Raise ConsequentError for a wrong type, which is reported already."""
+        """Return the value of a key. Raises ConsequentError for a wrong type, already reported."""
         self.go_to(key)
         if key in self.definition.broken:
             raise ConsequentError(key)
@@ -50,7 +50,7 @@ class KeyReader:
         return value
 
     def table(self, key: str) -> Iterator[tuple[str, object]]:
-        """Yield the entries of a table, one after another; none of a table that is no table or too long."""
+        """Yield the entries of a table. Yield nothing if the value is not a table, or is too long."""
         table: dict[str, object] = {}
         with self.noting():
             table = self.value(key, table)
@@ -62,7 +62,7 @@ class KeyReader:
             yield entry, value
 
     def noting(self) -> MistakeNoting:
-        """Note a mistake in what is read within, and go on after it."""
+        """Note a mistake within the block, and go on after it."""
         return MistakeNoting(self)
 
     def noting_part(self, key: str, entry: str, part: str) -> MistakeNoting:
@@ -96,7 +96,7 @@ class KeyReader:
 
 
 class MistakeNoting:
-    """A part of a definition that is being read: its mistake is noted, and reading goes on, at `then`."""
+    """A part of a definition during reading. A mistake in it is noted, and reading goes on at `then`."""
 
     def __init__(self, reader: KeyReader, next_entry: tuple[str, str] | None = None) -> None:
         self.reader, self.next_entry = reader, next_entry

@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-Fields = dict[str, object]  # of `Op`
-LEFT_OPERAND = "left"  # what `gives` says of a result with the dtype of the left operand
+Fields = dict[str, object]  # fields of `OperationRules`
+LEFT_OPERAND = "left"  # in `gives`: the dtype of the left operand
 INTO = tuple(LeftOperand)
 TIERS = ["array", "0d", "scalar"]
-ORDERED_PAIR_SEPARATOR = " then "  # between two sides that stand in this order
+ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
 NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
 DEFAULT_PREFIX = "default "  # `default int`: the default dtype of a Python number
 PYTHON_OPERANDS = {f"py.{word}": weak(kind) for word, kind in (*KIND_BY_NAME.items(), ("bool", Kind.BOOL))}
@@ -60,10 +60,10 @@ SIDES: Mapping[str, Sequence[Node | str]] = {
 
 @frozen()
 class OperationEntries:
-    """A reader of `ops` and `fit` that raises ValueError; `present` accepts nodes of the order only.
+    """A reader of `ops` and `fit` that raises ValueError. `present` accepts only nodes of the order.
 
-    `reader` goes to the entry of `ops` that is being read, and to the part of it. `custom_operations` are
-    those that the file defines.
+    `reader` goes to the current entry of `ops`, and to the part of it. `custom_operations` are the operations
+    that the file defines.
     """
 
     words: Words
@@ -72,7 +72,10 @@ class OperationEntries:
     custom_operations: Mapping[str, Operation]
 
     def fit(self, table: object, dtypes: bool = False) -> dict[str, str]:
-        """Read kind of scalar → outcome of a value out of range; with `dtypes` also dtype → outcome."""
+        """Read kind of scalar → outcome for a value out of range.
+
+        With `dtypes`, also read dtype → outcome.
+        """
         found: dict[str, str] = {}
         each = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table  # a word of all kinds
         for word, how in items(each):
@@ -96,7 +99,10 @@ class OperationEntries:
         return found
 
     def joins(self, table: Mapping[str, object], nodes: Iterable[Node]) -> tuple[DType, ...]:
-        """Read the dtypes of `least dtype of …`, from narrow to wide; by default all integers of `nodes`."""
+        """Read the dtypes of `least dtype of …`, from narrow to wide.
+
+        The default is all integers of `nodes`.
+        """
         how = text(table.get("int", ""))
         if not how.startswith(LEAST_DTYPE):
             return ()
@@ -106,7 +112,10 @@ class OperationEntries:
         return tuple(sorted(read_distinct(self.words.dtype(n, Kind.SIGNED) for n in named), key=sort_key))
 
     def limits(self, table: object) -> dict[ops.DtypeOrKind, tuple[DType, ...]]:
-        """Read kind → dtypes, one of which has to hold it; dtypes → the one that has to hold an int."""
+        """Read kind → dtypes, and dtypes → dtypes.
+
+        At least one of the dtypes must hold the scalar or the int.
+        """
         found: dict[ops.DtypeOrKind, tuple[DType, ...]] = {}
         for word, codes in items(table):
             if word in KIND_BY_NAME:
@@ -203,7 +212,7 @@ class OperationEntries:
         return tuple(found)
 
     def _read_sides(self, pair: str) -> tuple[ops.Side, ops.Side, bool]:
-        """Read two sides, and whether the left one must stand first."""
+        """Read two sides, and whether the left one must come first."""
         ordered = ORDERED_PAIR_SEPARATOR in pair
         sides = pair.split(ORDERED_PAIR_SEPARATOR if ordered else "+")
         if len(sides) != 2 or "+" in sides[1]:
@@ -243,10 +252,9 @@ class OperationEntries:
         return found
 
     def _read_counts_as(self, said: object) -> Fields:
-        """Read the key `counts-as`: what operands count as before an operation.
+        """Read the key `counts-as`: the dtype of operands before an operation.
 
-        It is a word such as `"array"` for scalars and 0-d arrays. Or it maps dtypes and kinds to the dtype
-        that they count as.
+        It is a word such as `"array"` for scalars and 0-d arrays, or a table of dtypes and kinds → dtype.
         """
         if isinstance(said, Mapping):
             return {"counts_as_of": self._read_mapping(said, self._read_target), "counts_as": CountsAs.ITSELF}
@@ -270,7 +278,7 @@ class OperationEntries:
         if len(chains) > MAX_STATEMENTS:
             raise ValueError(f"more than {MAX_STATEMENTS:,} statements; a system file states a rule")
         covers = collect(chains)
-        Order(covers)  # raises an error that says what is wrong with them
+        Order(covers)  # raises an error with the mistake
         return {
             "joins": JoinRule.BY_THE_ORDER,
             "joins_order": tuple((a, tuple(above)) for a, above in covers.items()),
@@ -280,12 +288,12 @@ class OperationEntries:
         """Read the dtypes that a search for a loop tries, and the `own` ones that it tries first."""
         parts = {"search": "loops", "own": "loops_own"}
         given = said if isinstance(said, Mapping) else {"search": said}
-        if isinstance(said, Mapping) and "own" in said:  # these alone, if no others are named
+        if isinstance(said, Mapping) and "own" in said:  # only these, if no others are named
             given = {"search": said["own"], **said}
         return {parts[one_of(part, parts)]: self._read_dtypes(names) for part, names in given.items()}
 
     def _read_dtypes(self, names: object) -> tuple[DType, ...]:
-        """Read dtypes of the order; `""` for none, so that operands join."""
+        """Read dtypes of the order. `""` means no dtypes, so operands join."""
         return (
             ()
             if names == ""
@@ -293,7 +301,7 @@ class OperationEntries:
         )
 
     def _read_computes(self, said: object) -> Fields:
-        """Read dtypes or kinds → the dtype to compute in; `scalars` → the dtype that Python scalars take."""
+        """Read dtypes or kinds → the dtype to compute in. `scalars` → the dtype that Python scalars take."""
         table = dict(items(said))
         scalars = one_of(table.pop("scalars", ScalarTarget.COMPUTED), ScalarTarget)
         return {"computes": self._read_mapping(table, self._read_target), "computes_scalars": scalars}
@@ -314,7 +322,10 @@ class OperationEntries:
         return {names: code for names, code in items(said) if names not in pairs}, pairs
 
     def _read_gives(self, op: str, said: object) -> Fields:
-        """Read the dtype of the result; for writing in place, the dtypes that the left operand accepts."""
+        """Read the dtype of the result.
+
+        For writing in place, read the dtypes that the left operand accepts.
+        """
         if isinstance(said, Mapping):
             said, pairs = self._split_pairs(said)
             if pairs:
@@ -343,13 +354,13 @@ class OperationEntries:
         return {"fit": fit}
 
     def _read_of_each(self, field: str, said: object, read: Callable[[object], object]) -> Fields:
-        """Read one value for all dtypes alike; or dtypes and kinds → the value for these."""
+        """Read one value for all dtypes, or dtypes and kinds → the value for each."""
         if isinstance(said, Mapping):
             return {f"{field}_of": self._read_mapping(said, read)}
         return {field: read(said), f"{field}_of": {}}
 
     def _read_given(self, code: object) -> ops.ResultRule:
-        """Return a dtype, the default dtype of a kind, or a word for what operands or parts have."""
+        """Return a dtype, the default dtype of a kind, or a word such as `left` or `real`."""
         words = (*ops.RESULT_WORDS, *ops.PYTHON_NUMBERS)
         if isinstance(code, str) and "(" in code:
             from typelattice.files.family_entries import read_computed_member  # few files have such dtypes
@@ -388,7 +399,7 @@ class OperationEntries:
 
 
 def _check_members(results_by_source: Mapping[Any, object]) -> None:
-    """Raise ValueError for formulas that name parameters which the dtype computed in does not have."""
+    """Raise ValueError for formulas with parameters that the compute dtype does not have."""
     for source, member in results_by_source.items():
         if isinstance(member, ops.ComputedMember):
             own = {p.name for p in source.parameters} if isinstance(source, DType) else set[str]()

@@ -11,16 +11,16 @@ from typelattice.files.key_reader import KeyReader
 from typelattice.files.system_file_words import MAX_NODES, ConsequentError, Words
 from typelattice.files.system_text import Line, OrderRow
 
-MAX_COVERS = (MAX_NODES // 2) ** 2  # no order of so many nodes has more
+MAX_COVERS = (MAX_NODES // 2) ** 2  # no order of MAX_NODES nodes has more
 MAX_STATEMENTS = 500
 Chain = list[list[Node]]  # the lists between the arrows of a statement
-Stated = list[tuple[Node, Node | None]]  # covers; None: it names a node
-Covers = dict[Line, Stated]  # what each line of a file states
+Stated = list[tuple[Node, Node | None]]  # arrows; with None the row only names a node
+Covers = dict[Line, Stated]  # the arrows of each line of a file
 CoversOfRows = dict[OrderRow, Stated]
 
 
 def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRows]:
-    """Return the order of a definition's statements, and what each row of them states. Raise ValueError."""
+    """Return the order of a definition's statements, and the arrows of each row. Raises ValueError."""
     covers: CoversOfRows = {}
     chains: list[Chain] = []
     stated_at: list[OrderRow] = []  # the row of each chain
@@ -40,7 +40,10 @@ def read_order(reader: KeyReader, words: Words) -> tuple[Order[Node], CoversOfRo
 def _read_statements(
     reader: KeyReader, words: Words, covers: CoversOfRows, chains: list[Chain], stated_at: list[OrderRow]
 ) -> None:
-    """Read the statements one by one; note a mistake in one, and then raise ConsequentError."""
+    """Read the statements one by one, and note each mistake.
+
+    Raises ConsequentError after the last statement if any had one.
+    """
     reader.value("order", "")
     if not reader.definition.order:
         raise ValueError("missing or empty; write covers such as `i8 -> i16`")
@@ -71,7 +74,7 @@ def _read_statements(
 
 
 def covers_of_lines(rows: CoversOfRows) -> Covers:
-    """Return what each line of a file states."""
+    """Return the arrows of each line of a file."""
     covers: Covers = {}
     for (text, row), stated in rows.items():
         covers.setdefault((text.file, text.line_of_row(row)), []).extend(stated)
@@ -79,7 +82,7 @@ def covers_of_lines(rows: CoversOfRows) -> Covers:
 
 
 def _find_fault(chains: Sequence[Chain]) -> str:
-    """Return the reason why statements are no order; an empty string if they are one."""
+    """Return the reason why the statements are not an order, or an empty string if they are one."""
     try:
         Order(collect(chains))
     except OrderError as e:
@@ -88,7 +91,7 @@ def _find_fault(chains: Sequence[Chain]) -> str:
 
 
 def _row_to_name(cause: str, row: OrderRow, covers: CoversOfRows) -> OrderRow:
-    """Return the row to name for a fault found at a row; for an implied arrow, its own in that file."""
+    """Return the row to name for a fault found at a row. An implied arrow has its own row in the fault."""
     for other, stated in covers.items():
         implied = tuple(f"the arrow {a} -> {b} follows" for a, b in stated)
         if other[0] == row[0] and cause.startswith(implied):

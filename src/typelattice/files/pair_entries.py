@@ -18,8 +18,9 @@ Pair = frozenset[Node]
 class PairEntries:
     """A reader of the entries for pairs of dtypes: ties, overrides, refusals, casts both ways.
 
-    `combine` and `tiers` are the file's, and say how nodes join. `ties` are those read so far; an override or
-    a refusal may not repeat one. `names` keeps each entry as the file wrote it. Methods raise ValueError.
+    `combine` and `tiers` are the keys of the file that say how nodes join. `ties` are the ties read so far;
+    an override or a refusal may not repeat one. `names` keeps each entry as the file wrote it. Methods raise
+    ValueError.
     """
 
     reader: KeyReader
@@ -60,7 +61,9 @@ class PairEntries:
         self.ties[tie], self.names["ties", tie] = winner, entry
 
     def _occurs(self, tie: Pair) -> bool:
-        """Return True if these are the minimal bounds of some nodes; of two nodes, if the system folds pairs.
+        """Return True if these are the minimal bounds of some nodes.
+
+        If the system folds pairs, two nodes count.
 
         The highest nodes below the whole tie have the same minimal bounds as any such nodes.
         """
@@ -87,7 +90,7 @@ class PairEntries:
                     yield pair, phrase(reason)
 
     def _pairs(self, entry: str, node: Node | None) -> Iterator[Pair]:
-        """Yield the pairs that an entry sends to a node or rejects. Raise ValueError for a needless pair."""
+        """Yield the pairs that an entry sends to a node or rejects. Raises ValueError for a needless pair."""
         for a, b in self.words.pairs(entry):
             pair = frozenset((a, b))
             told = self.names.get(("overrides", pair)) or self.names.get(("refusals", pair))
@@ -113,7 +116,7 @@ class PairEntries:
             raise OrderDependentError(cause)
 
     def _check_weak_pair(self, a: Node, b: Node, node: Node | None) -> None:
-        """Check an entry for a node and a weak one, which stands for scalars of a lower tier."""
+        """Check an entry for a node and a weak one, which represents scalars of a lower tier."""
         for n in (a, b):
             if len(self.tiers) == 1 or isinstance(n, DType) or n.dtype:
                 self.present(n)
@@ -125,7 +128,7 @@ class PairEntries:
             raise OrderDependentError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
 
     def _check_not_below(self, a: Node, b: Node, node: Node | None) -> None:
-        """Raise ValueError for an override to less than one of its operands: no promotion goes down."""
+        """Raise ValueError for an override below one of its operands: a promotion never goes down."""
         low = next((n for n in (a, b) if node and n is not node and self.order.le(node, n)), None)
         if low:
             cause = f"{node} lies below {low}, and no pair is promoted to less than one of it"

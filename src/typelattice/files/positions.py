@@ -2,7 +2,7 @@
 
 `tomllib` gives the values of a text, but not their places. This scanner finds the places and judges nothing.
 It reads the text once from left to right, by the grammar of https://toml.io/en/v1.0.0. It stops at the first
-thing that is no TOML, which `tomllib` reports.
+syntax error, which `tomllib` reports.
 """
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from bisect import bisect_right
 
 from typelattice.facts.frozen_classes import frozen
 
-Path = tuple[str | int, ...]  # ("ops", "divide", "to"); the elements of a list are counted from 0
+Path = tuple[str | int, ...]  # ("ops", "divide", "to"). Elements of a list count from 0
 
-MAX_KEY_PARTS = 8  # of a dotted key: tomllib takes time that grows with the square of them
-MAX_NESTING = 16  # lists and tables within one another: tomllib reads them by recursion, and so does this
+MAX_KEY_PARTS = 8  # tomllib takes time that grows with the square of the parts of a dotted key
+MAX_NESTING = 16  # levels of lists and tables: tomllib reads them by recursion, and so does this
 TOO_DEEP = f"nested too deep: more than {MAX_KEY_PARTS} parts of a key, or {MAX_NESTING} lists and tables"
 
 BLANKS_AND_COMMENTS = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
@@ -22,7 +22,7 @@ BLANKS = re.compile(r"[ \t]*+")
 LINE_ENDS = re.compile(r"[ \t]*+(?:#[^\n]*+)?(?:\n|\Z)")
 KEY = re.compile(r"""[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'""")
 SCALAR = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}'  # of up to five quotation marks the last three end it
+    r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}'  # the last three of up to five quotation marks end it
     r"|'''(?:[^']|'(?!''))*'{3,5}"  # not possessive: so Python 3.11.2 matches too little
     r'|"(?:[^"\\\n]|\\[^\n])*+"'
     r"|'[^'\n]*+'"
@@ -31,7 +31,7 @@ SCALAR = re.compile(
 )
 NEW_LINE = re.compile(
     r"\n|\\n|\\[ \t]*\n[ \t\n]*|\\."
-)  # of a string in double quotes; the third is no part of it
+)  # for a string in double quotes; the third alternative is not part of the string
 
 
 @frozen()
@@ -52,26 +52,26 @@ class Positions:
     text: str  # its lines end as tomllib reads them
     keys: dict[Path, int]
     values: dict[Path, int]
-    ends: dict[Path, int]  # of the values
-    starts: list[int]  # of the lines
+    ends: dict[Path, int]  # offset of the end of each value
+    starts: list[int]  # offset of each line
     repeated: tuple[Path, Position, Position] | None = None  # the first key that is given twice
     too_deep: Position | None = (
-        None  # of a key of too many parts, or of a value nested too deep; nothing after it is read
+        None  # a key with too many parts, or a value nested too deep; the rest is not read
     )
 
     def find_position(self, *path: str | int) -> Position | None:
-        """Return the place of a key, an entry or an element; None if the text has none of that path."""
+        """Return the position of a key, an entry or an element, or None if the text lacks the path."""
         offset = self.keys.get(path)
         return None if offset is None else position_at(self.starts, offset)
 
     def span(self, path: Path) -> tuple[int, int]:
-        """Return the offsets at which a key begins and its value ends, or the key itself if it has none."""
+        """Return the offsets of the start of a key and the end of its value, or of a key without value."""
         start = self.keys[path]
         key = KEY.match(self.text, start)
         return start, self.ends.get(path, key.end() if key else start + 1)
 
     def rows(self, *path: str | int) -> tuple[int, ...]:
-        """Return the line at which each line of a string begins; empty if no string is at that path."""
+        """Return the line of each row of a string, or an empty tuple if the path has no string."""
         start = self.values.get(path)
         found = SCALAR.match(self.text, start) if start is not None else None
         if start is None or found is None or found[0][0] not in "\"'":
@@ -79,7 +79,7 @@ class Positions:
         long = found[0].startswith(('"""', "'''"))
         first = start + (3 if long else 1)
         if long and self.text.startswith("\n", first):
-            first += 1  # which is no part of the string
+            first += 1  # the first line break is not part of the string
         line = position_at(self.starts, first).line
         if found[0][0] == "'":
             return tuple(range(line, line + self.text.count("\n", first, found.end()) + 1))
@@ -90,19 +90,19 @@ class Positions:
                 rows.append(line)
                 first = new.end()
             elif new.start() == first and "\n" in new[0]:
-                rows[-1] = line  # nothing of the row stands before
+                rows[-1] = line  # the row has no text before
                 first = new.end()
         return tuple(rows)
 
 
 def position_at(starts: list[int], offset: int) -> Position:
-    """Convert an offset to a line and a column; `starts` are the offsets at which the lines start."""
+    """Convert an offset to a line and a column. `starts` are the offsets of the line starts."""
     line = bisect_right(starts, offset)
     return Position(line, offset - starts[line - 1] + 1)
 
 
 def find_positions(text: str) -> Positions:
-    """Return the places of a text: of all of it, or of what stands before the first thing that is no TOML.
+    """Return the positions of all keys, up to the first syntax error.
 
     >>> found = find_positions('name = "a"\\n[ops]\\ndivide.to = { b = "f32" }\\n')
     >>> found.find_position("ops", "divide", "to", "b"), found.find_position("ops", "add")
@@ -125,15 +125,15 @@ def find_positions(text: str) -> Positions:
 
 
 class _Stop(Exception):
-    """Ends the scan at a text that is no TOML, is given twice, or is too deep."""
+    """Ends the scan at a syntax error, at a repeated key, or at a value that is too deep."""
 
 
 class _Scanner:
-    """A reader of a text from left to right; `offset` is its place.
+    """A reader of a text from left to right. `offset` is its position.
 
-    `made` records how each path was made, since that decides whether it may be given again: by "value", by
-    "header", by "list" (of tables), "above" a header, or, for a table that a dotted key opens, in which
-    section.
+    `made` records how each path was made, since this decides whether the path may be given again: by "value",
+    by "header", by "list" (of tables), "above" a header, or by the section in which a dotted key opens the
+    table.
     """
 
     def __init__(self, text: str) -> None:
@@ -142,13 +142,13 @@ class _Scanner:
         self.values: dict[Path, int] = {}
         self.ends: dict[Path, int] = {}
         self.made: dict[Path, str | int] = {}
-        self.lengths: dict[Path, int] = {}  # of lists of tables
+        self.lengths: dict[Path, int] = {}  # lengths of lists of tables
         self.section = self.sections = 0  # a header or a pair of braces begins one
         self.repeated: tuple[Path, int, int] | None = None
         self.too_deep: int | None = None
 
     def scan(self) -> None:
-        """Read the text up to the first thing that is no TOML."""
+        """Read the text up to the first syntax error."""
         table: Path = ()
         try:
             while self.skip(BLANKS_AND_COMMENTS) < len(self.text):
@@ -192,7 +192,7 @@ class _Scanner:
         return table
 
     def read_entry(self, table: Path, depth: int) -> None:
-        """Read `key = value` in a table; the key may be dotted."""
+        """Read `key = value` in a table. The key may be dotted."""
         *above, (name, at) = self.parts()
         self.expect("=")
         self.skip(BLANKS)
@@ -262,7 +262,7 @@ class _Scanner:
         self.expect("}")
 
     def parts(self) -> list[tuple[str, int]]:
-        """Return the parts of a dotted key, each with its offset; and the blanks after it."""
+        """Return the parts of a dotted key, each with its offset, and the blanks after the key."""
         parts: list[tuple[str, int]] = []
         while True:
             start = self.offset
@@ -277,13 +277,13 @@ class _Scanner:
             self.skip(BLANKS)
 
     def skip(self, blanks: re.Pattern[str]) -> int:
-        """Skip blanks, or comments too; return the offset after them."""
+        """Skip blanks, or also comments, and return the offset after them."""
         found = blanks.match(self.text, self.offset)
         self.offset = found.end() if found else self.offset
         return self.offset
 
     def match(self, pattern: re.Pattern[str]) -> str:
-        """Read the text that has to stand here. Raise _Stop if it does not."""
+        """Read the text that is required here. Raises _Stop if it is missing."""
         found = pattern.match(self.text, self.offset)
         if not found:
             raise _Stop
@@ -291,19 +291,19 @@ class _Scanner:
         return found[0]
 
     def expect(self, sign: str) -> None:
-        """Read a sign that has to stand here. Raise _Stop if it does not."""
+        """Read a sign that is required here. Raises _Stop if it is missing."""
         if not self.text.startswith(sign, self.offset):
             raise _Stop
         self.offset += len(sign)
 
     def note_repeat(self, path: Path, offset: int) -> None:
-        """Record a path that is given once more, and raise _Stop."""
+        """Record a repeated path, and raise _Stop."""
         self.repeated = path, self.keys[path], offset
         raise _Stop
 
 
 def _name(key: str) -> str:
-    """Return a part of a key without its quotation marks and escapes. Raise _Stop."""
+    """Return a part of a key without its quotation marks and escapes. Raises _Stop for an invalid one."""
     if key[0] == '"' and "\\" in key:
         import tomllib
 

@@ -52,9 +52,9 @@ ALONE_SUFFIX = " if alone"  # after several defaults: all but the first count on
 
 
 def system(which: str | PathLike[str] | System) -> System:
-    """Return a system by its name or by the path of a .toml file; a System is returned unchanged.
+    """Return a system by its name or by the path of a .toml file. Return a System unchanged.
 
-    Raise UnknownSystemError, or FormatError for a file with mistakes.
+    Raises UnknownSystemError for an unknown name, or FormatError for a file with mistakes.
 
     >>> system("numpy").library, system("numpy@2.4").library
     ('numpy 2.5', 'numpy 2.4')
@@ -83,8 +83,8 @@ def _read_shipped(name: str) -> System:
 
 
 def _older(name: str) -> System:
-    """Return the system of an older release; for the newest one, the system of the plain name."""
-    from typelattice.files.release_files import (  # most programs ask for the newest release only
+    """Return the system of an older release, or the system of the plain name for the newest release."""
+    from typelattice.files.release_files import (  # most programs need only the newest release
         read_release,
         text_of,
     )
@@ -96,15 +96,15 @@ def _older(name: str) -> System:
 
 
 def parse(text: str, file: str = "text") -> System:
-    """Return the system that a text describes; it may extend a shipped one. Raise FormatError."""
+    """Return the system that a text describes. The text may extend a shipped system. Raises FormatError."""
     return build(definition(Text(file, text)))
 
 
 def build(definition: SystemDefinition, shipped: bool = False) -> System:
-    """Build the system of a definition, with everything in it checked. Raise FormatError.
+    """Build the system of a definition, with everything in it checked. Raises FormatError.
 
-    The operations of files that come with typelattice are read on demand, since they take half of the time
-    for all systems. The tests read these files whole.
+    The operations of shipped files are read at their first use, since they take half of the time for all
+    systems. The tests read these files whole.
     """
     reader = KeyReader(definition)
     found: System | None = None
@@ -116,7 +116,7 @@ def build(definition: SystemDefinition, shipped: bool = False) -> System:
 
 
 def _system(reader: KeyReader, shipped: bool) -> System:
-    """Build the system: read each key after those that it depends on. Raise ValueError."""
+    """Build the system: read each key after those that it depends on. Raises ValueError."""
     title, source, library = (_phrase(reader, key) for key in ("title", "source", "library"))
     name = _name(reader)
     words = Words()
@@ -220,7 +220,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
 def _entries(
     reader: KeyReader, key: str, read: Callable[[str, object], T], shipped: bool
 ) -> Mapping[str, T]:
-    """Read the entries of a table: at once, or, of a file that comes with typelattice, on demand."""
+    """Read the entries of a table: at once, or, for a shipped file, at their first use."""
     if shipped:
         given = dict(reader.table(key))
         return LazyTable(given, lambda entry, said: _read_later(reader, key, entry, said, read))
@@ -232,7 +232,7 @@ def _entries(
 
 
 def _read_later(reader: KeyReader, key: str, entry: str, said: object, read: Callable[[str, object], T]) -> T:
-    """Read one entry. Raise FormatError."""
+    """Read one entry. Raises FormatError."""
     found: list[T] = []
     reader.go_to(key, entry)
     with reader.noting():
@@ -248,7 +248,7 @@ def _phrase(reader: KeyReader, key: str) -> str:
 
 
 def _word(reader: KeyReader, key: str, allowed: tuple[W, ...]) -> W:
-    """Read the word of a key; by default the first of those allowed."""
+    """Read the word of a key. The default is the first allowed word."""
     with reader.noting():
         return one_of(reader.value(key, allowed[0]), allowed)
     reader.is_order_whole = False
@@ -259,7 +259,7 @@ def _foreign(
     reader: KeyReader, words: Words, library: str, entries: object
 ) -> Mapping[str | DType | None, str]:
     """Read the file's entry for one library's foreign arrays."""
-    from typelattice.files.foreign_entries import read_foreign  # few questions are of such arrays
+    from typelattice.files.foreign_entries import read_foreign  # few questions have foreign arrays
 
     reader.go_to("foreign", library)
     return read_foreign(words, library, entries)
@@ -281,7 +281,7 @@ def _read_custom_dtypes(reader: KeyReader, words: Words) -> dict[str, DType]:
     found: dict[str, DType] = {}
     for word, facts in reader.table("dtypes"):
         from typelattice.files.custom_dtypes import (
-            read_custom_dtype,  # most files have none, and load faster without
+            read_custom_dtype,  # most files define no dtypes, and load faster without this
         )
 
         words.broken.add(word)
@@ -323,8 +323,10 @@ def _tiers(reader: KeyReader) -> tuple[str, ...]:
 def _defaults(
     reader: KeyReader, words: Words
 ) -> tuple[dict[Kind, DType], dict[Kind, tuple[DType, ...]], frozenset[Kind]]:
-    """The default dtype of each kind of Python scalar, those for values that it does not hold, and the kinds
-    that have the latter only alone.
+    """Read `defaults`: return three tables.
+
+    These are the default dtype of each kind, the wider dtypes for large values, and the kinds that use the
+    wider dtypes only for a lone scalar.
     """
     first: dict[Kind, DType] = {}
     wider: dict[Kind, tuple[DType, ...]] = {}
@@ -343,13 +345,13 @@ def _defaults(
                 wider[kind_of(word)] = found[1:]
             if codes != given:
                 if len(found) == 1:
-                    raise ValueError(f'"{ALONE_SUFFIX.strip()}" says nothing of a single dtype; leave it out')
+                    raise ValueError(f'"{ALONE_SUFFIX.strip()}" has no effect on one dtype; leave it out')
                 alone.add(kind_of(word))
     return first, wider, frozenset(alone)
 
 
 def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind, DType]) -> None:
-    """Raise ValueError if NumPy 1's rule lacks the dtypes that it takes values for."""
+    """Raise ValueError if the system lacks dtypes that NumPy 1's rule counts values as."""
     from typelattice.engine.numpy1 import REQUIRED_DTYPES  # only NumPy 1 promotes by value
 
     reader.go_to("combine")
@@ -358,7 +360,7 @@ def _check_values(reader: KeyReader, order: Order[Node], defaults: Mapping[Kind,
 
 
 def _stand_in(reader: KeyReader, pairs: PairEntries) -> tuple[frozenset[Node], dict[Kind, DType]]:
-    """Read the dtypes beside which a scalar counts as one of its kind, and the dtype for each kind."""
+    """Read the dtypes with which a scalar counts as another dtype, and this dtype for each kind."""
     table = dict(reader.table("stand-in"))
     if not table:
         return frozenset(), {}
@@ -366,7 +368,7 @@ def _stand_in(reader: KeyReader, pairs: PairEntries) -> tuple[frozenset[Node], d
         raise ValueError("`beside` is missing: the dtypes beside which a scalar counts as one of its kind")
     beside = frozenset(map(pairs.present, read_distinct(pairs.words.nodes(table.pop("beside")))))
     if not table:
-        raise ValueError("says nothing; name a kind of scalar, and the dtype that one counts as")
+        raise ValueError("names no kind of scalar; name one, and the dtype that it counts as")
     found: dict[Kind, DType] = {}
     for word, code in table.items():
         reader.go_to("stand-in", word)

@@ -1,8 +1,8 @@
 """The files that state the rules of an older release.
 
-`numpy@2.4.toml` states the rules up to NumPy 2.4, on top of the file of the next newer rules. Releases
+`numpy@2.4.toml` states the rules up to NumPy 2.4, as changes to the file of the next newer rules. Releases
 between two such files share the newer one, so a release that changed nothing has no file. A file extends
-another of the same library at the same release: `jax-x32@0.10` is `jax-x32` on top of `jax@0.10`.
+another of the same library at the same release: `jax-x32@0.10` is `jax-x32` with `jax@0.10` as its base.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Release:
     number: str
 
     def is_newest(self, name: str) -> bool:
-        """Return True if a system's own name stands for this release."""
+        """Return True if the plain name of a system means this release."""
         return releases(name)[-1] == self.number
 
     def stem(self, name: str) -> str:
@@ -44,7 +44,7 @@ class Release:
 def read_release(name: str) -> Release:
     """Return the release that a name such as `numpy@2.4` says.
 
-    Raise UnknownSystemError, which names those that exist.
+    Raises UnknownSystemError, with the names of all systems, if none has this name.
     """
     plain, _, number = name.partition(VERSION_SIGN)
     if plain not in systems():

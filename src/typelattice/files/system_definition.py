@@ -1,4 +1,4 @@
-"""The keys of a system file, together with those of the files that it extends."""
+"""The keys of a system file, together with the keys of the files that it extends."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ KEYS: dict[str, type] = {
     "tiers": list, "both-ways": list, "first-is-array": bool,
 }  # fmt: skip
 MAX_EXTENDED_FILES = 8  # files, one extending another
-DOTS = "..."  # stands for the inherited value, in an order and among the entries of a table
+DOTS = "..."  # means the inherited value, in an order and among the entries of a table
 
 
 @frozen()
 class SystemDefinition:
     """The keys of a file and of those that it extends, the text that gave each, the order by its statements.
 
-    `main_values` are the keys that the main text gives, on top of those of `base`.
+    `main_values` are the keys that the main text gives, in addition to the keys of `base`.
     """
 
     values: Mapping[str, object]
@@ -52,11 +52,11 @@ class SystemDefinition:
     main_values: Mapping[str, object] = field(default_factory=dict)
     base: SystemDefinition | None = None
     is_whole: bool = True  # false if lines of its files were removed
-    mistakes: Sequence[FormatError] = ()  # in the keys of its texts
+    mistakes: Sequence[FormatError] = ()  # mistakes in keys of the texts
     broken: frozenset[str] = frozenset()  # keys that were dropped because of a mistake
 
     def with_keys(self, checked_keys: CheckedKeys, text: Text) -> SystemDefinition:
-        """Return a definition with other values for some keys; `...` stands for an inherited value."""
+        """Return a definition with other values for some keys. `...` means the inherited value."""
         order, keys = self.order, checked_keys.values
         mistakes, broken = (
             [*self.mistakes, *checked_keys.mistakes],
@@ -93,7 +93,7 @@ class SystemDefinition:
         )
 
     def _with_entries(self, key: str, value: object, text: Text) -> object:
-        """Return the value of a key; a table with `"..." = true` adds its entries to the inherited ones.
+        """Return the value of a key. A table with `"..." = true` adds its entries to the inherited ones.
 
         An empty entry removes the inherited one.
         """
@@ -119,7 +119,7 @@ class SystemDefinition:
         return self.main
 
     def main_text_states(self, key: str, entry: str | None = None) -> bool:
-        """Return True if the main text itself gives a key or an entry of it, and no line was removed."""
+        """Return True if the main text itself gives a key or an entry, and no line was removed."""
         return self.is_whole and key in self.texts and self.text_of_entry(key, entry) is self.main
 
     def entries(self, key: str) -> Mapping[str, object]:
@@ -127,10 +127,10 @@ class SystemDefinition:
         return found if isinstance(found, dict) else {}
 
     def replace_keys(self, keys: Mapping[str, object]) -> SystemDefinition:
-        """Return the definition with other values for some keys; a table is changed entry by entry.
+        """Return the definition with other values for some keys. A table changes entry by entry.
 
         They mean the same as in a file that extends this one: an empty table empties the inherited one, an
-        empty entry removes the inherited one. Raise FormatError for values that no file could have, and for
+        empty entry removes the inherited one. Raises FormatError for values that no file could have, and for
         `extends`, which is read from files only.
         """
         text = Text(
@@ -147,13 +147,16 @@ class SystemDefinition:
         return self.with_keys(replace(given, values=values), text)
 
     def text_of(self, file: str) -> Text | None:
-        """Return the text of one of the files that the keys come from."""
+        """Return the text of one of the files with the keys."""
         if self.main.file == file:
             return self.main
         return self.base.text_of(file) if self.base else None
 
     def without(self, file: str, lines: Sequence[int]) -> SystemDefinition:
-        """Return the definition without some lines of one file. Raise FormatError if the rest is no TOML."""
+        """Return the definition without some lines of one file.
+
+        Raises FormatError if the rest is not TOML.
+        """
         if self.base is None:
             return self
         base, text, own = self.base.without(file, lines), self.main, self.main_values
@@ -179,9 +182,9 @@ class SystemDefinition:
 def read(
     where: str | PathLike[str], extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
-    """Read the keys of a file, which the files at `extending_paths` extend, as in an older `release`.
+    """Read the keys of a file that the files at `extending_paths` extend, maybe in an older `release`.
 
-    Raise UnknownSystemError if it cannot be read, FormatError where it is no system file.
+    Raises UnknownSystemError if it cannot be read, FormatError if it is not a system file.
     """
     return definition(read_text(where), extending_paths, release)
 
@@ -189,14 +192,14 @@ def read(
 def definition(
     text: Text, extending_paths: tuple[str, ...] = (), release: Release | None = None
 ) -> SystemDefinition:
-    """Return the keys that a text gives, on top of those of the file that it extends. Raise FormatError."""
+    """Return the keys of a text, added to the keys of the file that it extends. Raises FormatError."""
     given, base = _read_values(text), SystemDefinition({}, {}, (), text)
     keys = {key: value for key, value in given.values.items() if key != "extends"}
     if "extends" in given.values:
         below = (*extending_paths, text.path) if text.path else extending_paths
         try:
             base = _read_base(str(given.values["extends"]), text, below, release)
-        except FormatError as e:  # nothing else can be judged without the other file
+        except FormatError as e:  # without the other file, nothing else can be checked
             raise join_errors([*given.mistakes, e]) from None
     elif "extends" in given.broken:
         raise join_errors(given.mistakes)
@@ -205,7 +208,7 @@ def definition(
 
 @frozen()
 class CheckedKeys:
-    """Keys that are known and of the right types; the mistakes in others, and the keys that those broke."""
+    """The known keys with values of the right types, the mistakes in others, and the broken keys."""
 
     values: Mapping[str, object]
     mistakes: Sequence[FormatError] = ()
@@ -218,7 +221,7 @@ def _read_values(text: Text) -> CheckedKeys:
 
 
 def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
-    """Return the keys that are known and of the right types, with lists of operations told apart."""
+    """Return the known keys with values of the right types. Split entries for lists of operations."""
     kept: dict[str, object] = {}
     mistakes: list[FormatError] = []
     broken: set[str] = set()
@@ -240,9 +243,9 @@ def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
 
 
 def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[FormatError]) -> dict[str, object]:
-    """Give each operation of `"mean, divide" = {…}` an entry of its own, and note mistakes.
+    """Give each operation of `"mean, divide" = {…}` its own entry, and note mistakes.
 
-    An operation that stands in two entries follows both.
+    An operation in two entries follows both.
     """
     found: dict[str, object] = {}
     for entry, given in table.items():
@@ -265,7 +268,10 @@ def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[Forma
 
 
 def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
-    """Copy a value with all lists and tables in it. Raise FormatError for one that TOML cannot express."""
+    """Copy a value with all lists and tables in it.
+
+    Raises FormatError for a value that TOML cannot express.
+    """
     from typelattice.files.positions import MAX_NESTING
 
     if depth > MAX_NESTING:
@@ -281,7 +287,7 @@ def _copy_plain(value: object, key: str, text: Text, depth: int = 0) -> object:
 def _read_base(
     name: str, text: Text, extending_paths: tuple[str, ...], release: Release | None
 ) -> SystemDefinition:
-    """Return the file that another extends: one beside it, or else one that comes with typelattice."""
+    """Return the file that another extends: one in the same folder, or a shipped one."""
     fail = partial(text.error, key="extends")
     if not re.fullmatch(r"\w[\w.@-]{0,99}", name):
         raise fail(f"{name[:60]!r} is out of the folder; name a system, or a file beside this one")
@@ -289,7 +295,7 @@ def _read_base(
     folders = [path.dirname(text.path), FOLDER] if text.path else [FOLDER]
     found = _list_files(name, folders)
     if "@" in name and not found:
-        from typelattice.files.release_files import read_release  # most files extend none of an older release
+        from typelattice.files.release_files import read_release  # most files do not extend an older release
 
         try:
             release = read_release(name)
@@ -319,7 +325,7 @@ def _read_base(
 
 @cache
 def of_shipped(where: str, release: Release | None) -> SystemDefinition:
-    """Return the keys of a file that comes with typelattice, read once: several extend it."""
+    """Return the keys of a shipped file. It is read once, since several files extend it."""
     return read(where, release=release)
 
 

@@ -1,6 +1,6 @@
 """The words of a system file: dtypes, kinds, named sets of them, and values of other types.
 
-Everything here raises ValueError with the cause; the reader of a file adds the file, line and key.
+Everything here raises ValueError with the cause. The reader of a file adds the file, line and key.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ KINDS = {**{cls.__name__: kind for cls, kind in PYTHON_KINDS.items()}, "uint": K
 SET_NAMES_BY_PYTHON_KIND = {
     "int": "integer",
     "uint": "unsigned",
-}  # kinds of Python scalars, and those of dtypes
-RESERVED_WORDS = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a meaning of their own
+}  # name of the kind of a Python scalar -> name of the kind of a dtype
+RESERVED_WORDS = {*DTYPES, *CODES, *LETTERS, *KINDS, *ops.KINDS}  # words with a fixed meaning
 ENTRY_NAMES = dict.fromkeys(
     (*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values())
-)  # by entries of `ops`
-# What a file may have at most. A question is answered within seconds up to there, the laws of its system too.
-MAX_NODES = 300  # of an order, and of a list
-MAX_ENTRIES = 500  # of a table
-MAX_SET_DEPTH = 8  # within one another
+)  # names that an entry of `ops` may have
+# The largest sizes of a file. Up to these, an answer takes seconds, and so do the laws of the system.
+MAX_NODES = 300  # in an order, and in a list
+MAX_ENTRIES = 500  # in a table
+MAX_SET_DEPTH = 8  # of sets in sets
 
 
 class UnknownWordError(ValueError):
-    """A mistake at one word: it is misspelled, or means nothing there."""
+    """A mistake at one word: it is misspelled, or has no meaning there."""
 
     def __init__(self, cause: str, word: str) -> None:
         super().__init__(cause)
@@ -49,11 +49,11 @@ class UnknownWordError(ValueError):
 
 
 class OrderDependentError(ValueError):
-    """A mistake that can be judged only if the order and the way to join are free of mistakes."""
+    """A mistake that can be found only if the order and the way to join have no mistakes."""
 
 
 class ConsequentError(ValueError):
-    """A mistake that follows from another one, which is reported already."""
+    """A mistake that only follows from another, which is already reported."""
 
 
 def unknown_word_error(
@@ -66,23 +66,23 @@ def unknown_word_error(
 
 
 class Words:
-    """The words of one file and their meanings: our dtypes, those in `custom_dtypes`, and named sets.
+    """The words of one file and their meanings: our dtypes, `custom_dtypes`, and named sets.
 
-    `broken` are the file's own words whose meaning could not be read; with `is_whole` false there may be
-    more. A mistake that uses such a word is not reported again.
+    `broken` are the file's own words with a mistake in their definition. If `is_whole` is false, there may be
+    more of them. A mistake that uses such a word is not reported again.
     """
 
     def __init__(self, custom_dtypes: Mapping[str, DType] = {}) -> None:
         self.known = {**CODES, **DTYPES, **custom_dtypes}
         self.sets: dict[str, str] = {}
-        self.used: set[str] = set()  # sets that stand in a list
-        self.members: dict[str, list[Node]] = {}  # of the sets that were asked for so far
+        self.used: set[str] = set()  # sets that a list names
+        self.members: dict[str, list[Node]] = {}  # members of each set, once it is looked up
         self.broken: set[str] = set()
         self.is_whole = True
-        self.depths: dict[str, int] = {}  # how many sets stand within one another in them
+        self.depths: dict[str, int] = {}  # how deep each set contains other sets
 
     def new(self, word: str, what: str) -> str:
-        """Check the name that a file gives to a set or a dtype of its own, and return it."""
+        """Check the name that a file gives to its own set or dtype, and return it."""
         no_name = f"{quote_short(word)} is no name for a {what}"
         if word in self.known or word in RESERVED_WORDS:
             raise UnknownWordError(f"{no_name}: it means {self.known.get(word, 'something')} already", word)
@@ -91,7 +91,7 @@ class Words:
         return word
 
     def nodes(self, names: object, within: tuple[str, ...] = ()) -> list[Node]:
-        """Read `u8, small`: a list of nodes and named sets; `within` are the sets that contain the list."""
+        """Read `u8, small`, a list of nodes and named sets. `within` are the sets that contain the list."""
         found: list[Node] = []
         for word in map(str.strip, text(names).split(",")):
             if word in self.sets:
@@ -104,14 +104,14 @@ class Words:
         return found
 
     def set(self, name: str, within: tuple[str, ...] = ()) -> list[Node]:
-        """Return the members of a named set, which are found once."""
+        """Return the members of a named set. They are looked up once."""
         if name in self.broken:
             raise ConsequentError(name)
         if name in within:
             self.broken |= {*within[within.index(name) :]}  # each of them is in the circle
             raise ValueError(f"a circle of sets: {' -> '.join((*within[within.index(name) :], name))}")
         if name not in self.members:
-            # Counted from both ends: the sets that this one stands in, and those that stand in it.
+            # The depth counts in both directions: the sets that contain this one, and the sets in it.
             members = self._members(name, within) if len(within) <= MAX_SET_DEPTH else []
             inner = (self.depths.get(word.strip(), -1) for word in self.sets[name].split(","))
             self.depths[name] = 1 + max(inner)
@@ -124,7 +124,7 @@ class Words:
         try:
             return self.nodes(self.sets[name], (*within, name))
         except UnknownWordError:
-            if within:  # reported where this set stands
+            if within:  # the outermost set reports it
                 raise ConsequentError(name) from None
             self.broken.add(name)
             raise
@@ -170,12 +170,12 @@ class Words:
         return UnknownWordError(f"unknown dtype {quote_short(word)}{near}", word)
 
     def check_broken(self, word: str) -> None:
-        """Raise ConsequentError for a word whose meaning could not be read."""
+        """Raise ConsequentError for a word with a mistake in its definition."""
         if word in self.broken or not self.is_whole:
             raise ConsequentError(word)
 
     def dtype(self, node: Node, *kinds: Kind) -> DType:
-        """Return a node that is a dtype, of a kind that Python calls as one of these, if there are any."""
+        """Return a node that is a dtype. With `kinds`, its Python kind must be one of these."""
         if not isinstance(node, DType):
             raise UnknownWordError(f'{node} has no width; name a dtype such as "i32"', str(node))
         if kinds and node.kind.word not in [kind.word for kind in kinds]:
@@ -183,7 +183,7 @@ class Words:
         return node
 
     def read_scalar_dtypes(self, word: str, codes: object, *more: Kind) -> tuple[DType, ...]:
-        """One dtype or several for Python scalars of a kind; they may be of `more` kinds."""
+        """Read the dtypes of Python scalars of a kind. They may also be of `more` kinds."""
         kinds = kind_of(word), *more
         return read_distinct(self.dtype(self.node(code.strip()), *kinds) for code in text(codes).split(","))
 
@@ -248,7 +248,7 @@ def items(table: object) -> Iterable[tuple[str, object]]:
 
 
 def one_of(value: object, allowed: Iterable[W]) -> W:
-    """Return the allowed word that a value equals. Raise UnknownWordError if it is none of them."""
+    """Return the allowed word that a value equals. Raises UnknownWordError if the value is not allowed."""
     words = tuple(allowed)
     if value not in words:
         listed = ", ".join(f'"{word}"' if " " in word else word for word in words)

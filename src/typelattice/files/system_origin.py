@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SystemOrigin:
-    """The files of a system: its keys, what each row of the order states, and what builds it."""
+    """The files of a system: its keys, the arrows of each row of the order, and a function that builds it."""
 
     def __init__(
         self, definition: SystemDefinition, rows: CoversOfRows, build: Callable[[SystemDefinition], System]
@@ -38,13 +38,13 @@ class SystemOrigin:
     @cached_property
     def _search(self) -> DecidingLineSearch:
         from typelattice.files.deciding_lines import (
-            DecidingLineSearch,  # most programs ask for no explanation
+            DecidingLineSearch,  # most programs need no explanation
         )
 
         return DecidingLineSearch(self.definition, self.covers, self.build)
 
     def rule(self, p: Promotion) -> DecidingLines:
-        """Return the lines that decide an answer: without them the system answers otherwise."""
+        """Return the lines that decide an answer: without them the system answers differently."""
         return self._search.deciding_rule(p)
 
     def rule_of_key(self, key: str, entry: str | None) -> DecidingLines:
@@ -52,7 +52,10 @@ class SystemOrigin:
         return self._search.rule_of_key(key, entry)
 
     def replace(self, keys: dict[str, object]) -> System:
-        """Build the system with other values for keys of its file. Raise FormatError."""
+        """Build the system with other values for keys of its file.
+
+        Raises FormatError for values that do not fit.
+        """
         return self.build(self.definition.replace_keys(keys))
 
     def rebuild(self) -> tuple[Callable[[SystemDefinition], System], tuple[SystemDefinition]]:

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.files.positions import Path, Positions
 
-# By os.path: importing pathlib costs as much as all else here.
+# Uses os.path, since importing pathlib takes as long as everything else here.
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "systems")
 SHIPPED_FOLDER = os.path.realpath(FOLDER)
 MAX_SYSTEM_FILE_BYTES = 200_000
@@ -28,12 +28,12 @@ Chain = list[list[str]]  # a statement of an order: the lists between its arrows
 
 
 MAX_SHOWN_MISTAKES = 20  # mistakes that one error shows
-MAX_SHOWN_CHARS = 100  # characters of a line of the file, beside a mistake
+MAX_SHOWN_CHARS = 100  # characters of a line of the file, shown with a mistake
 
 
 @frozen()
 class Mark:
-    """A place in a file: its line, the column and width of the word there, and the text of the line."""
+    """A place in a file: its line, the column and width of the word, and the text of the line."""
 
     line: int
     column: int
@@ -105,9 +105,9 @@ class UnknownSystemError(TypelatticeError, ValueError):
 
 @frozen()
 class Text:
-    """A text, its file, and the positions of its parts. Raise FormatError if it is too large.
+    """A text, its file, and the positions of its parts. Raises FormatError if it is too large.
 
-    A text that is no TOML is the value of `order` alone, given by a program.
+    A text that is not TOML is only the value of `order`, given by a program.
     """
 
     file: str
@@ -123,7 +123,7 @@ class Text:
 
     @property
     def positions(self) -> Positions:
-        """The positions of its parts, found when they are first asked for: most answers name none."""
+        """The positions of the parts, found at the first use, since most answers name none."""
         from typelattice.files.positions import find_positions
 
         if self._positions is None:
@@ -132,9 +132,9 @@ class Text:
         return self._positions
 
     def line(self, key: str, entry: str | int | None = None, part: str | None = None) -> int | None:
-        """Return the line of a key, of an entry under it, or of that entry which has a certain part.
+        """Return the line of a key, of an entry under it, or of the entry that has a certain part.
 
-        An entry may stand in a list, `"mean, divide" = …`, and in several of them.
+        An entry may be part of a list, `"mean, divide" = …`, and of several lists.
         """
         places = [self.positions.find_position(*path) for path in self._stated(key, entry, part)[:1]]
         return next((place.line for place in places if place), None)
@@ -146,7 +146,7 @@ class Text:
         return sorted((path for path in paths if path in keys), key=keys.__getitem__)
 
     def mark(self, key: str, entry: str | int | None, part: str | None, word: str) -> Mark | None:
-        """Return the place of a word in a key or entry, or in the value; of the key if the word is not there.
+        """Return the position of a word in a key, entry or value. Without the word, return that of the key.
 
         None if the text has no such key.
         """
@@ -158,7 +158,7 @@ class Text:
         return next(filter(None, found), None) or self._find_mark(*spans[0], "")
 
     def mark_of_row(self, row: int, word: str, column: int = 0) -> Mark | None:
-        """Return the place of a word in a row, counted from 1; of a column of it, or of all that it says."""
+        """Return the position of a word or column in a row, counted from 1, or of the whole row."""
         whole = self.text.replace("\r\n", "\n")
         rows = whole.split("\n")
         if not 1 <= row <= len(rows):
@@ -173,7 +173,10 @@ class Text:
         return found or Mark(row, first - start + 1, max(1, end - first), rows[row - 1])
 
     def _find_mark(self, start: int, end: int, word: str, whole: str | None = None) -> Mark | None:
-        """Return the place of a word between two offsets; without a word the place of the key there."""
+        """Return the position of a word between two offsets.
+
+        Without the word, return the position of the key.
+        """
         whole = self.positions.text if whole is None else whole
         from typelattice.files.positions import KEY
 
@@ -188,9 +191,11 @@ class Text:
         return Mark(line, found.start() - before + 1, found.end() - found.start(), text)
 
     def lines(self, key: str, entry: str | int | None, part: str | None = None) -> tuple[int, ...]:
-        """Return the lines of all statements about an entry, or about a part of it; none for a key alone.
+        """Return the lines of all statements about an entry, or a part of it.
 
-        An entry may stand in several places, and on several lines: `add.kernels = …`, `add.computes = …`.
+        A key without an entry has none.
+
+        An entry may have several places, and several lines: `add.kernels = …`, `add.computes = …`.
         """
         places = [self.positions.find_position(*path) for path in self._paths(key, entry, part)]
         return tuple(sorted({place.line for place in places if place}))
@@ -220,10 +225,10 @@ class Text:
         return FormatError(self.file, mark.line if mark else None, key, cause, mark)
 
     def values(self) -> dict[str, object]:
-        """Parse the TOML. Raise FormatError.
+        """Parse the TOML. Raises FormatError if it is not valid.
 
-        The parser takes long for a text that is nested deep, or raises RecursionError. The files that come
-        with typelattice are not; the tests look.
+        The parser is slow for a deeply nested text, or raises RecursionError. Tests check that the shipped
+        files are not nested deeply.
         """
         shipped = self.path is not None and os.path.dirname(self.path) == SHIPPED_FOLDER
         if not shipped and (deep := self.positions.too_deep):
@@ -251,7 +256,10 @@ class Text:
         )
 
     def statements(self, order: str) -> Iterator[tuple[OrderRow, Chain]]:
-        """Yield the statements of its order, each with its row. Raise FormatError."""
+        """Yield the statements of its order, each with its row.
+
+        Raises FormatError for a text that is not a statement.
+        """
         for row, line in enumerate(order.split("\n")):
             try:
                 for _, chain in statements(line.partition("#")[0]):
@@ -269,9 +277,10 @@ class Text:
 
 
 def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
-    """Return the names of the shipped systems; with `versions` those of older releases, too.
+    """Return the names of the shipped systems. With `versions`, also return the names of older releases.
 
-    With `functions` also those of packages such as SciPy, whose functions take another library's arrays.
+    With `functions`, also return the systems of packages such as SciPy. Their functions take arrays of
+    another library.
 
     >>> import typelattice as tl
     >>> [name for name in tl.systems(versions=True) if name.startswith("numpy@")]
@@ -292,7 +301,7 @@ def systems(versions: bool = False, functions: bool = False) -> tuple[str, ...]:
 
 
 def read_text(where: str | os.PathLike[str]) -> Text:
-    """Read a file. Raise UnknownSystemError if it cannot be read, FormatError if it is no text."""
+    """Read a file. Raises UnknownSystemError if it cannot be read, FormatError if it is not text."""
     name = os.path.basename(where)
     try:
         data = read_bytes(where, MAX_SYSTEM_FILE_BYTES + 1)
@@ -316,6 +325,6 @@ def article(cls: type) -> str:
 
 
 def _one_line(text: str, limit: int) -> str:
-    """Return a text on one line, what cannot be printed escaped, and cut."""
+    """Return a text on one line, shortened, with unprintable characters escaped."""
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: limit + 1])
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"

@@ -1,4 +1,4 @@
-"""A system without some lines of its files; each is built once, as explanations try lines repeatedly."""
+"""A system without some lines of its files. Each is built once, since explanations try lines repeatedly."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Lines = tuple[Line, ...]
 
 
 class LineRemoval:
-    """One system without some lines of its order or without a rule; `build` makes a system of its files."""
+    """One system without some lines of its order, or without a rule. `build` makes a system of its files."""
 
     def __init__(
         self, definition: SystemDefinition, covers: Covers, build: Callable[[SystemDefinition], Rules]
@@ -31,8 +31,8 @@ class LineRemoval:
     def _without(self, rules: Rules, rule: DecidingLines) -> Rules | None:
         """Return rules without the lines of one rule, or without the key that a program has replaced.
 
-        They keep the operations that these lines define, so that the same question can be asked. Return None
-        if the rule has neither, or if the rest is no system file.
+        They keep the operations that these lines define, so that the same question stays possible. Return
+        None if the rule has neither, or if the rest is not a system file.
         """
         text = self.definition.text_of(rule.file)
         try:
@@ -49,12 +49,12 @@ class LineRemoval:
             return None
 
     def _without_covers(self, rules: Rules, lines: Lines) -> Rules:
-        """Return rules whose order keeps all its nodes, but lacks the covers that some lines state."""
+        """Return rules with an order that keeps all its nodes, but lacks the arrows that some lines state."""
         stated = [(a, b) for line in lines for a, b in self.covers[line] if b]
         return replace(rules, order=self._whole.without(stated))
 
     def _without_nodes(self, rules: Rules, lines: Lines) -> Rules:
-        """Return rules whose order lacks some lines, and the nodes that no other line names."""
+        """Return rules with an order that lacks some lines, and the nodes that only these lines name."""
         stated = [pair for line in lines for pair in self.covers[line]]
         named = {a for line, others in self.covers.items() if line not in lines for a, _ in others}
         gone = {a for a, _ in stated} - named

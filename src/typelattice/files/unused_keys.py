@@ -36,14 +36,14 @@ MAPPING_FIELDS = (
     "accumulates",
     "gives_of",
     "weak_result_of",
-)  # with dtypes as keys
-Finding = tuple[str, str | None, str]  # key, entry, what is wrong with it
+)  # their keys are dtypes
+Finding = tuple[str, str | None, str]  # key, entry, the mistake
 
 
 def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
     """Note each key or entry that has no effect.
 
-    If there are other mistakes, what a broken entry may use or depend on is not judged.
+    If the file has other mistakes, keys that a broken entry may use or depend on are not checked.
     """
     if not reader.definition.is_whole or not reader.is_order_whole or words.broken:
         return
@@ -53,7 +53,7 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
         found += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.main_text_states("ops"):
             found.append(unused_entries(rules))
-    seen: set[tuple[str, str | None]] = set()  # one mistake of an entry is enough; others may follow from it
+    seen: set[tuple[str, str | None]] = set()  # one mistake for each entry, since others may follow from it
     for key, entry, cause in chain.from_iterable(found):
         if reader.definition.main_text_states(key, entry) and (key, entry) not in seen:
             seen.add((key, entry))
@@ -100,13 +100,13 @@ def _can_be_answer(node: Node, rules: Rules) -> bool:
 
 
 def _unused_defaults(rules: Rules) -> Iterator[Finding]:
-    """Find default dtypes that no operand could have, or that nothing asks for."""
+    """Find default dtypes that no operand could have, or that nothing uses."""
     for kind, d in rules.defaults.items():
         if not _can_be_answer(d, rules):
             yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
     for kind, several in rules.wider_defaults.items():
         if weak(kind) in rules.order:
-            cause = f"more than one dtype says nothing where the order has {weak(kind)}; name the first alone"
+            cause = f"only the first dtype has an effect, since the order has {weak(kind)}; remove the others"
             yield "defaults", kind.word, cause
         for d in several:
             if not _can_be_answer(d, rules):
@@ -128,15 +128,15 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
         if isinstance(held, DType) and not _enters(held, rules):
             yield "limits", None, f"{held} is not in the order"
     if rules.first_is_array and "scalar" not in rules.tiers:
-        yield "first-is-array", None, 'says nothing where `tiers` does not tell "scalar" apart'
+        yield "first-is-array", None, 'has no effect: `tiers` does not list "scalar"'
     if rules.first_is_array and rules.combine == "value":
-        yield "first-is-array", None, 'says nothing where `combine` is "value"'
+        yield "first-is-array", None, 'has no effect: `combine` is "value"'
     if rules.overrides and rules.combine == "value":
-        yield "overrides", None, 'says nothing where `combine` is "value"'
+        yield "overrides", None, 'has no effect: `combine` is "value"'
 
 
 def _unused_loops(rules: Rules) -> Iterator[Finding]:
-    """Find keys that only operations use, if none does."""
+    """Find keys that only operations could use, if no operation does."""
     asked = [target for said in rules.ops.values() for target in _list_targets(said)]
     if Kind.UNSIGNED in rules.defaults and not any(target is Kind.UNSIGNED for target in asked):
         yield "defaults", "uint", "no operation of `ops` asks for it, and no Python scalar is unsigned"
@@ -144,12 +144,12 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
         return
     for key, said in (("stand-in", rules.stand_in_beside), ("both-ways", rules.both_ways)):
         if said:
-            yield key, None, "says nothing where no operation of `ops` has `loops`"
+            yield key, None, "has no effect: no operation of `ops` has `loops`"
     if rules.refusals and rules.combine == "value":
         yield (
             "refusals",
             None,
-            'says nothing where `combine` is "value" and no operation of `ops` has `loops`',
+            'has no effect: `combine` is "value", and no operation of `ops` has `loops`',
         )
 
 
@@ -189,7 +189,7 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
             cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
             yield f"{cause} computes in; give {o.name} a `accepts` of its own"
     for key, fields in FIELDS.items():
-        # An entry with one word for every result has an empty table of pairs, which is no statement.
+        # An entry with one word for every result has an empty table of pairs, which states nothing.
         stated = [
             field for field in fields if field in said and (field != GIVES_OF_PAIRS_FIELD or said[field])
         ]
@@ -269,6 +269,10 @@ def _matters(entry: str, key: str, rules: Rules) -> bool:
 
 def _cause(entry: str, key: str, rules: Rules) -> str:
     """Return the reason why a key has no effect on the operations that its entry describes."""
+    if key == "gives" and rules.ops[entry].get("gives") == LAST_ARRAY:
+        return '"last array" is for operations that give several arrays, such as meshgrid'
+    if key == "gives":
+        return "the operation computes in the joined dtype; name another one in `computes` or `loops`"
     followers = [*_find_followers(entry, key, rules)]
     if followers and all(o.most == 1 for o in followers):
         return "the operation has only one operand"
@@ -280,7 +284,7 @@ def _cause(entry: str, key: str, rules: Rules) -> str:
 def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     """Yield the operations that follow a key of an entry, because no more specific entry has that key."""
     said = rules.ops[entry]
-    # A word for all dtypes empties the table of single dtypes; the empty table states nothing itself.
+    # A word for all dtypes empties the table of single dtypes. The empty table states nothing itself.
     fields = [f for f in FIELDS[key] if f in said and not (f.endswith("_of") and not said[f])]
     known = _operations_of(*OPERATIONS.values(), *OPERATORS.values())
     own = _operations_of(*rules.custom_operations.values())
@@ -313,7 +317,7 @@ def _differs(*fields: str) -> _Needs:
 
 
 def _tells_scalars_apart(rules: Rules) -> bool:
-    """Return True if a Python number may join otherwise than an array of its default dtype."""
+    """Return True if a Python number may join differently from an array of its default dtype."""
     return {*rules.tiers} > {"array"} or any(weak(kind) in rules.order for kind in rules.defaults)
 
 
@@ -365,54 +369,52 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: op.scalars != without.scalars and not o.dimensions,
     ),
     "weak-result": (
-        "weak-result says nothing of operands that never join",
+        "weak-result has no effect: the operands never join; remove it",
         lambda o, op, without, rules: op.joins is not JoinRule.NEVER,
     ),
     "computes.scalars": (
-        "computes.scalars says nothing of one operand, or where nothing else is computed in",
+        "computes.scalars has no effect: the operation has neither `computes` nor `loops`; remove it",
         lambda o, op, without, rules: (
             op.computes_scalars == without.computes_scalars or bool(op.computes or op.loops)
         ),
     ),
     "gives": (
-        'gives = "joined" says nothing where nothing else is computed in: name it in `computes` or `loops`;'
-        ' "last array" is for operations that give several arrays, such as meshgrid',
+        "gives has no effect: {cause}",
         lambda o, op, without, rules: (
             (op.gives != "joined" or bool(op.computes or op.loops or op.accumulates))
             and (op.gives != LAST_ARRAY or o.form == "separate")
         ),
     ),
     "gives of each": (
-        'gives says nothing of single dtypes beside "left, any cast", by which none is computed in',
+        'gives has no effect for single dtypes: with "left, any cast" the left operand keeps its dtype',
         lambda o, op, without, rules: not op.gives_of or not op.gives_into.casts_any,
     ),
     "accumulates": (
-        "accumulates says nothing of an operation that adds up nothing: say what it computes in by"
-        " `computes`",
+        "accumulates has no effect: the operation does not add up values; use `computes`",
         lambda o, op, without, rules: o.adds_up,
     ),
     "gives of pairs": (
-        "gives says nothing of a pair of operands that `accumulates` does not name",
+        "gives has no effect for these pairs of operands: `accumulates` names none",
         lambda o, op, without, rules: bool(op.accumulates_of_pairs),
     ),
     "gives of the left": (
-        'gives = "new array" says nothing but of operators that write in place, as `in-place` and "+="',
+        'gives = "new array" has no effect: the operation does not write in place, as "+=" does; remove it',
         lambda o, op, without, rules: op.writes or op.gives_into is not LeftOperand.NEW_ARRAY,
     ),
     "computes": (
-        "an empty `computes` empties nothing here; leave it out",
+        "an empty `computes` has no effect: there is no `computes` to remove; leave it out",
         lambda o, op, without, rules: bool(op.computes or without.computes),
     ),
     "loops": (
-        "an empty `loops` empties nothing here; leave it out",
+        "an empty `loops` has no effect: there is no `loops` to remove; leave it out",
         lambda o, op, without, rules: bool(op.loops or without.loops),
     ),
     "limits": (
-        "an empty `limits` empties nothing here; leave it out",
+        "an empty `limits` has no effect: there is no `limits` to remove; leave it out",
         lambda o, op, without, rules: bool(op.limits or without.limits or rules.limits),
     ),
     "fit": (
-        "an empty `fit` empties nothing here; leave it out",
+        "an empty `fit` has no effect: there is no `fit` to remove; leave it out",
         lambda o, op, without, rules: bool(op.fit or (rules.fit if without.fit is None else without.fit)),
     ),
 }

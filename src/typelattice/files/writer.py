@@ -20,9 +20,9 @@ REPLACED_KEYS = (
 
 
 def write_system_file(system: System, order: Order[Node], name: str, title: str) -> str:
-    """Return a system with another order, as the text of a file; its entries for single pairs are left out.
+    """Return a system with another order as the text of a file, without its entries for single pairs.
 
-    What has no effect any more is left out as well, since a file that said it would be refused.
+    Entries without effect under the new order are also left out, since the reader would refuse them.
     """
     kept = _keys_to_keep(system, order)
     head = [f"name  = {dumps(name)}", f"title = {dumps(title, ensure_ascii=False)}"]
@@ -35,7 +35,7 @@ def write_system_file(system: System, order: Order[Node], name: str, title: str)
 
 
 def _list_settling_ties(system: System, order: Order[Node]) -> list[str]:
-    """Return the ties that still settle the lowest bounds of some pair, which has no join."""
+    """Return the ties that still decide the lowest bounds of some pair without a join."""
     settled = {frozenset(order.minimal_bounds(a, b)) for a, b in combinations(order.nodes, 2)}
     kept = {tie: winner for tie, winner in system.ties.items() if tie in settled}
     said = (f'"{", ".join(sorted(map(code, tie)))}" = "{code(winner)}"' for tie, winner in kept.items())
@@ -43,7 +43,7 @@ def _list_settling_ties(system: System, order: Order[Node]) -> list[str]:
 
 
 def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
-    """Return the keys that still say something beside another order."""
+    """Return the keys that still have an effect with another order."""
     assert isinstance(system.origin, SystemOrigin)
     kept = {key: value for key, value in system.origin.definition.values.items() if key not in REPLACED_KEYS}
     plain = replace(
@@ -64,7 +64,7 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
 
 
 def _without(words: str, entry: str) -> str:
-    """Return the list of words of an entry, such as `mean, divide`, without one of them."""
+    """Return the list of words of an entry, such as `mean, divide`, without one word."""
     return ", ".join(word for word in map(str.strip, words.split(",")) if word != entry)
 
 
@@ -80,7 +80,7 @@ def _list_words(value: object) -> list[str]:
 
 
 def reduce_order(nodes: Iterable[Node], relations: Iterable[tuple[Node, Node]]) -> Order[Node]:
-    """Return the order of nodes in which exactly these relations hold."""
+    """Return the smallest order of nodes with exactly these relations."""
     above: dict[Node, list[Node]] = {a: [] for a in nodes}
     for a, b in relations:
         if a is not b:
@@ -111,7 +111,7 @@ def code(node: Node) -> str:
 
 
 def _write_value(value: object) -> str:
-    """Return a value in TOML; strings as in JSON, which TOML reads alike."""
+    """Return a value in TOML. Strings are written as in JSON, since TOML reads them in the same way."""
     if isinstance(value, Mapping):
         return (
             "{ "

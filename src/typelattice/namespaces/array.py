@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 else:
     Operators = object  # the namespace sets those that its library has
 
-VERSIONS = ("2022.12", "2023.12", "2024.12", "2025.12")  # of the standard
+VERSIONS = ("2022.12", "2023.12", "2024.12", "2025.12")  # versions of the array API standard
 
 
 class Array(Operators):
     """An array of a namespace: the library's own array, `bare`, with a dtype of typelattice's and weakness.
 
-    Made by the namespace's `asarray` and the other functions of the standard that create arrays. Each
-    namespace has a subclass of its own, with the operators.
+    `asarray` and the other functions of the standard that create arrays make it. Each namespace has its own
+    subclass, with the operators.
 
     >>> import numpy, typelattice
     >>> x = typelattice.namespace("jax", numpy).asarray([1, 2], dtype="int8") + 1
@@ -34,7 +34,7 @@ class Array(Operators):
     """
 
     __slots__ = ("_data", "_type")
-    __array_ufunc__ = None  # a NumPy array at the left leaves an operation to us
+    __array_ufunc__ = None  # a NumPy array on the left leaves the operation to this class
     __hash__ = None  # type: ignore[assignment]
     _data: Any
     _type: ArrayType
@@ -76,7 +76,7 @@ class Array(Operators):
 
     @property
     def weak(self) -> bool:
-        """Return True if only its kind counts beside other operands, as for a Python scalar."""
+        """Return True if only the kind of the array counts beside other operands, as for a Python scalar."""
         return self._type.operand.weak
 
     @property
@@ -92,7 +92,7 @@ class Array(Operators):
 
     @property
     def size(self) -> int | None:
-        """The number of elements; None where it is not known yet."""
+        """The number of elements, or None where it is not known yet."""
         return self._recipes.library.size(self._data)
 
     @property
@@ -102,7 +102,7 @@ class Array(Operators):
 
     @property
     def T(self) -> Self:
-        """The transpose of a matrix. Raises NamespaceError unless there are two axes."""
+        """The transpose of a matrix. Raises NamespaceError for any other number of axes than two."""
         if self._data.ndim != 2:
             raise NamespaceError(f"T is of two axes, not {self._data.ndim}; use mT, or permute_dims")
         return self.mT
@@ -117,9 +117,9 @@ class Array(Operators):
         return self._wrap_like(self._recipes.library.move_to_device(self._data, device, stream))
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Functions[Self]:
-        """Return the namespace that it belongs to.
+        """Return the namespace of the array.
 
-        Raises NamespaceError for a version of the standard that it does not follow.
+        Raises NamespaceError for any other version of the standard.
         """
         if api_version is not None and api_version not in VERSIONS:
             followed = f"these are {', '.join(VERSIONS)}"
@@ -198,7 +198,7 @@ class Array(Operators):
 
 
 def _outermost_caller(frame: FrameType) -> str:
-    """Name the function that entered the package which asks for NumPy's array, and its place."""
+    """Name the function through which the package calls NumPy on an array, and its place."""
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     while frame.f_back and frame.f_back.f_globals.get("__name__", "").partition(".")[0] == package:
         frame = frame.f_back

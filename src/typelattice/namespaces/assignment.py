@@ -23,7 +23,7 @@ def element_methods(context: NamespaceContext) -> dict[str, Callable[..., Any]]:
     def setitem(self: Array, key: Any, value: Any, /) -> None:
         given = context.read_operand("assignment", value)
         p = context.recipes.promote("setitem", context.operands((self, given)))
-        if context.recipes.is_own_system:  # then the library casts as it does by itself, and warns as it does
+        if context.recipes.is_own_system:  # then the library casts and warns in its usual way
             element = given._data if isinstance(given, Array) else given
         elif isinstance(given, Array):
             element = context.library.cast_for_assignment(given._data, self.dtype)
@@ -37,7 +37,7 @@ def element_methods(context: NamespaceContext) -> dict[str, Callable[..., Any]]:
 def assignment_dtype(context: NamespaceContext, op: str, x: Array, other: Any) -> DType:
     """Return the dtype of `x` after `x += y`, whether the result is written into `x` or replaces it.
 
-    Raises NamespaceError if the system refuses it.
+    Raises NamespaceError if the system refuses the write.
     """
     p = context.system.explain(*context.operands((x, context.read_operand(op, other))), op=op)
     if p.dtype is None:
@@ -46,12 +46,12 @@ def assignment_dtype(context: NamespaceContext, op: str, x: Array, other: Any) -
 
 
 def in_place_maker(context: NamespaceContext, op: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the operator that writes its result into the left operand, if system and library let it.
+    """Return the operator that writes its result into the left operand, if system and library allow it.
 
-    `function` computes what is written: it is `x + y` where `op` is `+=`.
+    `function` computes the value to write: `x + y` for `+=`.
 
-    Under a system that rebinds, such as JAX's, the result takes the place of the left operand's name, and
-    whoever else has that array keeps it as it was.
+    If the system rebinds, as JAX does, the name on the left refers to a new array. Other references keep the
+    old array.
     """
 
     rebinds = operation_rules(context.system, op).gives_into.makes_new_array
@@ -59,14 +59,14 @@ def in_place_maker(context: NamespaceContext, op: str, function: Callable[..., A
     by_library = context.recipes.is_own_system and context.library.mutable
 
     def written_by_library(self: Array, other: Any) -> bool:
-        """Let the library write the result itself: where memory overlaps, its last bits differ otherwise."""
+        """Let the library write the result itself, since the last bits may differ if memory overlaps."""
         given = context.read_operand(op, other)
         if context.system.explain(*context.operands((self, given)), op=op).dtype is not self.dtype:
             return False
         try:
             library_operator(self._data, given._data if isinstance(given, Array) else given)
         except Exception:
-            return False  # the error comes again when the result is computed first, or is mended by that
+            return False  # computing the result first raises the error again, or avoids it
         return True
 
     def operate(self: Array, other: Any) -> Any:
@@ -76,7 +76,8 @@ def in_place_maker(context: NamespaceContext, op: str, function: Callable[..., A
         if rebinds:
             return out
         kept = assignment_dtype(context, op, self, other)
-        rebound = context.recipes.is_own_system and not context.library.mutable  # as the library itself does
+        # The library rebinds in this case, too.
+        rebound = context.recipes.is_own_system and not context.library.mutable
         if tuple(out.shape) != tuple(self.shape) and not rebound:
             shapes = f"{tuple(out.shape)} cannot be written into one of {tuple(self.shape)}"
             raise NamespaceError(f"a result of shape {shapes}; use x = x + y")

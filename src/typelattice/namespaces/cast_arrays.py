@@ -15,9 +15,9 @@ from typelattice.namespaces.recipe import python_number
 
 
 def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tuple[Any, ...]:
-    """Cast bare arrays to their common dtype; a Python scalar becomes an array without dimensions.
+    """Cast bare arrays to their common dtype. A Python scalar becomes an array without dimensions.
 
-    Raises PromotionError if the system refuses them.
+    Raises PromotionError if the system refuses the arrays.
 
     >>> import numpy
     >>> [x.dtype.name for x in implicit_cast("jax", numpy.ones(2, "int32"), numpy.ones(2, "float16"))]
@@ -40,5 +40,5 @@ def implicit_cast(system: str | os.PathLike[str] | System, *arrays: Any) -> tupl
 
 
 def _is_number(x: object) -> bool:
-    """Return True for an array outside a namespace; classes and NumPy's strings have its attributes too."""
+    """Return True for an array outside a namespace, but not for classes or NumPy's strings."""
     return has_attributes(x, "dtype", "ndim") and not isinstance(x, (Array, type, str))

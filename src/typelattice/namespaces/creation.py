@@ -29,7 +29,7 @@ FunctionMaker = Callable[[NamespaceContext], Function]
 
 
 def asarray_maker(context: NamespaceContext) -> Function:
-    """Build `asarray`, which makes an array of any object that holds numbers."""
+    """Build `asarray`, which makes an array from any object that holds numbers."""
 
     def asarray(
         obj: Any, /, *, dtype: object = None, device: object = None, copy: bool | None = None
@@ -66,7 +66,7 @@ def asarray_maker(context: NamespaceContext) -> Function:
 
 
 def highest_kind(x: Any) -> Kind | None:
-    """Return the highest kind of Python numbers in nested sequences; None if any item is not a number."""
+    """Return the highest kind of Python numbers in nested sequences, or None if any item is not a number."""
     if isinstance(x, (list, tuple)):
         found = [highest_kind(item) for item in x]
         kinds = [kind for kind in found if kind is not None]
@@ -94,7 +94,8 @@ def _make_array(context: NamespaceContext, obj: Any, to: Any, device: object, co
     except TypelatticeError:
         raise
     except (TypeError, OverflowError, ValueError, RuntimeError) as e:
-        if copy is False and isinstance(e, ValueError):  # the standard asks for it if a copy is needed
+        # The standard requires this error if a copy is necessary.
+        if copy is False and isinstance(e, ValueError):
             raise
         if context.library.refuses(e):
             why = f"{context.library.name} refuses a number here ({one_line(e)})"
@@ -113,7 +114,7 @@ def _options(
 
 
 def shape_function_maker(name: str, context: NamespaceContext) -> Function:
-    """Build a function that takes a shape, or numbers that give one: zeros, ones, empty, eye, linspace."""
+    """Build a function with a shape, or numbers for one: zeros, ones, empty, eye, linspace."""
     library = context.library
 
     def function(*args: Any, dtype: object = None, device: object = None, **options: Any) -> Array:
@@ -126,12 +127,13 @@ def shape_function_maker(name: str, context: NamespaceContext) -> Function:
 
 
 def full_maker(context: NamespaceContext) -> Function:
-    """Build `full`, which makes an array of one value, by default of the default dtype of its kind."""
+    """Build `full`, which makes an array of one value. Its dtype is by default that of the kind."""
 
     def full(shape: Any, fill_value: Any, *, dtype: object = None, device: object = None) -> Array:
         own = operand(fill_value).dtype if dtype is None and hasattr(fill_value, "dtype") else dtype
         if own is None and context.recipes.is_own_system and kind_of(fill_value) in INTEGERS:
-            own = asarray_maker(context)(fill_value).dtype  # which may be wider than the default
+            # The library's dtype may be wider than the default.
+            own = asarray_maker(context)(fill_value).dtype
         d, said = _options(context, own, highest_kind(fill_value) or Kind.FLOAT, device)
         data = context.library.xp.full(shape, convert_fill_value(context, d, fill_value), **said)
         weak = own is None and context.recipes.is_weak_alone(d.kind)
@@ -141,26 +143,26 @@ def full_maker(context: NamespaceContext) -> Function:
 
 
 def convert_fill_value(context: NamespaceContext, d: DType, value: Any) -> Any:
-    """Return the value that fills an array of a dtype; the system may convert or refuse a Python number.
+    """Return the value that fills an array of a dtype. The system may convert or refuse a Python number.
 
     The library casts a number that would change the array's dtype, such as a float among integers.
     """
     given = python_number(value)
     if given is None:
         return context.unwrap(value)
-    own = context.recipes.is_own_system  # if so, the library decides, and raises its own errors
+    own = context.recipes.is_own_system  # then the library decides, and raises its own errors
     p = context.system.explain(operand_of_dtype(d), scalar_of(given))
     if p.dtype is d:
         counted = context.recipes.replace_scalar(given, p)
         return given if own else counted
     imaginary = isinstance(given, complex) and d.kind is not Kind.COMPLEX
     if (imaginary or d.kind in INTEGERS) and not own and not is_in_range(given, d):
-        raise range_error(given, d)  # casts of such a number differ between libraries, and between machines
+        raise range_error(given, d)  # casts of such a number differ between libraries and machines
     return given
 
 
 def arange_maker(context: NamespaceContext) -> Function:
-    """Build `arange`, which makes evenly spaced numbers, by default of the default dtype of their kind."""
+    """Build `arange`, which makes evenly spaced numbers, by default in the default dtype of their kind."""
 
     def arange(
         start: Any, /, stop: Any = None, step: Any = 1, *, dtype: object = None, device: object = None
@@ -179,7 +181,7 @@ def arange_maker(context: NamespaceContext) -> Function:
 
 
 def kind_of(x: Any) -> Kind | None:
-    """Return the kind of a Python number or of a number of the library; None for anything else."""
+    """Return the kind of a Python number or of a number of the library, or None for anything else."""
     found = highest_kind(x)
     return operand(x).kind if found is None and hasattr(x, "dtype") else found
 
@@ -225,7 +227,7 @@ def from_dlpack_maker(context: NamespaceContext) -> Function:
 
 
 def astype_maker(context: NamespaceContext) -> Function:
-    """Build `astype`, which casts explicitly; its result is never weak."""
+    """Build `astype`, which casts explicitly, so its result is never weak."""
 
     def astype(x: Any, dtype: object, /, *, copy: bool = True, device: object = None) -> Array:
         own, d = context.require_array("astype", x), context.replace_requested(dtype)

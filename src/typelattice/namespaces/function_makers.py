@@ -1,4 +1,4 @@
-"""The functions that promote, one builder for each form: ask the system, cast, and call the library."""
+"""The functions that promote, one builder for each form: look up the answer, cast, and call the library."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -75,7 +75,7 @@ def _key(x: Any) -> object:
 
 
 def unary_maker(context: NamespaceContext, op: str) -> Function:
-    """Build a function of one array; its other arguments take no part in promotion."""
+    """Build a function of one array. Its other arguments take no part in promotion."""
     kept: dict[object, Recipe] = {}
     recipes = context.recipes
 
@@ -105,7 +105,7 @@ def several_operands_maker(context: NamespaceContext, op: str) -> Function:
 
 
 def reduction_maker(context: NamespaceContext, op: str) -> Function:
-    """Build a function along axes; for some, `dtype` may request the dtype of the result."""
+    """Build a function along axes. For some functions, `dtype` may request the dtype of the result."""
     library, promote = context.library, single_promotion_maker(context, op)
     accumulates = OPERATIONS[op].takes_dtype
 
@@ -131,7 +131,7 @@ def reduction_maker(context: NamespaceContext, op: str) -> Function:
 
 
 def difference_maker(context: NamespaceContext, op: str) -> Function:
-    """Build `diff`: the arrays put before and after promote with the array itself."""
+    """Build `diff`. The arrays before and after promote with the array itself."""
     library = context.library
 
     def function(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
@@ -220,7 +220,7 @@ def clip_maker(context: NamespaceContext, op: str) -> Function:
 
 
 def parts_maker(context: NamespaceContext, op: str) -> Function:
-    """Build a function with several results, each of the dtype that the library gives it."""
+    """Build a function with several results. Each has the dtype that the library gives it."""
     library, promote, of_class = context.library, single_promotion_maker(context, op), OPERATIONS[op].of_class
 
     def function(x: Any, /, *args: Any, **options: Any) -> Any:
@@ -232,7 +232,7 @@ def parts_maker(context: NamespaceContext, op: str) -> Function:
         )
         if not isinstance(made, (tuple, list)):
             return context.wrap_one_of_results(made, p, None)
-        if of_class == "distinct":  # the values, then places and counts
+        if of_class == "distinct":  # values, then places and counts
             places = context.default_dtype(Kind.SIGNED)
             wrapped = [
                 context.wrap_one_of_results(out, p, places if i else None) for i, out in enumerate(made)
@@ -257,7 +257,7 @@ def indexed_maker(context: NamespaceContext, op: str) -> Function:
 
 
 def single_promotion_maker(context: NamespaceContext, op: str) -> Callable[[Array], Promotion]:
-    """Build a function that asks the system about one array, and keeps the answer by its ArrayType."""
+    """Build a function that looks up the answer for one array, and keeps it by the array's ArrayType."""
     recipes = context.recipes
     known: dict[object, Promotion] = {}
 
@@ -284,11 +284,11 @@ MAKER_BY_FORM: dict[str, FunctionMaker] = {
 MAKER_BY_NAME: dict[str, FunctionMaker] = {
     "clip": clip_maker,
     "diff": difference_maker,
-}  # whose form is not enough to choose one
+}  # their form does not decide the builder
 
 
 def find_maker(op: Operation) -> FunctionMaker | None:
-    """Return the builder of an operation's function; None if the operation only asks about dtypes."""
+    """Return the builder of an operation's function, or None if the operation only returns dtypes."""
     if op.form in ("elementwise", "whole") and op.name not in MAKER_BY_NAME:
         if op.most == 1:
             return unary_maker

@@ -28,7 +28,7 @@ def _has_mask(x: object) -> bool:
 
 
 def has_attributes(x: object, *names: str) -> bool:
-    """Return True if an object has all these attributes; False also if looking one up raises an error."""
+    """Return True if an object has all these attributes, and False if a look-up raises an error."""
     with suppress(Exception):
         return all(hasattr(x, name) for name in names)
     return False
@@ -51,7 +51,7 @@ def range_error(value: Value, d: DType) -> NamespaceError:
 
 
 def find_out_of_range(x: Any, d: DType) -> Value | None:
-    """Find a Python number in nested sequences that an integer dtype does not hold; None if there is none."""
+    """Find a Python number in nested sequences that an integer dtype cannot hold, or return None."""
     if isinstance(x, (list, tuple)):
         return next((found for item in x if (found := find_out_of_range(item, d)) is not None), None)
     value = python_number(x)

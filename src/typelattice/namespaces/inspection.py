@@ -41,7 +41,7 @@ class Info:
         return dict(self.context.library.info().capabilities())
 
     def default_device(self) -> object:
-        """Return the device on which arrays are made."""
+        """Return the default device for new arrays."""
         found: object = self.context.library.info().default_device()
         return found
 
@@ -50,7 +50,7 @@ class Info:
         return tuple(self.context.library.info().devices())
 
     def default_dtypes(self, *, device: object = None) -> dict[str, DType]:
-        """Return the default dtypes: the system's, or the library's on that device if the system has none."""
+        """Return the default dtypes of the system. Without them, return the library's on that device."""
         own, have = self.context.system.defaults, {d.kind for d in self.context.dtypes.values()}
         return {
             word: own.get(kind) or self.context.library_default(kind, device)
@@ -75,10 +75,10 @@ def _kinds(word: str) -> tuple[Kind, ...]:
 def promote_to_kind(
     system: System, d: DType, kind: Any, default: Callable[[Kind], DType | None]
 ) -> DType | None:
-    """Raise a dtype to a kind, `"float"` or `"complex"`; return it unchanged if it is not below that kind.
+    """Raise a dtype to a kind, `"float"` or `"complex"`. Return it unchanged if it is not below that kind.
 
     An int becomes the float dtype that division gives it, or the default one if the system does not divide
-    ints. The result is None if there is no default.
+    ints. The result is None without a default.
     """
     if kind not in (None, "float", "complex"):
         raise ValueError(f"unknown kind {kind!r}; it is 'float' or 'complex'")
@@ -106,7 +106,7 @@ def integer_limits(d: DType) -> IInfo:
 
 
 def make_inspection_functions(context: NamespaceContext) -> dict[str, Callable[..., Any]]:
-    """Build the functions that ask about dtypes."""
+    """Build the functions that inspect dtypes."""
 
     def one(x: Any) -> DType:
         """Return the dtype of an array, or read a requested dtype."""
@@ -119,7 +119,7 @@ def make_inspection_functions(context: NamespaceContext) -> dict[str, Callable[.
         return operand_of_dtype(context.read_dtype(x)) if value is None else scalar_of(value)
 
     def result_type(*arrays_and_dtypes: Any, kind: str | None = None) -> DType:
-        """Return the dtype to which arrays, dtypes and Python scalars promote under the system.
+        """Return the dtype that arrays, dtypes and Python scalars have in common under the system.
 
         `kind`, `"float"` or `"complex"`: raise the result at least to that kind, as `promote_to_kind` does.
         Raises PromotionError if the system refuses the operands.
@@ -158,5 +158,5 @@ def make_inspection_functions(context: NamespaceContext) -> dict[str, Callable[.
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape | None:
-    """Broadcast shapes to one shape. Raises ShapeError, a ValueError, where they do not go together."""
+    """Broadcast shapes to one shape. Raises ShapeError, a ValueError, if they do not match."""
     return find_broadcast_shape(shapes)

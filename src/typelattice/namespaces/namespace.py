@@ -137,13 +137,13 @@ def namespace(
     """Return an array-API namespace that computes with a library and promotes by a system.
 
     `library`: numpy, torch, jax.numpy, dask.array, cupy, or another with the standard's functions. The same
-    two give the same namespace, and arrays of one namespace go together. Systems are the same if their files
-    say the same, also if a file was read twice, or in another process. A namespace that the program no longer
-    holds is forgotten, except the last few.
+    two give the same namespace, and only arrays of one namespace can be combined. Two systems are the same if
+    their files have the same content, even if a file was read twice, or in another process. A namespace that
+    the program no longer holds is forgotten, except the last few.
 
-    An array refuses to be converted by `np.asarray(x)`: so code for NumPy alone takes arrays that it does not
-    know, and goes on under NumPy's rules. The error names the function. `np.asarray(x.bare)` converts one
-    array; `to_numpy=True` allows it for all.
+    `np.asarray(x)` raises an error for an array. Otherwise code for NumPy would accept arrays that it does
+    not know, and continue under NumPy's rules. The error names the function. `np.asarray(x.bare)` converts
+    one array. `to_numpy=True` allows this for all.
 
     Raises UnknownSystemError or FormatError for the system, NamespaceError for the library.
 
@@ -165,11 +165,11 @@ def namespace(
 
 MADE: WeakValueDictionary[tuple[Hashable, ModuleType, bool], Namespace] = WeakValueDictionary()
 LAST: deque[Namespace] = deque(maxlen=64)  # kept, so that a repeated request does not make it again
-NAMESPACE_LOCK = Lock()  # two threads that ask at the same moment must get the same namespace
+NAMESPACE_LOCK = Lock()  # two threads at the same moment must get the same namespace
 
 
 def _rebuild_namespace(system: System | str, library: str, to_numpy: bool) -> Namespace:
-    """Restore a pickled namespace; return the existing one if its system is bundled."""
+    """Restore a pickled namespace, or return the existing one if its system is built in."""
     return namespace(system, import_module(library), to_numpy=to_numpy)
 
 
@@ -179,7 +179,7 @@ def _flatten_array(x: Array) -> tuple[Any, tuple[DType, bool]]:
 
 
 def _reduce(x: Array) -> tuple[Any, ...]:
-    """Return the function and arguments by which an array is copied and pickled."""
+    """Return the function and arguments that copy and pickle an array."""
     return _rebuild_array, (x._space, x._data, x.dtype, x.weak)
 
 

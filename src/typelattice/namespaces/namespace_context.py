@@ -25,14 +25,14 @@ KIND_BY_STANDARD_WORD = {
     "complex floating": Kind.COMPLEX,
     "integral": Kind.SIGNED,
     "indexing": Kind.SIGNED,
-}  # the standard's words for what has a default dtype
+}  # the standard's words for the sorts of default dtypes
 
 
 class NamespaceContext:
     """One system over one library.
 
-    `Array` is the class of the arrays. `recipes` asks the system and keeps its answers. `dtypes` maps names
-    to the dtypes that both have.
+    `Array` is the class of the arrays. `recipes` looks up the system's answers and keeps them. `dtypes` maps
+    names to the dtypes that both have.
     """
 
     def __init__(self, system: System, library: ComputingLibrary, arrays: type[Array]) -> None:
@@ -43,7 +43,7 @@ class NamespaceContext:
     def __repr__(self) -> str:
         return f"<namespace {self.system.name} over {self.library.name}>"
 
-    # -- what functions take
+    # -- the arguments of functions
 
     def require_array(self, op: str, x: Any) -> Array:
         """Return an array of this namespace. Raises NamespaceError for anything else."""
@@ -90,7 +90,10 @@ class NamespaceContext:
         return [read(x._type, x._data) if isinstance(x, Array) else scalar_of(x) for x in xs]
 
     def library_arrays(self, p: Promotion, xs: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the library's arrays; convert Python numbers to arrays as the promotion says."""
+        """Return the library's arrays.
+
+        Python numbers become arrays of the dtype that the promotion states.
+        """
         like = next((x._data for x in xs if isinstance(x, Array)), None)
         if like is None:
             raise NamespaceError(f"{p.op} takes an array at least; make one with asarray")
@@ -113,7 +116,7 @@ class NamespaceContext:
     def read_dtype(self, requested: object) -> DType:
         """Read a requested dtype: a DType, its name, or the library's own.
 
-        Raises DTypeError if it is not a dtype, NamespaceError if the library lacks it.
+        Raises DTypeError if it is not a dtype, NamespaceError if the library lacks this dtype.
         """
         readable = not isinstance(requested, (str, int, float, complex)) and not hasattr(
             requested, "__dlpack__"
@@ -137,7 +140,7 @@ class NamespaceContext:
         return self.system.defaults.get(kind) or self.library_default(kind)
 
     def library_default(self, kind: Kind, device: object = None) -> DType:
-        """Return the library's own default dtype of a kind; if the system lacks it, the kind's widest."""
+        """Return the library's default dtype of a kind. If the system lacks it, return the kind's widest."""
         if kind is Kind.BOOL:
             return self.read_dtype("bool")
         word = next(word for word, of in KIND_BY_STANDARD_WORD.items() if of is kind)
@@ -146,13 +149,13 @@ class NamespaceContext:
         return found if found in self.system.order else self._widest(kind)
 
     def _widest(self, kind: Kind) -> DType:
-        """Return the widest dtype of a kind that both have. Raises NamespaceError if there is none."""
+        """Return the widest dtype of a kind that both have. Raises NamespaceError without one."""
         found = [x for x in self.dtypes.values() if x.kind is kind and x.bits]
         if not found:
             raise NamespaceError(f"{self.system.name} has no {kind} dtype to make an array of; name a dtype")
         return max(found, key=lambda x: (x.bits or 0, x.precision or 0))
 
-    # -- what functions give
+    # -- the results of functions
 
     def wrap_typed(self, data: Any, array_type: ArrayType) -> Array:
         """Make an array of the namespace around one of the library."""
@@ -163,7 +166,10 @@ class NamespaceContext:
         return self.Array._wrap(data, d, weak)
 
     def wrap_number(self, value: Value) -> Array:
-        """Convert a Python number to an array of its default dtype; it is weak if the system makes it so."""
+        """Convert a Python number to an array of its default dtype.
+
+        The array is weak if the system says so.
+        """
         d = self.default_dtype(scalar_of(value).kind)
         try:
             data = self.library.xp.asarray(value, dtype=self.library.native(d))
@@ -174,15 +180,15 @@ class NamespaceContext:
         return self.wrap(data, d, self.recipes.is_weak_alone(d.kind))
 
     def rebuild_array(self, data: Any, d: DType, weak: bool) -> Array:
-        """Rebuild an array from its parts; within a transformation, `data` need not be an array."""
+        """Rebuild an array from its parts. Within a transformation, `data` need not be an array."""
         if hasattr(data, "ndim") and hasattr(data, "dtype"):
             return self.wrap(data, None, weak)
         return self.wrap_typed(data, self.recipes.array_type(d, weak, False))
 
     def wrap_one_of_results(self, data: Any, p: Promotion, stated_dtype: DType | None) -> Any:
-        """Wrap one of several results: of the given dtype, of the compute dtype, or of that of its parts.
+        """Wrap one of several results: of the given dtype, the compute dtype, or the dtype of its parts.
 
-        Leave a result that is not an array, such as a rank, as it is.
+        A result that is not an array, such as a rank, stays unchanged.
         """
         if not hasattr(data, "dtype"):
             return data
@@ -229,7 +235,7 @@ class NamespaceContext:
     ) -> Array:
         """Call an operation that the system's file defines. Arrays among its parameters follow its operands.
 
-        Raises NamespaceError for a library that has no calls of such operations.
+        Raises NamespaceError for a library that cannot call such operations.
         """
         given = {key: x for key, x in parameters.items() if not isinstance(x, Array)}
         arrays = [x._data for x in (*xs, *parameters.values()) if isinstance(x, Array)]
@@ -244,7 +250,7 @@ class NamespaceContext:
         return self.compute(op, p, self.library_arrays(p, taken), **self.unwrap(options))
 
     def try_uncast(self, p: Promotion, function: Callable[..., Any], *xs: Any) -> Any:
-        """Return the library's own result for uncast operands; None if its dtype is not that of `p`.
+        """Return the library's own result for uncast operands, or None if its dtype differs from `p`.
 
         Raises NamespaceError for a number that the library refuses.
         """
@@ -286,7 +292,10 @@ class NamespaceContext:
             raise self.unsupported_error(p, e) from e
 
     def unsupported_error(self, p: Promotion, cause: Exception) -> Exception:
-        """Build the error for a function that does not support these dtypes; keep our own errors."""
+        """Build the error for a function that does not support these dtypes.
+
+        Our own errors stay unchanged.
+        """
         if isinstance(cause, NamespaceError):
             return cause
         what = " and ".join(dict.fromkeys(str(o) for o in p.operands))

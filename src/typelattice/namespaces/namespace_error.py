@@ -1,8 +1,8 @@
-"""The error that a namespace raises for what its system or its array library cannot do."""
+"""The error of a namespace for requests that its system or its array library cannot fulfil."""
 from __future__ import annotations
 
 from typelattice.facts.errors import TypelatticeError
 
 
 class NamespaceError(TypelatticeError, TypeError):
-    """Arrays that do not go together, or what the array library cannot do; the message says what to do."""
+    """Arrays that do not match, or a request that the array library cannot fulfil, with what to do."""

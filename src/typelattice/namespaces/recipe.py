@@ -44,10 +44,10 @@ class Recipe:
 
     - `promotion`: the system's answer behind the recipe.
     - `compute`: the function of the library's arrays that gives the library's result.
-    - `cast_result`: the cast of that result, None if it needs none.
+    - `cast_result`: the cast of that result, or None without a cast.
     - `low`, `high`: the least and greatest value of a Python scalar for which the recipe holds.
-    - `native_dtype`: the one to which operands are cast first; None if the library is given them as they are.
-    - `array_type`: the type of the result, known once the recipe has been carried out.
+    - `native_dtype`: the dtype to which operands are cast first, or None if they stay uncast.
+    - `array_type`: the type of the result, known after the first run of the recipe.
     """
 
     promotion: Promotion
@@ -59,12 +59,12 @@ class Recipe:
     array_type: ArrayType | None = None
 
     def covers_value(self, value: Value | None) -> bool:
-        """Return True if the recipe holds for a Python scalar of this value; None means no scalar."""
+        """Return True if the recipe holds for a Python scalar of this value. None means no scalar."""
         return value is None or (not isinstance(value, complex) and self.low <= value <= self.high)
 
 
 class RecipeMaker:
-    """The maker of recipes for one system and one library; it also keeps the shared ArrayType objects."""
+    """The maker of recipes for one system and one library. It also keeps the shared ArrayType objects."""
 
     def __init__(self, system: System, library: ComputingLibrary) -> None:
         self.system, self.library = system, library
@@ -77,7 +77,7 @@ class RecipeMaker:
     # -- array types
 
     def array_type(self, dtype: DType, weak: bool, zero_d: bool, weak_to_library: bool = False) -> ArrayType:
-        """Return the type of arrays like these; one may be weak to the system and not to the library."""
+        """Return the type of arrays like these. An array may be weak to the system but not to the library."""
         key = dtype, weak, zero_d, weak_to_library
         found = self._types.get(key)
         if found is None:
@@ -91,7 +91,7 @@ class RecipeMaker:
         return self.array_type(dtype or library.dtype(data), weak, data.ndim == 0, library.is_weak(data))
 
     def is_weak_alone(self, kind: Kind) -> bool:
-        """Return True if a Python scalar of a kind is weak by itself; an array made of it is then weak."""
+        """Return True if a Python scalar of a kind is weak by itself. An array made of it is then weak."""
         return self.system.explain(scalar(kind)).weak
 
     def operand(self, array_type: ArrayType, data: Any) -> Operand:
@@ -106,7 +106,7 @@ class RecipeMaker:
     def promote(self, op: str, operands: Sequence[Operand]) -> Promotion:
         """Return the system's answer. Raises PromotionError for a refusal, OpError for an unknown operation.
 
-        Raises NamespaceError if the system takes the operands though they have no dtype in common.
+        Raises NamespaceError if the system accepts the operands though they have no dtype in common.
         """
         found = self.system.promote(*operands, op=op)
         if found.node is None and operation_rules(self.system, op).joins is JoinRule.NEVER:
@@ -119,7 +119,7 @@ class RecipeMaker:
 
         If the system is the library's own, the recipe tries the library on uncast operands first. Its result
         is right by definition if it has the dtype that the system says. The same applies if the library fuses
-        casts and computes in the result's dtype: separate casts before would round differently.
+        casts and computes in the result's dtype, since separate casts would round differently.
         """
         p = self.promote(op, operands)
         at_once = (
@@ -153,8 +153,8 @@ class RecipeMaker:
     def exact_comparison_recipe(self, p: Promotion) -> Recipe:
         """Make the recipe that compares an unsigned with a signed integer exactly.
 
-        A library that does so by itself is left alone. For others a negative number lies below all unsigned
-        ones, and the rest are compared as unsigned.
+        If the library compares exactly by itself, nothing is added. Elsewhere a negative number is less than
+        every unsigned one, and the other numbers are compared as unsigned.
         """
         assert p.op is not None
         name = operation(p.op).function
@@ -178,10 +178,10 @@ class RecipeMaker:
         return Recipe(p, compute, None, *self.scalar_range(p), None)
 
     def operand_dtype(self, p: Promotion) -> DType:
-        """Return the dtype to which operands are cast.
+        """Return the dtype for the cast of the operands.
 
-        An integer exponent may keep the base's dtype and yet not fit into it. So both are cast to the widest
-        integer dtype, whose products agree with those of narrower ones in all bits that these have.
+        An integer exponent may be out of range for the dtype of the base. So both are cast to the widest
+        integer dtype. Its products have the same low bits as products of the narrower dtype.
         """
         compute = p.arithmetic_dtype
         if p.op is None or operation(p.op).function != "pow" or compute.kind not in INTEGERS:
@@ -204,12 +204,12 @@ class RecipeMaker:
         return lambda out: out if out.dtype == result else cast(out, result)
 
     def matches_promotion(self, data: Any, p: Promotion) -> bool:
-        """Return True if an array of the library has the dtype and the weakness that the system says."""
+        """Return True if an array of the library has the system's dtype and weakness."""
         weak = self.has_weak_arrays and self.library.is_weak(data) != p.weak
         return data.dtype == self.library.native(p.result) and not weak
 
     def scalar_range(self, p: Promotion) -> tuple[float, float]:
-        """Return a range of Python scalars for which the recipe surely holds; empty if low > high."""
+        """Return a range of Python scalars for which the recipe surely holds. It is empty if low > high."""
         none = 1, 0
         assert p.op is not None
         if operation(p.op).of_class == "logical":  # it may use a number before it is rounded
@@ -228,13 +228,13 @@ class RecipeMaker:
     # -- Python scalars
 
     def number_in_range(self, value: Value, recipe: Recipe, like: Any) -> Any:
-        """Convert a Python scalar, whose value the recipe covers, to what the library gets."""
+        """Convert a Python scalar, if the recipe covers its value, to the number that the library gets."""
         return value if recipe.native_dtype is None else self.library.number(value, recipe.native_dtype, like)
 
     def convert_number(self, value: Value, p: Promotion, like: Any) -> Any:
-        """Convert a Python scalar to what the library gets: the very number that the system says.
+        """Convert a Python scalar to the number for the library. It is exactly the system's number.
 
-        Raises NamespaceError if the system refuses the value, or does not say what becomes of it.
+        Raises NamespaceError if the system refuses the value, or has no rule for it.
         """
         to = self.operand_dtype(p)
         counted = self.replace_scalar(value, p)
@@ -247,9 +247,9 @@ class RecipeMaker:
             raise NamespaceError(f"{why}; use a value within its range") from e
 
     def replace_scalar(self, value: Value, p: Promotion) -> Value:
-        """Return the number that the system uses for a Python scalar: itself, or the number that it becomes.
+        """Return the number that the system uses for a Python scalar: the same, or another one.
 
-        Raises NamespaceError if the system refuses the value, or does not say what becomes of it.
+        Raises NamespaceError if the system refuses the value, or has no rule for it.
         """
         to = self.operand_dtype(p)
         of_class = operation(p.op).of_class if p.op else None
@@ -263,7 +263,7 @@ class RecipeMaker:
         if fit.becomes is not None:
             return fit.becomes
         if fit.outcome != "raise" and of_class in COMPARING_CLASSES and not isinstance(value, complex):
-            # An infinity compares with all values of the dtype as the number itself does.
+            # An infinity compares with all values of the dtype in the same way as the number.
             return math.inf if value > 0 else -math.inf
         what = f"{number_text(value)} is out of range for {to} under {self.system.name}"
         said = WITHOUT_A_VALUE.get(fit.outcome, "")
@@ -278,7 +278,7 @@ class RecipeMaker:
 
 INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
 WIDEST = DTYPES["int64"]
-WITHOUT_A_VALUE = {  # outcomes of a number with which no library can compute
+WITHOUT_A_VALUE = {  # outcomes of a number that no library can compute
     "unsaid": ", which does not say what becomes of it",
     "widen": ", which would compute without a limit, as no library does",
     "exact": ", which would compute with it as it is",
@@ -305,7 +305,7 @@ def one_line(error: Exception) -> str:
 
 
 def python_number(x: object) -> Value | None:
-    """Return a Python number as a plain int, float or complex; None for anything else.
+    """Return a Python number as a plain int, float or complex, or None for anything else.
 
     An IntEnum or an instance of a subclass becomes its plain value. A scalar of a library has a dtype and is
     no Python number, even if its class derives from float.
@@ -314,6 +314,6 @@ def python_number(x: object) -> Value | None:
         return x  # type: ignore[return-value]
     if not isinstance(x, (int, float, complex)) or hasattr(x, "dtype"):
         return None
-    if not issubclass(type(x), (int, float, complex)):  # a mock, whose __class__ says int
+    if not issubclass(type(x), (int, float, complex)):  # a mock has int as __class__
         return None
     return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)

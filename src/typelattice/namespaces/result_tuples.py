@@ -14,7 +14,7 @@ A = TypeVar("A")
 
 
 class EigenResult(NamedTuple, Generic[A]):
-    """Eigenvalues, and a matrix whose columns are the eigenvectors."""
+    """Eigenvalues, and a matrix with the eigenvectors as columns."""
 
     eigenvalues: A
     eigenvectors: A
@@ -43,7 +43,7 @@ class SVDResult(NamedTuple, Generic[A]):
 
 
 class UniqueAllResult(NamedTuple, Generic[A]):
-    """Distinct values, where each comes first, which one each element is, and how often each occurs."""
+    """Distinct values, the first place of each, the index of each element's value, and the counts."""
 
     values: A
     indices: A
@@ -59,7 +59,7 @@ class UniqueCountsResult(NamedTuple, Generic[A]):
 
 
 class UniqueInverseResult(NamedTuple, Generic[A]):
-    """Distinct values, and which one each element is."""
+    """Distinct values, and the index of each element's value."""
 
     values: A
     inverse_indices: A
@@ -79,7 +79,7 @@ RESULTS: Mapping[str, Callable[..., tuple[Any, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class FInfo:
-    """The limits of a float dtype; of a complex one, those of its parts."""
+    """The limits of a float dtype, or of the parts of a complex dtype."""
 
     bits: int
     eps: float

@@ -18,7 +18,7 @@ def system_content(system: System) -> Hashable:
 
 
 def _frozen(x: Any) -> Hashable:
-    """Make a value hashable, with all its parts; strings, numbers, dtypes and kinds stay as they are."""
+    """Make a value hashable, with all its parts. Strings, numbers, dtypes and kinds stay unchanged."""
     if isinstance(x, Order):
         return frozenset((a, x.covers(a)) for a in x.nodes)
     if isinstance(x, Mapping):

@@ -20,18 +20,18 @@ from typelattice.operands.operand import (
 )
 
 NUMBER = re.compile(r"[+-]?\.?\d|([+-]?(inf|nan)([+-].*)?j?|True|False)$")
-# A library's own scalars count as 0-d arrays; recordings tell them apart, and write `int8:scalar`.
+# A library's own scalars count as 0-d arrays. Only recordings separate them, and write `int8:scalar`.
 TIERS: dict[str, Tier] = {"array": "array", "0d": "0d", "scalar": "0d"}
 MAX_INT_BITS = (
     4096  # bits of an int: far beyond every dtype, and few enough to be computed with and written down
 )
-MAX_NUMBER_CHARS = 1300  # characters of a number: as many as such an int has digits, and a few more
+MAX_NUMBER_CHARS = 1300  # characters of a number: the digits of such an int, and a few more
 
 
 def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand:
-    """Return the operand that a string describes; `custom_dtypes` are those that a system file defines.
+    """Return the operand that a string describes. `custom_dtypes` are the dtypes of a system file.
 
-    Raises OperandError for a text that describes none, DTypeError for an unknown dtype.
+    Raises OperandError for a text that describes no operand, DTypeError for an unknown dtype.
 
     >>> parse_operand("int8:0d").tier, parse_operand("2j").kind.value
     ('0d', 'complex')
@@ -62,7 +62,7 @@ def parse_operand(text: str, custom_dtypes: Mapping[str, DType] = {}) -> Operand
 
 
 def read_dtype(name: str, custom_dtypes: Mapping[str, DType] = {}) -> DType:
-    """Return the dtype that a name means. Raise DTypeError.
+    """Return the dtype that a name means. Raises DTypeError.
 
     `custom_dtypes` are those that a system file defines.
 

@@ -18,20 +18,20 @@ PYTHON_KINDS: dict[type, Kind] = {bool: Kind.BOOL, int: Kind.SIGNED, float: Kind
 KIND_BY_NAME = {"int": Kind.SIGNED, "float": Kind.FLOAT, "complex": Kind.COMPLEX}
 BOOL = DTYPES["bool"]
 FOREIGN_SCALAR_SUFFIX = "-scalar"  # ends the name of the library of a foreign scalar: `numpy-scalar`
-FOREIGN_LIST = "python"  # marks a list as foreign; libraries convert it to an array or refuse it
+FOREIGN_LIST = "python"  # marks a list as foreign: libraries convert it to an array or refuse it
 
 
 class OperandError(TypelatticeError, TypeError):
-    """An object that cannot take part in a promotion, or a text that describes none."""
+    """An object that cannot be an operand, or a text that describes no operand."""
 
 
 @frozen()
 class Operand:
-    """One operand. A Python scalar has a kind and no dtype of its own; a weak array has both.
+    """One operand. A Python scalar has a kind and no dtype of its own. A weak array has both.
 
-    `tier` says whether it is an array, a 0-d array (a library's own scalar too) or a Python scalar.
-    `foreign` names the library of a foreign array, which differs from that of the arrays beside it; a foreign
-    scalar has `-scalar` appended. `typelattice.operand` makes an operand from a string or an object.
+    `tier` says whether it is an array, a 0-d array (or a library's own scalar) or a Python scalar. `foreign`
+    names the library of a foreign array: another library than the host's. For a foreign scalar, `-scalar` is
+    appended. `typelattice.operand` makes an operand from a string or an object.
     """
 
     dtype: DType | None
@@ -43,7 +43,7 @@ class Operand:
 
     @property
     def node(self) -> Node:
-        """Its dtype; the weak node of its kind for a Python number, which has none."""
+        """The dtype, or the weak node of the kind for a Python number, since that has no dtype."""
         return self.dtype or weak(self.kind)
 
     def __str__(self) -> str:
@@ -67,9 +67,9 @@ def operand_of_dtype(
 
 
 def scalar(kind: Kind, value: Value | None = None) -> Operand:
-    """Return a Python scalar. A bool has a dtype and is not weak; one of unknown value stands as True.
+    """Return a Python scalar. A bool has a dtype and is not weak. An unknown bool gets the value True.
 
-    No rule depends on which bool it is, and `bool` alone is the string of an array.
+    No rule depends on the value of a bool, and the string `bool` already means an array.
     """
     if kind is Kind.BOOL:
         return Operand(BOOL, kind, False, "scalar", True if value is None else value)

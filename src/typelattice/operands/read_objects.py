@@ -1,4 +1,4 @@
-"""Objects read as operands: arrays, dtypes, scalars. Their class is looked up once, so that this is fast."""
+"""Objects read as operands: arrays, dtypes, scalars. Each class is looked up once, for speed."""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
@@ -21,7 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Classes remembered. A program has a few; one that makes classes without end must not fill the memory.
+# How many classes are remembered. A program uses few. A program that keeps making classes must not fill the
+# memory.
 MAX_CLASSES = 512
 
 
@@ -29,10 +30,10 @@ MAX_CLASSES = 512
 class ObjectReader:
     """A reader of one framework's objects, such as its arrays, dtypes and scalars.
 
-    `read` returns the operand, or None for an object that is not an operand. `cache_key_of` takes a class. It
-    returns a function that gives each object's cache key, or None if there is none. Objects with equal keys
-    have operands of the same dtype, and a key is faster to get than an operand. `library` is the framework;
-    `scalars` are the classes of its scalars, which are not arrays.
+    `read` returns the operand, or None for an object that is not an operand. `cache_key_of` takes a class and
+    returns a function that gives the cache key of each object, or None if the class has no such function.
+    Objects with equal keys have operands of the same dtype, and a key is faster to get than an operand.
+    `library` is the framework. `scalars` are the classes of its scalars, which are not arrays.
     """
 
     read: Callable[[Any], Operand | None]
@@ -41,14 +42,15 @@ class ObjectReader:
     scalars: tuple[type, ...] = ()
 
 
-# Each finds the reader for the root module of a class; the adapters add theirs.
+# Each finds the reader for the root module of a class. The adapters add their readers.
 READER_FINDERS: list[Callable[[str], ObjectReader | None]] = []
 NAMESPACE_ATTRIBUTE = (
     "__array_namespace__"  # an object with this attribute is an array of the array API standard
 )
-# Array classes whose dtype and number of dimensions are all that counts; the adapters add theirs.
+# Array classes that need only a dtype and a number of dimensions. The adapters add their classes.
 PLAIN_ARRAY_CLASSES: set[type] = set()
-CACHE_KEYS: dict[type, Callable[[Any], Hashable]] = {}  # how the classes met so far mark their objects
+# Class seen so far -> function for the cache key of its objects.
+CACHE_KEYS: dict[type, Callable[[Any], Hashable]] = {}
 _READERS_BY_CLASS: dict[type, tuple[ObjectReader, ...]] = {}
 
 
@@ -71,7 +73,7 @@ def operand(x: object) -> Operand:
 
 
 def _read(x: object) -> Operand | None:
-    """Return the operand that the first reader of an object's class finds; None if none does."""
+    """Return the operand that the first successful reader of an object's class finds, or None."""
     for reader in _readers(type(x)):
         found = reader.read(x)
         if found is not None:
@@ -90,9 +92,9 @@ def mark_foreign(
 ) -> tuple[Operand, ...]:
     """Return the operands, with arrays of other libraries than the host marked as foreign.
 
-    If no array belongs to the host, none is marked: then only the dtypes and values count. So one may ask
-    about tensors with arrays of NumPy. But a string or a DType stands for an array of the host: beside these
-    alone, a scalar of a library in `known_libraries` is foreign.
+    If no array belongs to the host, none is marked, and only the dtypes and values count. So NumPy arrays can
+    be used as if they were tensors. But a string or a DType represents an array of the host. If all other
+    objects are strings or DTypes, a scalar of a library in `known_libraries` is foreign.
     """
     owners = [_owner(x) for x in objects]
     others = [owner for owner in owners if owner and owner.removesuffix(FOREIGN_SCALAR_SUFFIX) != host]
@@ -111,7 +113,7 @@ def mark_foreign(
 
 
 def _owner(x: object) -> str:
-    """Return the library of an array or scalar, written as in `Operand.foreign`; empty for another object."""
+    """Return the library of an array or scalar, written as in `Operand.foreign`, or "" for another object."""
     if (
         type(x) in _BUILTIN_READERS
         or isinstance(x, type)
@@ -128,14 +130,14 @@ def _operand_error(x: object, why: str) -> OperandError:
 
 
 def clear_reader_cache() -> None:
-    """Forget the classes met so far: their readers are looked up anew."""
+    """Forget the classes seen so far, so that their readers are looked up again."""
     _READERS_BY_CLASS.clear()
     CACHE_KEYS.clear()
     CACHE_KEYS[str] = _return_itself  # a system reads a string without us, by its own dtypes too
 
 
 def _readers(cls: type) -> tuple[ObjectReader, ...]:
-    """List the readers of a class: ours, those of its ancestors' frameworks, and the standard's."""
+    """List the readers of a class: ours, the readers of its ancestors' frameworks, and the standard's."""
     if cls in _READERS_BY_CLASS:
         return _READERS_BY_CLASS[cls]
     found = (
@@ -160,7 +162,7 @@ def _readers(cls: type) -> tuple[ObjectReader, ...]:
 
 
 def _find_framework_readers(cls: type) -> list[ObjectReader]:
-    """Return the readers of the frameworks that a class, or one of its ancestors, comes from."""
+    """Return the readers of the frameworks that define a class or one of its ancestors."""
     roots = dict.fromkeys(ancestor.__module__.partition(".")[0] for ancestor in cls.__mro__)
     return _find_readers(root for root in roots if root != "builtins")
 
@@ -171,7 +173,7 @@ def _find_readers(roots: Iterable[str]) -> list[ObjectReader]:
 
 
 def _read_number_subclass(x: Value) -> Operand:
-    """Read an object of a subclass of int, float or complex, such as an IntEnum's member, as a number."""
+    """Read an object of a subclass of int, float or complex, such as a member of an IntEnum, as a number."""
     return number_operand(int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x))
 
 

@@ -60,7 +60,8 @@ OPERAND_LIST = r"…('?, '?…)+"
 """Several such parts in a row, which one `…` replaces."""
 
 
-@lru_cache(MAX_MESSAGES)  # a comparison reads a recording call by call, and most say one of a few messages
+# A comparison reads a recording call by call, and most calls have one of a few messages.
+@lru_cache(MAX_MESSAGES)
 def outline_message(message: str) -> str:
     """Replace the parts of a message that vary with the operands.
 
@@ -82,7 +83,7 @@ def answer_of(named_answer: str) -> str:
 
 
 def split_form(answer: str) -> tuple[str, str]:
-    """Split an answer from its end that says whether the result is an array or a scalar.
+    """Split an answer from its suffix for an array or a scalar.
 
     >>> split_form("float64:scalar"), split_form("float64"), split_form("py:int")
     (('float64', ':scalar'), ('float64', ''), ('py:int', ''))
@@ -92,7 +93,7 @@ def split_form(answer: str) -> tuple[str, str]:
 
 
 def split_message(named_answer: str, messages: Mapping[str, str]) -> tuple[str, str]:
-    """Split a kept answer into the answer and its message; the message may be empty.
+    """Split a kept answer into the answer and its message, which may be empty.
 
     >>> split_message("!TypeError#2", {"!TypeError#2": "no kernel"})
     ('!TypeError', 'no kernel')
@@ -113,7 +114,7 @@ class Messages:
     _names: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def name_answer(self, answer: str, message: str) -> str:
-        """Name an exception with its message; any other answer stays as it is."""
+        """Name an exception with its message. Any other answer stays unchanged."""
         if not answer.startswith(EXCEPTION) or not message:
             return answer
         text = outline_message(message)

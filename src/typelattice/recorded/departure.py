@@ -1,4 +1,4 @@
-"""A departure: calls in which a library departs from its rule, with the reason and the source."""
+"""Departures: calls with another result in the library than by its rule, with reason and source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typelattice.recorded.recorded_calls import RecordedCall
 
 @frozen()
 class Operations:
-    """Operations, named as entries of `ops` in a system's file are: each by itself, its class or its group.
+    """Operations, named like entries of `ops` in a system file: an operation, a class or a group.
 
     >>> but_add = Operations(frozenset({"arithmetic"}), excluded=frozenset({"add"}))
     >>> "multiply" in but_add, "add" in but_add, "+=" in but_add
@@ -31,11 +31,11 @@ class Operations:
 
 @frozen()
 class Departure:
-    """A reason why some calls of a library go their own way.
+    """A reason why some calls of a library do not follow its rule.
 
-    `operands` are those of the calls, in one way or another; empty: any operands. `count` is how many
-    recorded calls there are. With `varies` the library answers such a call in several ways, of which one is
-    recorded: by the chunks of an array, for example.
+    `operands` are the operand patterns of the calls, or empty for any operands. `count` is the number of
+    recorded calls. If `varies` is set, the library answers such a call in several ways, e.g. by the chunks of
+    an array. The recording has one of them.
     """
 
     ops: Operations
@@ -55,6 +55,6 @@ class Departure:
 def departure_of(
     call: RecordedCall, operands: Sequence[Operand], listed: Sequence[Departure]
 ) -> Departure | None:
-    """Return the first listed departure that covers a call; `operands` are the call's, as read."""
+    """Return the first listed departure that covers a call. `operands` are the call's, as read."""
     asked = RecordedOperand.of_call(call.operands, operands)
     return next((departure for departure in listed if departure.covers(call.op, asked)), None)

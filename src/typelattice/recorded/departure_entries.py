@@ -43,13 +43,13 @@ ANY_OPERAND, OTHER_DTYPE, ALL_OPERATIONS, EVERY_SCALAR = "any", "other", "all", 
 
 @frozen()
 class DepartureEntries:
-    """Reads the entries of one list, `where` the list stands. Raises DepartureError, by entry and key."""
+    """A reader of the entries of one list in the file `where`. Raises DepartureError, by entry and key."""
 
     where: str
     words: Words
 
     def departure(self, number: int, entry: object, recording: str) -> Departure | None:
-        """Return the departure that an entry states; None if it is one of other recordings."""
+        """Return the departure that an entry states, or None if it is one of other recordings."""
         at = f"{self.where}, departure {number}"
         if not isinstance(entry, dict):
             raise DepartureError(f"{at}: no table; write [[departure]] above it")
@@ -82,13 +82,13 @@ class DepartureEntries:
         return found if {"", recording} & {*counts} else None
 
     def _read_patterns(self, listed: object) -> tuple[OperandPattern, ...]:
-        """Read `["bool + i*", "int then negative i*"]`: the operands of the calls, in one way or another."""
+        """Read `["bool + i*", "int then negative i*"]`: patterns of the operands of the calls."""
         if not isinstance(listed, list) or not listed:
             raise ValueError('should be a list of texts, as in ["bool + int, i*"]')
         return tuple(map(self._read_pattern, read_distinct(map(text, listed))))
 
     def _read_pattern(self, said: str) -> OperandPattern:
-        """Read `bool + int` in any order, `int then bool` in this one, `bool + any...` with one or more."""
+        """Read `bool + int` in any order, `int then bool` in this order, `bool + any...` with one or more."""
         ordered = ORDERED_SEPARATOR in said
         if ordered and "+" in said:
             raise ValueError(f"{quote_short(said)} has both `+` and `then`; write two texts")
@@ -108,7 +108,7 @@ class DepartureEntries:
         return OperandClass(() if listed == ANY_OPERAND else self._read_sorts(listed), left_out)
 
     def _read_sorts(self, said: str) -> tuple[Sort, ...]:
-        """Read comma-separated sorts of operands, as in `int8, f*`; a lone `*` means all Python scalars."""
+        """Read comma-separated sorts of operands, as in `int8, f*`. A single `*` means all Python scalars."""
         words = read_distinct(map(str.strip, said.split(",")))
         each = (
             every for word in words for every in (KIND_BY_SCALAR_CODE if word == EVERY_SCALAR else (word,))
@@ -150,7 +150,7 @@ class DepartureEntries:
 
 
 def _read_operations(said: object) -> Operations:
-    """Read `all but where, concat`: operations, classes and groups, without those after `but`."""
+    """Read `all but where, concat`: operations, classes and groups, except those after `but`."""
     listed, *but = text(said).split(EXCEPT_SEPARATOR)
     if len(but) > 1:
         raise ValueError("`but` stands twice; name all that is left out after the first")
@@ -158,7 +158,7 @@ def _read_operations(said: object) -> Operations:
 
 
 def _find_entries(said: str) -> frozenset[str]:
-    """Return the entries of `ops` that a list names; `all` are the groups."""
+    """Return the entries of `ops` that a list names. `all` means the groups."""
     words = read_distinct(word.strip() for word in said.split(","))
     if words == (ALL_OPERATIONS,):
         return frozenset(GROUPS.values())

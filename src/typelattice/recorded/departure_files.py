@@ -11,9 +11,9 @@ from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import recordings
 
-# By os.path: importing pathlib costs as much as reading all departures of a library.
+# Uses os.path: importing pathlib takes as long as reading all departures of a library.
 FOLDER = os.path.join(os.path.dirname(__file__), "departures")
-MAX_DEPARTURES_BYTES, MAX_DOTS = 200_000, 200  # of a list, on one of its lines
+MAX_DEPARTURES_BYTES, MAX_DOTS = 200_000, 200  # in a list, and on one of its lines
 EXTENDS = "extends"
 
 
@@ -32,7 +32,7 @@ def may_vary(recording: str) -> bool:
 
 @cache
 def read_departure_files(library: str) -> Mapping[str, Mapping[str, object]]:
-    """Read the departure files of a library, by name: the file that its own extends, then its own."""
+    """Read the departure files of a library, by name: first the file that its own extends, then its own."""
     path = os.path.join(FOLDER, f"{library}.toml")
     if not os.path.isfile(path):
         return {}
@@ -51,7 +51,7 @@ def read_departure_file(path: str | os.PathLike[str]) -> dict[str, object]:
         text = data.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError as e:
         raise DepartureError(f"{name}: not UTF-8 text (byte {e.start}); save it as UTF-8") from None
-    # tomllib takes time that grows with the square of the parts of a key, which stands on one line.
+    # tomllib takes time that grows with the square of the parts of a key. A key is always on one line.
     if deep := next((n for n, line in enumerate(text.split("\n"), 1) if line.count(".") > MAX_DOTS), 0):
         raise DepartureError(f"{name}, line {deep}: more than {MAX_DOTS} dots; write several entries")
     try:

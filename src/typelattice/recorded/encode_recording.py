@@ -1,4 +1,7 @@
-"""Recordings made of answers: calls with equal answers share a row, and an older release rests on a newer."""
+"""Recordings made from answers.
+
+Calls with equal answers share a row. An older release extends a newer one.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,9 @@ def encode_recording(
 ) -> Recording:
     """Make a recording of answers by their operations and operands."""
     lines: list[str] = []
-    pairs: dict[str, Mapping[Operands, str]] = {}  # of two operands, by operation
+    pairs: dict[str, Mapping[Operands, str]] = {}  # calls of two operands, by operation
     chain = Counter[str]()
-    for op in sorted(answers, key=_is_operator):  # a function stands above its operators
+    for op in sorted(answers, key=_is_operator):  # a function comes before its operators
         best, of = _write_rows(op, answers[op], rest=True), ""
         pairs[op] = {o: kept for o, kept in answers[op].items() if len(o) == 2}
         among = [o for o in head["operands"] if (o, o) in pairs[op]]
@@ -49,14 +52,14 @@ def encode_recording(
 
 
 def save_recording(recording: Recording, path: str | os.PathLike[str]) -> None:
-    """Write the file, so that a changed answer is a changed line. Raise FileError."""
+    """Write the file. A changed answer changes only its line. Raises FileError."""
     messages = (json_line({"error": name, "message": text}) for name, text in recording.main_messages.items())
     head = json_line({"format": FORMAT, **recording.head})
     write_text(path, "".join((head, *messages, recording.lines[1:])))
 
 
 def rest_on_base(recording: Recording, name: str) -> Recording:
-    """Return a recording as its differences from one that comes along. Raise RecordingError."""
+    """Return a recording as its differences from a built-in one. Raises RecordingError."""
     base = load_recording(name)
     operations, operands = _collect_absent(recording)
     reworded = _find_reworded(recording, base)
@@ -89,7 +92,7 @@ def rest_on_base(recording: Recording, name: str) -> Recording:
 def _find_nearest(
     op: str, pairs: Mapping[str, Mapping[Operands, str]], chain: Mapping[str, int]
 ) -> list[str]:
-    """List the operations above whose calls of two operands answer most like those of an operation."""
+    """List the earlier operations with answers for two operands that are most like those of an operation."""
     ours = pairs[op]
     differing = {
         other: sum(theirs[o] != kept for o, kept in ours.items())
@@ -104,9 +107,9 @@ def _is_operator(op: str) -> bool:
 
 
 def _write_rows(op: str, all_answers: Mapping[Operands, str], rest: bool = False) -> list[str]:
-    """Write answers as JSON lines, in which operands with equal answers share a line.
+    """Write answers as JSON lines. Operands with equal answers share a line.
 
-    With `rest`, `*` replaces the longest list of operands in a line that has all of them.
+    With `rest`, `*` replaces the longest list of operands in each line with all operands.
     """
     rows: dict[Operands, dict[str, str]] = {}
     for operands in sorted(all_answers, key=len):
@@ -132,7 +135,7 @@ def _write_rows(op: str, all_answers: Mapping[Operands, str], rest: bool = False
 
 
 def _collect_absent(recording: Recording) -> tuple[set[str], set[str]]:
-    """Collect the operations and operands that a release lacks, so it was not asked about them."""
+    """Collect the operations and operands that a release lacks, so it has no recording of them."""
     planned: tuple[set[str], set[str]] = set(), set()
     asked: tuple[set[str], set[str]] = set(), set()
     lacked = {
@@ -147,9 +150,10 @@ def _collect_absent(recording: Recording) -> tuple[set[str], set[str]]:
 
 
 def _differs(new_answer: tuple[str, str], old_answer: tuple[str, str]) -> bool:
-    """Compare an answer and its message with those of the base.
+    """Return True if an answer or its message differs from the base.
 
-    A message that only one of them kept is no change. Nor is one that leaves out more of what varies.
+    A message that only one of them kept does not count. Neither does a message that leaves out more of the
+    varying parts.
     """
     (answer, message), (other, earlier) = new_answer, old_answer
     if answer != other:

@@ -1,8 +1,8 @@
 """Lists of departures: calls that depart from a library's rule, with reasons and sources.
 
-docs/departures.md says how they are written. The files `departures/*.toml`, one of a library, hold those of
-the built-in recordings. A cause that recordings of several libraries share is stated once, in the file
-of the library that it comes from, which the files of the others extend.
+docs/departures.md explains the format. The files `departures/*.toml`, one for each library, describe the
+built-in recordings. A cause that several libraries share is stated once, in the file of the library where it
+originates. The files of the others extend that file.
 """
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ KEYS = ("sets", "departure")
 def list_departures(
     recording: str, path: str | os.PathLike[str] | None = None, custom_dtypes: Mapping[str, DType] = {}
 ) -> Sequence[Departure]:
-    """Return the departures for a recording, listed here or in your own file; `own` are your system's dtypes.
+    """Return the departures for a recording, listed here or in your own file, with your system's dtypes.
 
-    An older release has its own departures first, then those of the newest. These may cover fewer or more of
-    its calls.
+    An older release has its own departures first, and then the departures of the newest. The latter may cover
+    fewer or more of its calls.
 
-    Raises FileError for a file of your own that cannot be read, DepartureError for one that cannot be right.
+    Raises FileError for your own file if it cannot be read, DepartureError if it has mistakes.
     """
     if path is not None:
         return tuple(

@@ -1,4 +1,4 @@
-"""Calls that a library was never asked, and the mark that shows them."""
+"""Calls that were never recorded from a library, and the mark that shows them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NEVER_ASKED_NOTE = f"{NEVER_ASKED_MARK} predicted by the rule; the library was n
 
 
 def is_never_asked(p: Promotion) -> bool:
-    """Return True if the answer is a rule's alone, though the system's library could have been asked."""
+    """Return True if only a rule gives the answer, though the system's library could have been recorded."""
     return (
         find_recorded_answer(p) is None
         and bool(p.system.library)
@@ -22,12 +22,12 @@ def is_never_asked(p: Promotion) -> bool:
 
 
 def is_missing_operation(p: Promotion) -> bool:
-    """Return True if the library does not have the operation: that was looked up, and nobody can ask it."""
+    """Return True if the library lacks the operation, by a look-up, so its calls cannot be recorded."""
     return p.dtype is None and isinstance(p.decision, MissingOperation)
 
 
 def missing_dtype_of(p: Promotion) -> DType | None:
-    """Return the first dtype of a refused promotion that the system lacks: nobody can ask for that."""
+    """Return the first dtype of a refused promotion that the system lacks, so no call can use it."""
     if p.dtype is not None:
         return None
     have = p.system.dtypes

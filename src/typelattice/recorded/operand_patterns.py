@@ -1,4 +1,4 @@
-"""Named classes of operands, and which calls have operands of them: `int:weak, i* beyond i64 + bool`."""
+"""Named classes of operands, and patterns of calls with them: `int:weak, i* beyond i64 + bool`."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ MARKS = ("array", "0d", "scalar", "weak", STRONG)
 
 @frozen()
 class RecordedOperand:
-    """An operand of a call as it was asked, and the dtypes of the other operands.
+    """An operand of a call as it was recorded, and the dtypes of the other operands.
 
-    `mark` says how an operand that has a dtype stands; a Python scalar has none, and a value.
+    `mark` says how an operand with a dtype was given, e.g. "weak". A Python scalar has a value instead.
     """
 
     dtype: DType | None
@@ -45,7 +45,7 @@ class RecordedOperand:
 
 @frozen()
 class Dtypes:
-    """Operands of some dtypes and kinds; of one mark alone if there is one."""
+    """Operands of some dtypes and kinds, or only those of them with one mark."""
 
     listed: frozenset[DType | Kind]
     mark: str = ""
@@ -67,10 +67,10 @@ class Other:
 
 @frozen()
 class Scalars:
-    """Python scalars of a kind: all; or the negative ones; or those out of the range of a dtype.
+    """Python scalars of a kind: all, the negative ones, or those out of the range of a dtype.
 
-    `beyond_other`: only those out of the range of another operand's dtype. `zero`: of these, only those that
-    wrap to 0 there.
+    `beyond_other`: only scalars out of the range of another operand's dtype. `zero`: of these, only scalars
+    that wrap to 0 there.
     """
 
     kind: Kind
@@ -107,7 +107,7 @@ Sort = Dtypes | Other | Scalars | WrittenNumber
 
 @frozen()
 class OperandClass:
-    """Operands of some sorts, except those of others. Without a sort it is any operand."""
+    """Operands of some sorts, except excluded sorts. Without a sort it contains any operand."""
 
     sorts: tuple[Sort, ...] = ()
     excluded: tuple[Sort, ...] = ()
@@ -121,8 +121,8 @@ class OperandClass:
 class OperandPattern:
     """The operands of some calls: one of each class.
 
-    `is_ordered`: they stand as the classes do; otherwise in any order. `allows_further`: there is one operand
-    of the last class or more.
+    `is_ordered`: they are in the order of the classes, not in any order. `allows_further`: one or more
+    operands are of the last class.
     """
 
     classes: tuple[OperandClass, ...]
@@ -143,7 +143,7 @@ class OperandPattern:
 def _can_be_shared_out(
     operands: Sequence[RecordedOperand], classes: Sequence[OperandClass], further: int
 ) -> bool:
-    """Return True if each operand can have a class of its own, and further ones the last class.
+    """Return True if each operand fits its own class, and further operands the last class.
 
     This grows a matching in a bipartite graph, operand by operand. If the classes of an operand are taken, it
     moves another operand out of one, if possible.

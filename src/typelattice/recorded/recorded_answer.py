@@ -24,11 +24,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typelattice.recorded.departure import Departure
 
-PROMOTION_CALL = "result_type"  # the call that asks for promotion alone
+PROMOTION_CALL = "result_type"  # the call that only promotes
 FAILURE_TEXTS = {**BROKEN, TAKEN_OVER: "an array of the foreign library's, which took the call over"}
-MAX_ORDINARY_NUMBER = 100  # numbers from 1 to this fit every usual dtype, so that all of them count alike
-# Floats of these magnitudes fit float16, so that they count alike, but as exponents: some libraries compute
-# x ** 1.0 otherwise than x ** 0.5.
+MAX_ORDINARY_NUMBER = 100  # numbers from 1 to this fit every usual dtype, so all of them promote alike
+# Floats in this range fit float16, so they all promote alike, except as exponents: some libraries compute x
+# ** 1.0 and x ** 0.5 in different dtypes.
 ORDINARY_FLOATS = (1e-4, 60_000)
 
 
@@ -36,9 +36,9 @@ ORDINARY_FLOATS = (1e-4, 60_000)
 class RecordedAnswer:
     """The answer of a library to a call.
 
-    `call` is the call as it was asked. If a number from 1 to 100, or an ordinary float, was not asked itself,
-    its kind stands there, `int`. If an operator was not asked, its function stands there. `departs` is True
-    if the system answers differently, by its rule. `custom_dtypes` are those that the system's file defines.
+    `call` is the call as it was recorded. For a number from 1 to 100, or an ordinary float, it may have only
+    the kind, `int`. For an operator it may have the function. `departs` is True if the system's rule gives
+    another answer. `custom_dtypes` are the dtypes that the system's file defines.
 
     >>> from typelattice import system
     >>> found = find_recorded_answer(system("ndonnx").explain("int8", "float32", op="divide"))
@@ -55,7 +55,7 @@ class RecordedAnswer:
 
     @property
     def dtype(self) -> DType | None:
-        """The dtype of the library's result; None if it refused, or if the result has none (a Python int)."""
+        """The dtype of the library's result, or None for a refusal or a Python number."""
         name = self.call.answer.removesuffix("*")
         if name.partition("(")[0] in self.custom_dtypes:
             return read_dtype(name, self.custom_dtypes)
@@ -70,7 +70,7 @@ class RecordedAnswer:
     def error(self) -> str | None:
         """The exception of a refusal and its message, `RuntimeError: both inputs should have same dtype`.
 
-        Parts of the message that vary from call to call are replaced by `…`.
+        `…` replaces the parts of the message that vary from call to call.
         """
         answer, message = self.call.answer, self.call.message
         if not answer.startswith(EXCEPTION):
@@ -79,7 +79,7 @@ class RecordedAnswer:
 
     @property
     def reason(self) -> str | None:
-        """Why the library departs from the rule; None if it does not, or if nobody found out."""
+        """Why the library departs from the rule, or None if it does not, or if nobody found out."""
         return self._departure.reason if self._departure else None
 
     @property
@@ -89,7 +89,7 @@ class RecordedAnswer:
 
     @property
     def caution(self) -> str | None:
-        """Why the library answers such a call in another way, too; None if nobody found that it does.
+        """The reason why the library may also answer such a call differently, or None if none is known.
 
         >>> from typelattice import system
         >>> p = system("dask").explain("int8", "int8", op="matmul")
@@ -110,7 +110,7 @@ class RecordedAnswer:
         return self._listed_departure() if self.departs else None
 
     def _listed_departure(self) -> Departure | None:
-        from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
+        from typelattice.recorded.departure import departure_of  # slow to load, and few calls depart
 
         listed = _list_departures(
             self.recording.removeprefix(f"{FOREIGN}/")
@@ -121,9 +121,9 @@ class RecordedAnswer:
 
 
 def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
-    """Return the library's own answer to exactly the call of a promotion; None if it was never asked.
+    """Return the library's own answer to exactly the call of a promotion, or None if it is not recorded.
 
-    Raises RecordingError if the recording was damaged.
+    Raises RecordingError for a damaged recording.
 
     >>> from typelattice import system
     >>> find_recorded_answer(system("numpy").explain("int8", -1, op="pow")).error.partition(":")[0]
@@ -135,21 +135,22 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
     if name is None:
         return None
     if any(o.foreign for o in p.operands if o not in p.promoting_operands):
-        return None  # a list as a condition or as indices was never asked
+        return None  # a list as a condition or as indices was never recorded
     if any(o.foreign for o in p.promoting_operands):
         name = f"{FOREIGN}/{name}"
     asked = p.system.operation(p.op or PROMOTION_CALL)
     is_power = asked.function == "pow"
     call = _find_recorded_call(name, asked.name, p.promoting_operands, is_power)
     if call is None and asked.is_operator and not asked.in_place:
-        # Operators were asked of some of the many operands.
+        # Operators were recorded for only a sample of the operands; use the function's recording for the
+        # rest.
         call = _find_recorded_call(name, asked.function, p.promoting_operands, is_power)
     if call is None or call.answer == NOT_ASKED:
         return None
     recording = open_recording(name)
     assert recording
-    # The library was asked a call of its own, which may refuse what promotion by itself does not: a value
-    # out of range, for one.
+    # The library recorded a real call. It may refuse what promotion by itself does not, such as a value out
+    # of range.
     rule = p if p.op else promote_operands(p.system, p.operands, PROMOTION_CALL, p.find_rule)
     ours = EXCEPTION if rule.dtype is None else f"{rule.dtype}{'*' * rule.weak}"
     ours = OF_PYTHON + rule.number.word if rule.number else ours
@@ -162,7 +163,7 @@ def find_recorded_answer(p: Promotion) -> RecordedAnswer | None:
 
 
 def listed_departure(p: Promotion) -> Departure | None:
-    """Return the first listed departure that covers the call of a promotion, asked or not; None if none does.
+    """Return the first listed departure that covers the call of a promotion, recorded or not, or None.
 
     Some of the calls that an entry covers may follow the rule.
 
@@ -170,19 +171,19 @@ def listed_departure(p: Promotion) -> Departure | None:
     >>> listed_departure(system("torch").explain("uint16", 0, op="pow")).reason.partition(",")[0]
     'x ** 0 and 1 ** x are ones and x ** 1 is a copy'
     """
-    from typelattice.recorded.departure import departure_of  # takes long to load, and few calls depart
+    from typelattice.recorded.departure import departure_of  # slow to load, and few calls depart
 
     name = recording_of(p.system)
     asked = p.system.operation(p.op or PROMOTION_CALL)
-    if name is None or asked.like:  # no recorder asks an operation of the file's own
+    if name is None or asked.like:  # operations that a file defines have no recording
         return None
     call = RecordedCall(asked.name, tuple(map(str, p.promoting_operands)), NOT_ASKED)
     return departure_of(call, p.promoting_operands, _list_departures(name))
 
 
-@lru_cache(128)  # every answer of a system asks
+@lru_cache(128)  # every answer of a system needs it
 def recording_of(system: Rules) -> str | None:
-    """Return the name of the recording of a system's library; None if nothing was recorded for it."""
+    """Return the name of the recording of a system's library, or None if nothing was recorded for it."""
     entry = recordings().get(system.name)
     of_library = entry is not None and _list_packages(system)[:1] == [entry.library]
     return system.name if of_library and open_recording(system.name) else None
@@ -190,7 +191,7 @@ def recording_of(system: Rules) -> str | None:
 
 @lru_cache(128)
 def asked_library(system: Rules) -> str:
-    """Return the library that was asked, in the version of the recording: `torch 2.13.0`.
+    """Return the recorded library, in the version of the recording: `torch 2.13.0`.
 
     >>> from typelattice import system
     >>> asked_library(system("keras-jax")).split(" ")[0]
@@ -215,7 +216,7 @@ def _list_packages(system: Rules) -> list[str]:
 def _find_recorded_call(
     name: str, op: str, operands: Sequence[Operand], is_power: bool
 ) -> RecordedCall | None:
-    """Return the recorded call, of the very operands if these were asked; None where Python alone was."""
+    """Return the recorded call, if possible of the same operands, or None if Python itself answered it."""
     recording = open_recording(name)
     if recording is None:
         return None
@@ -225,19 +226,19 @@ def _find_recorded_call(
     return None if call and of_python and call.answer.startswith(OF_PYTHON) else call
 
 
-@lru_cache(4096)  # tables ask of the same operands again and again
+@lru_cache(4096)  # tables use the same operands again and again
 def _list_texts_in_recording(name: str, o: Operand, value: str, is_power: bool) -> Sequence[str]:
-    """List an operand as a recording writes it: the very operand first, then those that count alike.
+    """List an operand as a recording writes it: the same operand first, then those that promote alike.
 
-    An operation may have been asked of the kind of a number, and not of that number. The text of the value
-    is given for the cache: 0, 0.0 and -0.0 are equal, and are written otherwise.
+    A recording may have the kind of a number instead of the number itself. The text of the value is a key of
+    the cache: 0, 0.0 and -0.0 are equal, but have different texts.
     """
     recording = open_recording(name)
     return [text for text in _write_texts(o, is_power) if recording and text in recording.operand_set]
 
 
 def _write_texts(o: Operand, is_power: bool) -> Iterator[str]:
-    """Yield an operand as recordings write it: first itself, then others that every library treats alike."""
+    """Yield an operand as recordings write it: itself, then others that every library treats alike."""
     yield str(o)
     yield str(o).replace("e+", "e")  # Python writes 1e39 so
     if o.value is not None and not _is_ordinary(o.value, is_power):

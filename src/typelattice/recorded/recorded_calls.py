@@ -1,4 +1,4 @@
-"""The answers to one operation as a recording keeps them: rows of calls with equal answers."""
+"""The answers to one operation in a recording: rows of calls with equal answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import prod
 
 from typelattice.facts.frozen_classes import frozen
 
-REST = "*"  # in a row: the other operands of the operation
+REST = "*"  # in a row: all other operands of the operation
 Operands = tuple[str, ...]
 Answers = dict[Operands, str]
 """The answers of an operation by their operands; an exception stands by the name of its message."""
@@ -17,7 +17,7 @@ Answers = dict[Operands, str]
 
 @frozen()
 class RecordedCall:
-    """A call and its answer as strings; with the message of an exception, if the recording has it."""
+    """A call and its answer as strings, with the message of an exception if the recording has it."""
 
     op: str
     operands: Operands
@@ -26,7 +26,7 @@ class RecordedCall:
 
     @property
     def question(self) -> str:
-        """Write the call alone: `add(int8, uint8)`."""
+        """Write the call without its answer: `add(int8, uint8)`."""
         return f"{self.op}({', '.join(self.operands)})"
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class RecordedCall:
 
 @frozen()
 class AnswerRow:
-    """A line as it stands in the file: operands for each place but the last, then the last ones by answer."""
+    """A line of the file: operands for each place but the last, then the last operands by answer."""
 
     leading_operands: tuple[str, ...]
     answers: Mapping[str, str]
@@ -45,8 +45,8 @@ class AnswerRow:
 class Section:
     """The lines of one operation, those for calls of fewer operands first.
 
-    Calls of two operands answer as those of `same_as_operation`, unless a row says otherwise; with
-    `same_for_operands`, only calls of these operands.
+    Calls of two operands have the answers of `same_as_operation`, unless a row says otherwise. With
+    `same_for_operands`, this holds only for calls of these operands.
     """
 
     rows: tuple[AnswerRow, ...] = ()
@@ -55,7 +55,7 @@ class Section:
 
     @cached_property
     def starred_operands(self) -> tuple[str, ...]:
-        """The operands that `*` stands for: those with calls in pairs in the rows."""
+        """The operands that `*` means: those with calls in pairs in the rows."""
         return tuple(
             o
             for row in self.rows

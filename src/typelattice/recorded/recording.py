@@ -2,8 +2,8 @@
 
     ["add", "int8 int8:0d", {"int16": "uint8 uint8:0d", "float64": "*"}]
 
-An operation is found by its lines, and only these are decoded: one answer takes microseconds. The recording
-of an older release names its base and has only the answers that differ from it.
+An operation is found by its lines, and only these are decoded, so one answer takes microseconds. The
+recording of an older release names its base and has only the answers that differ from it.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class RecordingError(TypelatticeError, ValueError):
 class Recording:
     """A library's answers.
 
-    `head` is the first line of the file, `main_messages` has the messages of exceptions by their names,
-    `lines` holds the rows, from the file's line `first_line` on. `base` is the recording that this one rests
-    on.
+    `head` is the first line of the file. `main_messages` has the messages of exceptions by their names.
+    `lines` holds the rows, from the file's line `first_line` on. `base` is the recording that this one
+    extends.
     """
 
     head: Mapping[str, Any]
@@ -92,7 +92,7 @@ class Recording:
 
     @cached_property
     def messages(self) -> Mapping[str, str]:
-        """The messages of exceptions by their names, those of the base included."""
+        """The messages of exceptions by their names, including the messages of the base."""
         if self.base is None:
             return self.main_messages
         return {
@@ -102,7 +102,7 @@ class Recording:
 
     @cached_property
     def operations(self) -> tuple[str, ...]:
-        """The operations in the order of the file. Raises RecordingError if one stands in two places."""
+        """The operations in the order of the file. Raises RecordingError if one occurs in two places."""
         if self.base:
             return self.base.operations
         return tuple(self.first_lines())
@@ -133,7 +133,7 @@ class Recording:
         return op in operations or not of_operands.isdisjoint(operands)
 
     def find_answer(self, op: str, operands: Operands) -> str | None:
-        """Find the answer to a call, with the name of its message; None if nobody asked."""
+        """Find the answer to a call, with the name of its message, or None if it is not recorded."""
         if self.base and self.is_missing_in_release(op, operands):
             return None if self.base.find_answer(op, operands) is None else MISSING_NAME
         section = decode_section(self, op, min(len(operands), RANDOM_CALL_OPERANDS))
@@ -150,7 +150,7 @@ class Recording:
         return _decode_answers(self, op)
 
     def find_call(self, op: str, operands: Operands) -> RecordedCall | None:
-        """Find a call with its answer and message; None if nobody asked it."""
+        """Find a call with its answer and message, or None if it is not recorded."""
         named_answer = self.find_answer(op, operands)
         return (
             None
@@ -159,7 +159,7 @@ class Recording:
         )
 
     def calls(self, sample_every: int = 1) -> Iterator[RecordedCall]:
-        """List the calls with their answers; for a sample, one of `sample_every` so many."""
+        """List the calls with their answers. For a sample, list one of every `sample_every` calls."""
         split = lru_cache(None)(lambda named_answer: split_message(named_answer, self.messages))
         number = 0
         for op in self.operations:
@@ -169,12 +169,15 @@ class Recording:
                 number += 1
 
     def calls_of(self, op: str, sample_every: int = 1) -> Iterator[RecordedCall]:
-        """List the calls of one operation with their answers; for a sample, one of `sample_every` so many."""
+        """List the calls of one operation with their answers.
+
+        A sample has one of every `sample_every` calls.
+        """
         for operands, named_answer in islice(self.answers(op).items(), 0, None, sample_every):
             yield RecordedCall(op, operands, *split_message(named_answer, self.messages))
 
     def require_answer(self, op: str, *operands: str) -> str:
-        """Give the library's answer to one call; RecordingError if nobody asked it."""
+        """Return the library's answer to one call. Raises RecordingError if it is not recorded."""
         named_answer = self.find_answer(op, operands)
         if named_answer is None:
             raise RecordingError(f"{self.library} was not asked {op}({', '.join(operands)})")
@@ -183,7 +186,7 @@ class Recording:
     @cached_property
     def digest(self) -> str:
         """A short text that changes with the questions and answers of this recording."""
-        from hashlib import sha256  # takes longer to load than an answer takes to be found
+        from hashlib import sha256  # takes longer to load than to find an answer
 
         beneath = self.base.digest if self.base else ""
         text = f"{beneath}{self.head.get('lacks')}{self.operands}{self.lines}"
@@ -192,7 +195,7 @@ class Recording:
 
 @lru_cache(MAX_DECODED_OPERATIONS)
 def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CALL_OPERANDS) -> Section:
-    """Decode the lines for calls of up to `max_operands` operands of one operation. Raise RecordingError."""
+    """Decode the lines for calls of up to `max_operands` operands of one operation. Raises RecordingError."""
     lines, start = recording.lines, f"[{json.dumps(op)}, "
     first = end = lines.find("\n" + start)
     if first < 0:
@@ -220,7 +223,7 @@ def decode_section(recording: Recording, op: str, max_operands: int = RANDOM_CAL
     return Section(tuple(rows), like, among)
 
 
-@lru_cache(32)  # most operations answer like another, which answers like a third
+@lru_cache(32)  # most operations refer to another, which refers to a third
 def _decode_answers(recording: Recording, op: str) -> Mapping[Operands, str]:
     """Decode the answers to every call of an operation."""
     section, answers = decode_section(recording, op), Answers()

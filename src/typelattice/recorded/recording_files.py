@@ -26,14 +26,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# By os.path: importing pathlib costs as much as all else here.
+# Uses os.path, since importing pathlib takes as long as everything else here.
 RECORDINGS = os.path.join(os.path.dirname(__file__), "recordings")
 FOREIGN = "foreign"  # the folder for recordings of foreign arrays among a library's own
 ENDING = ".jsonl"
 FORMAT = 3
 MAX_RECORDING_BYTES = 20_000_000  # ten times the largest so far
 MAX_CALLS = 5_000_000
-MAX_BASES = 4  # operations that answer like one another, as `+=` like `+`
+MAX_BASES = 4  # how many operations refer to one another: `+=` to `+`, and so on
 MAX_OPEN_RECORDINGS = 64  # recordings kept in memory
 HEAD: Mapping[str, type] = {
     "library": str, "versions": dict, "python": str, "date": str, "how": str, "operands": list, "seed": int,
@@ -53,14 +53,14 @@ def recording_names() -> tuple[str, ...]:
 
 @lru_cache(MAX_OPEN_RECORDINGS)
 def open_recording(name: str) -> Recording | None:
-    """Open a recording that comes along; None if there is none of that name. Raises RecordingError."""
+    """Open a built-in recording, or return None if the name is unknown. Raises RecordingError."""
     path = os.path.join(RECORDINGS, f"{name}{ENDING}")
     advice = f"install typelattice again, or record {name} again"
     return _read_head(path, advice) if os.path.isfile(path) else None
 
 
 def load_recording(name: str | os.PathLike[str]) -> Recording:
-    """Read the recording of a name, or a file whose path ends in .jsonl. Raise RecordingError."""
+    """Read the recording with a name, or a file with a path that ends in .jsonl. Raises RecordingError."""
     path = str(name)
     if not path.endswith(ENDING):
         known = recording_names()
@@ -79,7 +79,7 @@ def json_line(value: object) -> str:
 
 
 def _read_head(path: str, advice: str) -> Recording:
-    """Read the head and the messages of a file; the rows stay text. Raises RecordingError."""
+    """Read the head and the messages of a file. The rows stay text. Raises RecordingError."""
     try:
         data = read_bytes(path, MAX_RECORDING_BYTES + 1)
         text = data.decode("utf-8")
@@ -118,7 +118,7 @@ def _read_head(path: str, advice: str) -> Recording:
 
 
 def _check_head(head: Mapping[str, Any], recording: Recording) -> None:
-    """Refuse a head whose keys are missing or of other types."""
+    """Refuse a head that lacks keys, or has keys of other types."""
     for key, sort in (HEAD_ON_BASE if "base" in head else HEAD).items():
         if type(head.get(key)) is not sort:
             what = f"{short_text(head[key])} is not {TYPE_NAMES[sort]}" if key in head else "is missing"
@@ -188,7 +188,7 @@ def _check_lines(recording: Recording) -> None:
 
 
 def _check_rows(recording: Recording, op: str, section: Section, first: int) -> None:
-    """Check the operands and answers of an operation, whose rows begin at the file's line `first`."""
+    """Check the operands and answers of an operation. Its rows begin at the file's line `first`."""
     place = {id(row): number for number, row in enumerate(section.rows, first)}
     for name in section.same_for_operands:
         if name not in recording.operand_set:

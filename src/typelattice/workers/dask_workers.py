@@ -21,7 +21,7 @@ _made: dict[tuple[str, int], Worker] = {}
 
 
 class DaskPool:
-    """Workers in the processes of a Dask cluster; `make` and `lost` are those of `cluster`."""
+    """Workers in the processes of a Dask cluster. `make` and `lost` are the arguments of `cluster`."""
 
     def __init__(
         self, make: Callable[[], Worker], lost: Callable[[Any], Iterable[Any]], address: str
@@ -42,7 +42,10 @@ class DaskPool:
         self._client.close()
 
     def results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of all tasks as they come. Raises WorkersError if a worker cannot do one."""
+        """Yield the results of all tasks as they arrive.
+
+        Raises WorkersError if a worker cannot run a task.
+        """
         futures = {
             self._client.submit(_results, self._key, self._make, task, pure=False): task for task in tasks
         }

@@ -22,7 +22,7 @@ class Worker(Protocol):
         """Yield the results of a task."""
 
     def stop(self) -> None:
-        """End the task that it is at, from another thread; no results need come of it any more."""
+        """End the current task, from another thread. The task need not give any more results."""
 
     def close(self) -> None:
         """End its process, once it is at no task."""
@@ -63,7 +63,7 @@ class LocalPool:
             thread.join()
 
     def results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of all tasks as they come; raise what a worker raises."""
+        """Yield the results of all tasks as they arrive. Raises the errors of the workers."""
         waiting, one_at_a_time = iter(tasks), threading.Lock()
         made: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         stopped = threading.Event()
@@ -106,7 +106,7 @@ def cluster(make: Callable[[], Worker], lost: Callable[[Any], Iterable[Any]], ad
     """Return the workers of a Dask cluster as a pool.
 
     `make` makes a worker there, so it must be picklable. `lost` has the results of a task that ends each
-    worker which gets it. Raises WorkersError if there is no scheduler at the address.
+    worker that takes it. Raises WorkersError if no scheduler answers at the address.
     """
     try:
         module = import_module(f"{__package__}.dask_workers")

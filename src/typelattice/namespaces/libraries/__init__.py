@@ -1,7 +1,7 @@
 """Array libraries that namespaces compute with: each file has all that is particular to one of them.
 
-A file has the name of its library in facts/libraries.txt, and its class as LIBRARY; a library without a file
-is taken as the standard says.
+A file has the name of its library in facts/libraries.txt, and its class as LIBRARY. A library without a file
+is used according to the standard.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def library(module: ModuleType) -> ComputingLibrary:
 
 
 def _class(package: str) -> type[ComputingLibrary]:
-    """Return the class for a library: its own, in the file of its name, or that of any other library."""
+    """Return the class for a library: its own, in the file of its name, or the common class."""
     path = f"{__name__}.{file_of(library_of(package) or package)}"
     if find_spec(path) is None:
         return ComputingLibrary
@@ -45,7 +45,7 @@ def module_of(arrays: Sequence[object]) -> ModuleType:
     """Return the module with the functions for some arrays. Raises NamespaceError for several libraries."""
     try:
         found: ModuleType = _array_api_compat().array_namespace(*arrays)
-    except (TypeError, AttributeError) as e:  # the second of what only says that it is an array
+    except (TypeError, AttributeError) as e:  # for an object that only claims to be an array
         what = f"these arrays belong to different libraries ({e})"
         raise NamespaceError(f"{what}; take all over to one, as with from_dlpack") from None
     return found

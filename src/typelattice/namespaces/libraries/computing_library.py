@@ -1,4 +1,4 @@
-"""The common part of array libraries as a namespace needs it; each library has a file of its own.
+"""The common part of array libraries as a namespace needs it. Each library has its own file.
 
 array-api-compat provides the functions of libraries under the standard's names.
 """
@@ -34,7 +34,7 @@ class ComputingLibrary:
     """
 
     compares_exactly = False  # True if it compares signed with unsigned integers without a common dtype
-    fuses_casts = False  # True if a cast and the next step are one program, which rounds differently
+    fuses_casts = False  # True if a cast and the next step run as one program, which rounds differently
     refusals: tuple[str, ...] = ()  # texts in its errors about a number, besides OverflowErrors
     remedy = "cast to a dtype that it has"  # advice if it gave another dtype than requested
 
@@ -55,7 +55,7 @@ class ComputingLibrary:
         return True
 
     def native(self, d: DType) -> Any:
-        """Return the library's own form of a dtype. Raises NamespaceError if it has none."""
+        """Return the library's own form of a dtype. Raises NamespaceError if the library lacks it."""
         try:
             return self._natives[d]
         except KeyError:
@@ -89,7 +89,7 @@ class ComputingLibrary:
         return data
 
     def cast(self, data: Any, to: Any) -> Any:
-        """Cast an array to a native dtype; return it unchanged if it already has that."""
+        """Cast an array to a native dtype. Return it unchanged if it already has this dtype."""
         return data if data.dtype == to else self.check_dtype(self.xp.astype(data, to), to)
 
     def check_dtype(self, data: Any, to: Any) -> Any:
@@ -107,7 +107,7 @@ class ComputingLibrary:
         return self.xp.asarray(value, dtype=to, device=self.device(like))
 
     def scalar(self, x: object) -> Any:
-        """Convert a scalar of the library to an array without dimensions; return None for anything else."""
+        """Convert a scalar of the library to an array without dimensions. Return None for anything else."""
         return None
 
     def item(self, data: Any) -> Any:
@@ -126,7 +126,7 @@ class ComputingLibrary:
         return numpy.array(data, dtype=dtype, copy=copy)
 
     def size(self, data: Any) -> int | None:
-        """Return the number of elements; None if it is not known yet."""
+        """Return the number of elements, or None if it is not known yet."""
         import array_api_compat
 
         return array_api_compat.size(data)  # type: ignore[no-any-return]
@@ -154,9 +154,9 @@ class ComputingLibrary:
         return self.cast(data, self.native(d))
 
     def put(self, data: Any, key: Any, value: Any) -> Any:
-        """Replace elements by an array or a number; return the array itself, or a changed copy.
+        """Replace elements by an array or a number. Return the array itself, or a changed copy.
 
-        Raises NamespaceError if arrays of the library cannot change.
+        Raises NamespaceError if arrays of the library are immutable.
         """
         if not self.mutable:
             raise NamespaceError(f"arrays of {self.name} do not change; use where, or concat")
@@ -168,7 +168,7 @@ class ComputingLibrary:
     ) -> None:
         """Register the class of a namespace's arrays with the library.
 
-        `flatten_array(x)` returns (the library's array, a tuple of facts); `unflatten_array(array, *facts)`
+        `flatten_array(x)` returns (the library's array, a tuple of facts). `unflatten_array(array, *facts)`
         rebuilds the array.
         """
 
@@ -179,7 +179,7 @@ class ComputingLibrary:
         return self.xp.__array_namespace_info__()
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Return a function of the standard or of its extensions. Raises NamespaceError if there is none."""
+        """Return a function of the standard or of its extensions. Raises NamespaceError without one."""
         places = standard()
         extension = "fft" if name in places.fft else "linalg" if name in places.linalg else None
         products = name in places.linalg and name in places.main  # functions that are in both places
@@ -202,7 +202,7 @@ class ComputingLibrary:
         return self.function(operation(op).function)
 
     def refuses(self, error: Exception) -> bool:
-        """Return True if an error means that the library takes a number in no dtype, e.g. an overflow."""
+        """Return True if an error means that the library accepts a number in no dtype, e.g. an overflow."""
         return isinstance(error, OverflowError) or any(text in str(error) for text in self.refusals)
 
     def is_described_by(self, system: System) -> bool:
@@ -228,9 +228,11 @@ class ComputingLibrary:
         arrays: Sequence[Any],
         settings: Mapping[str, Any],
     ) -> Any:
-        """Call an operation of a system's own in a graph; only libraries that write graphs have such calls.
+        """Call an operation that a system defines, in a graph.
 
-        Raises NamespaceError.
+        Only libraries that write graphs have such calls.
+
+        Raise NamespaceError.
         """
         how = f"run the program over an object that has {name} and the functions of {self.name}"
         raise NamespaceError(f"{self.name} has no {name}, which {domain} defines; {how}")
@@ -240,7 +242,7 @@ class ComputingLibrary:
     ) -> Callable[..., Any]:
         """Build a function of positional arrays that casts each to a native dtype first.
 
-        `sources` are the native dtypes of the arrays; `zero_d` is True if none of them has dimensions.
+        `sources` are the native dtypes of the arrays. `zero_d` is True if no array has dimensions.
         """
         function, cast = self.function(name), self.cast
         match tuple(own != to for own in sources):

@@ -1,4 +1,4 @@
-"""JAX: weak arrays, arrays that do not change, and its transformations."""
+"""JAX: weak arrays, immutable arrays, and its transformations."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ ACCUMULATOR = "preferred_element_type"  # the parameter of JAX's products
 
 
 class JAX(ComputingLibrary):
-    """JAX. An array is not written into: a changed copy takes its place."""
+    """JAX. Its arrays are immutable, so a changed copy replaces them."""
 
     fuses_casts = True
-    remedy = "jax.config.update('jax_enable_x64', True)"  # without it int64 makes an array of int32
+    remedy = "jax.config.update('jax_enable_x64', True)"  # int64 makes an array of int32 without this setting
 
     def is_weak(self, data: Any) -> bool:
         return bool(getattr(data, "weak_type", False))
@@ -34,13 +34,13 @@ class JAX(ComputingLibrary):
         return _with_index_errors(found) if name == "expand_dims" else found
 
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
-        """Call a product of arrays with its accumulator; the arrays keep their dtypes. Else cast them."""
+        """Call a product of arrays with its accumulator, so the arrays keep their dtypes, or cast them."""
         if self.has_accumulator(name):
             return self.function(name)(*arrays, **{ACCUMULATOR: to}, **options)
         return super().accumulate(name, to, *arrays, **options)
 
     def has_accumulator(self, name: str) -> bool:
-        """Return True if a function takes the dtype to add up in, beside arrays of other dtypes."""
+        """Return True if a function accepts the dtype to add up in, beside arrays of other dtypes."""
         return ACCUMULATOR in signature(self.function(name)).parameters
 
     def register_array_class(

@@ -1,4 +1,4 @@
-"""ndonnx: arrays that are values of an ONNX graph, whose operators state their dtypes."""
+"""ndonnx: arrays that are values of an ONNX graph. Its operators state their dtypes."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ OPSET = 21
 
 
 class NDONNX(ComputingLibrary):
-    """ndonnx. Its products add up in the dtype of their operands, except those of 8-bit integers."""
+    """ndonnx. Its products add up in the dtype of their operands, except products of 8-bit integers."""
 
     def accumulate(self, name: str, to: Any, *arrays: Any, **options: Any) -> Any:
         """Call MatMulInteger. Raises NamespaceError for any other product: ONNX states no accumulator."""
@@ -39,7 +39,7 @@ class NDONNX(ComputingLibrary):
         arrays: Sequence[Any],
         settings: Mapping[str, Any],
     ) -> Any:
-        """Return a node of the operator `name` in the system's domain, whose attributes are the settings."""
+        """Return a node of the operator `name` in the system's domain, with the settings as attributes."""
         import spox
         from onnx import helper
 

@@ -16,7 +16,7 @@ BLOCK_SIZE = 1 << 16  # elements of a block, so that it stays in the cache
 
 
 class NumPy(ComputingLibrary):
-    """NumPy. A ufunc with a chosen loop casts as it goes; other libraries make a copy first."""
+    """NumPy. A ufunc casts during the call if its loop is chosen. Other libraries make a copy first."""
 
     compares_exactly = True
 
@@ -31,7 +31,7 @@ class NumPy(ComputingLibrary):
         return np.asarray(value).astype(to) if isinstance(value, complex) else np.asarray(value, to)
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Return a function of the standard; `clip` and, from NumPy 2.0 on, `sign` are NumPy's own.
+        """Return a function of the standard. `clip` and, from NumPy 2.0 on, `sign` are NumPy's own.
 
         array-api-compat's `clip` writes into read-only bounds, and its `sign` divides infinities. NumPy's
         `sign` does not from 2.0 on.
@@ -63,7 +63,7 @@ class NumPy(ComputingLibrary):
 
 
 def _loop_function(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
-    """Return a ufunc that casts its inputs to one dtype and uses its loop; None if it has no such loop."""
+    """Return a ufunc that casts its inputs to one dtype and uses its loop, or None without such a loop."""
     signature = (*(to,) * function.nin, None)
     try:
         # This computes nothing, so it warns of nothing.
@@ -78,7 +78,7 @@ def _loop_function(function: np.ufunc, to: Any) -> Callable[..., Any] | None:
         return whole
 
     def compute(a: Any, b: Any) -> Any:
-        # Check the size first: for a small array the other checks would take as long as the sum.
+        # Check the size first. For a small array the other checks would take as long as the sum.
         if (
             a.size >= MIN_BLOCKED_SIZE
             and a.shape == b.shape

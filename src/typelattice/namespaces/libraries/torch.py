@@ -3,8 +3,8 @@
 Unsigned integers wider than a byte are computed in int64, modulo 2**64. uint16 and uint32 keep their values
 there. uint64 keeps its bits, so that sums, products and bitwise operations agree. Operations that compare
 uint64 first shift it by 2**63, which keeps the order. Quotients, remainders, powers and right shifts of
-uint64 have functions of their own (`BY_HAND`). Indices become int64: PyTorch takes uint8 as a mask, and
-accepts only int32 and int64 of the other integers.
+uint64 have their own functions (`BY_HAND`). Indices become int64: PyTorch takes uint8 as a mask, and accepts
+only int32 and int64 of the other integers.
 """
 from __future__ import annotations
 
@@ -39,13 +39,16 @@ MISSING_KERNEL_TEXTS = (
     "only support",
     "invalid type",
     "unsupported",
-)  # in its errors
+)  # words in its errors
 SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 MIN_INT64 = -(2**63)
 
 
 class Torch(ComputingLibrary):
-    """PyTorch. Its own kernels come first; functions without one for unsigned integers compute in int64."""
+    """PyTorch.
+
+    Its own kernels come first. Functions without a kernel for unsigned integers compute in int64.
+    """
 
     refusals = ("without overflow", "negative integer powers", "out of bounds")
 
@@ -53,13 +56,13 @@ class Torch(ComputingLibrary):
         return partial(_call_with_int64, name, torch.clip if name == "clip" else super().function(name))
 
     def asarray(self, obj: Any, **options: Any) -> Any:
-        """Make an array; read another library's array through NumPy, since PyTorch ignores its dtype."""
+        """Make an array. Another library's array is read through NumPy, since PyTorch ignores its dtype."""
         if not isinstance(obj, (torch.Tensor, list, tuple, bool, int, float, complex)):
             obj = _from_buffer(obj)
         return self.xp.asarray(obj, **options)
 
     def uncast_function(self, op: str, zero_d: bool) -> Callable[..., Any]:
-        """Return PyTorch's own operator or function: those of array-api-compat promote differently."""
+        """Return PyTorch's own operator or function, since those in array-api-compat promote differently."""
         function = operation(op).function
         method = OPERATIONS[function].method
         return getattr(operator, method) if method else getattr(torch, function, _missing)
@@ -83,7 +86,7 @@ class Torch(ComputingLibrary):
             if not backwards:
                 memory[parts] = _as_signed(value)
                 return data
-            # Index an array of places to find the elements; `put_` counts places in any layout.
+            # Index an array of places to find the elements. `put_` counts places in any memory layout.
             places = _read(torch.arange(data.numel(), device=data.device).reshape(data.shape), parts)
             memory.put_(places, _as_signed(value).broadcast_to(places.shape))
         except (RuntimeError, ValueError) as e:  # the number is beyond the dtype, or beyond int64
@@ -92,7 +95,7 @@ class Torch(ComputingLibrary):
 
 
 def _from_buffer(obj: Any) -> Any:
-    """Make a tensor of an object as NumPy reads it. Raises TypeError if that is no array of numbers."""
+    """Make a tensor of an object as NumPy reads it. Raises TypeError for anything but numbers."""
     import numpy
 
     data = numpy.asarray(obj)
@@ -102,7 +105,8 @@ def _from_buffer(obj: Any) -> Any:
         raise TypeError(f"PyTorch has no dtype for {data.dtype}")
     if type(data.dtype).__module__ == "numpy.dtypes":
         return torch.tensor(data)
-    same_size = numpy.dtype(f"int{8 * data.dtype.itemsize}")  # PyTorch's bits are those of ml_dtypes
+    # PyTorch's bits have the same meaning as those of ml_dtypes.
+    same_size = numpy.dtype(f"int{8 * data.dtype.itemsize}")
     return torch.tensor(data.view(same_size)).view(native(known, "torch"))
 
 
@@ -111,7 +115,7 @@ def _missing(*operands: Any) -> Any:
 
 
 def _call_with_int64(name: str, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Call a function; compute in int64 if PyTorch has no kernel for an unsigned dtype.
+    """Call a function. If PyTorch has no kernel for an unsigned dtype, compute in int64.
 
     Raises NotImplementedError if PyTorch has no kernel for another dtype.
     """
@@ -148,12 +152,12 @@ def _in_int64(name: str, function: Callable[..., Any], to: Any, *args: Any, **op
 
 
 def _as_signed(x: Any) -> Any:
-    """View unsigned integers as signed ones: PyTorch can write into those where it cannot into these."""
+    """View unsigned integers as signed: PyTorch cannot write into some unsigned arrays."""
     return x.view(SIGNED[x.dtype]) if getattr(x, "dtype", None) in SIGNED else x
 
 
 def _index(x: Any) -> Any:
-    """Convert indices to int64 for PyTorch; leave a mask, and anything that is no array, as it is."""
+    """Convert indices to int64 for PyTorch. Masks, and everything that is not an array, stay unchanged."""
     integers = getattr(x, "dtype", torch.bool) != torch.bool and not x.is_floating_point()
     return x.to(torch.int64) if integers else x
 
@@ -168,7 +172,10 @@ def _parts(key: Any, data: Any) -> tuple[Any, ...]:
 
 
 def _axes(part: Any) -> int:
-    """Count the axes that a part of a key takes: a mask as many as it has; None, `...` and a bool none."""
+    """Count the axes that a part of a key uses.
+
+    A mask uses as many as it has; None, `...` and a bool none.
+    """
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     return part.ndim if getattr(part, "dtype", None) == torch.bool else 1
@@ -179,7 +186,7 @@ def _is_backwards(part: Any) -> bool:
 
 
 def _read(data: Any, parts: tuple[Any, ...]) -> Any:
-    """Return the indexed elements; for a backward slice, cut the axis forwards and reverse it first."""
+    """Return the indexed elements. For a backward slice, cut the axis forwards and reverse it first."""
     key, axis = list(parts), 0
     for i, part in enumerate(parts):
         if _is_backwards(part):
@@ -230,7 +237,7 @@ def _power(x: Any, y: Any, /) -> Any:
     return found
 
 
-BY_HAND: dict[str, Callable[..., Any]] = {  # of uint64, whose bits int64 reads as other numbers
+BY_HAND: dict[str, Callable[..., Any]] = {  # for uint64, since int64 reads its bits as other numbers
     "floor_divide": _quotient,
     "remainder": _remainder,
     "pow": _power,

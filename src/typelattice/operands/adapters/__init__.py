@@ -1,6 +1,7 @@
 """Frameworks: their arrays, scalars and dtypes read as operands, and DTypes as theirs.
 
-No framework is imported here: an adapter is loaded for an object, whose framework the program has imported.
+No framework is imported here. An adapter is loaded for an object, so the program has imported its framework
+already.
 """
 from __future__ import annotations
 
@@ -26,18 +27,18 @@ if TYPE_CHECKING:
 
 
 class NotImportedError(TypelatticeError, TypeError):
-    """A framework named by a program that has not imported it."""
+    """A framework that the program names but has not imported."""
 
 
 def register() -> None:
-    """Register the adapters; each is loaded when its first object is read."""
+    """Register the adapters. Each is loaded when its first object is read."""
     NATIVE_DTYPE_MAKERS["numpy"] = lambda d: native(d, "numpy")
     READER_FINDERS.append(reader_of)
     clear_reader_cache()
 
 
 def reader_of(root: str) -> ObjectReader | None:
-    """Return the reader for objects from a root module; None if no adapter knows their library."""
+    """Return the reader for objects from a root module, or None if no adapter knows their library."""
     found = adapter(root)
     if found is None:
         return None
@@ -49,8 +50,8 @@ def reader_of(root: str) -> ObjectReader | None:
 
 @lru_cache(maxsize=256)
 def adapter(root: str) -> ModuleType | None:
-    """Return the adapter for a root module, the file named after its library; None if there is none."""
-    from importlib.util import find_spec  # neither is needed as long as operands are strings
+    """Return the adapter for a root module, the file named after its library, or None without one."""
+    from importlib.util import find_spec  # operands as strings need neither
 
     from typelattice.facts.libraries import file_of, library_of
 
@@ -62,8 +63,8 @@ def adapter(root: str) -> ModuleType | None:
 def native(d: object, namespace: ModuleType | str) -> object:
     """Return the dtype as a framework's own: `native("bfloat16", torch)` is torch.bfloat16.
 
-    Raises DTypeError if the framework has no such dtype, NotImportedError where the program names it by a
-    string and has not imported it, TypeError where it is no array namespace.
+    Raises DTypeError if the framework lacks the dtype, and TypeError if it is not an array namespace. Raises
+    NotImplementedError if the program names the framework by a string and has not imported it.
 
     >>> import numpy
     >>> native("int8", numpy)
@@ -87,7 +88,7 @@ def native(d: object, namespace: ModuleType | str) -> object:
 
 
 def find_module(module: str) -> Any:
-    """Return a framework's module, which the program has imported. Raises NotImportedError if it has not."""
+    """Return a framework's module, if the program has imported it. Raises NotImportedError if it has not."""
     if module not in sys.modules:
         raise NotImportedError(f"{module} is not imported: import it, or give a module that is")
     return sys.modules[module]
@@ -104,7 +105,7 @@ def attribute(d: DType, module: object) -> object:
 
 
 def read_by_dtype(x: Any, framework: str) -> Operand | None:
-    """Read an array by its dtype and dimensions, never by its values; None for an object without a dtype."""
+    """Read an array by its dtype and dimensions, never by its values, or return None without a dtype."""
     d = getattr(x, "dtype", None)
     if d is None:
         return None

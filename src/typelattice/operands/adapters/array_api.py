@@ -1,4 +1,4 @@
-"""Others of the array API standard: arrays."""
+"""Other libraries of the array API standard: arrays."""
 from __future__ import annotations
 
 from functools import lru_cache
@@ -11,16 +11,16 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
-    """Read an array: compare its dtype with those of its namespace, as the standard allows."""
+    """Read an array: compare its dtype with the dtypes of its namespace, as the standard allows."""
     xp = x.__array_namespace__()
     return operand_of_dtype(name_dtype(xp, x.dtype), tier="0d" if x.ndim == 0 else "array")
 
 
 def name_dtype(xp: Any, own: Any) -> DType:
-    """Return the DType of a dtype of a namespace's."""
+    """Return the DType of a dtype in a namespace."""
     try:
         return _find_dtype(xp, own)
-    except TypeError:  # the standard does not ask for dtypes that have a hash
+    except TypeError:  # the standard allows dtypes without a hash
         return _find_dtype.__wrapped__(xp, own)
 
 
@@ -29,7 +29,7 @@ def cache_key_of(cls: type) -> Any:
     return attrgetter("dtype", "ndim")
 
 
-@lru_cache(maxsize=1024)  # some libraries make a namespace, or a dtype, anew each time
+@lru_cache(maxsize=1024)  # some libraries make a new namespace, or a new dtype, each time
 def _find_dtype(xp: Any, own: Any) -> DType:
     named = (d for name, d in DTYPES.items() if hasattr(xp, name) and own == getattr(xp, name))
     return next(named, None) or dtype_named(str(own), getattr(xp, "__name__", str(type(xp).__name__)))

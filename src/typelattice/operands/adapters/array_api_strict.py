@@ -10,7 +10,7 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
-    """Return a dtype; an array is read as any array of the standard."""
+    """Return a dtype, or read an array as any array of the standard."""
     xp = sys.modules["array_api_strict"]
     return operand_of_dtype(array_api.name_dtype(xp, x)) if isinstance(x, type(xp.bool)) else None
 

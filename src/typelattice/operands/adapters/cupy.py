@@ -1,4 +1,4 @@
-"""CuPy: arrays, which are never copied to the CPU; their dtypes and scalars are NumPy's."""
+"""CuPy: arrays, which are never copied to the CPU, with NumPy's dtypes and scalars."""
 from __future__ import annotations
 
 from operator import attrgetter
@@ -10,7 +10,7 @@ from typelattice.operands.operand import Operand
 
 
 def read(x: Any) -> Operand | None:
-    """Read an array by its dtype and dimensions; reading its value would copy it to the CPU."""
+    """Read an array by its dtype and dimensions, since reading its value would copy it to the CPU."""
     return read_by_dtype(x, "CuPy")
 
 

@@ -1,4 +1,4 @@
-"""Dask: arrays, which are never computed; their dtypes are NumPy's."""
+"""Dask: arrays, which are never computed, with NumPy's dtypes."""
 from __future__ import annotations
 
 from operator import attrgetter

@@ -1,4 +1,4 @@
-"""JAX: arrays, tracers, abstract values; weak ones as `:weak`."""
+"""JAX: arrays, tracers and abstract values. Weak ones are written `:weak`."""
 from __future__ import annotations
 
 import sys
@@ -19,7 +19,7 @@ def _find_dtype(d: Any) -> DType:
 def read(x: Any) -> Operand | None:
     """Return an array, a tracer, an abstract value or a scalar type such as jnp.int8."""
     d = getattr(x, "dtype", None)
-    if d is None or isinstance(d, property):  # as of a class of arrays
+    if d is None or isinstance(d, property):  # a class of arrays has a property here
         return None
     found = _find_dtype(d)
     aval = getattr(x, "aval", x)
@@ -33,7 +33,7 @@ def read(x: Any) -> Operand | None:
 def cache_key_of(cls: type) -> Any:
     """Return a function that gives an array's cache key: dtype, weakness and number of dimensions.
 
-    None for tracers and scalar types, which are read each time.
+    It is None for tracers and scalar types, which are read each time.
     """
     return attrgetter("dtype", "weak_type", "ndim") if hasattr(cls, "weak_type") else None
 

@@ -1,4 +1,4 @@
-"""Keras: symbolic tensors and variables; its dtypes are names."""
+"""Keras: symbolic tensors and variables, with names as dtypes."""
 from __future__ import annotations
 
 import sys
@@ -10,7 +10,7 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
-    """Read a KerasTensor or a Variable. Keras computes tensors of its backend, which are read as such."""
+    """Read a KerasTensor or a Variable. Tensors of the backend have the backend's adapter."""
     keras = sys.modules["keras"]
     if not isinstance(x, (keras.KerasTensor, keras.Variable)):
         return None
@@ -23,7 +23,7 @@ def cache_key_of(cls: type) -> Any:
 
 
 def native(d: DType) -> Any:
-    """Return the name that Keras takes. Raises DTypeError for one that it does not."""
+    """Return Keras's name for a dtype. Raises DTypeError for a dtype that Keras does not accept."""
     keras = find_module("keras")
     try:
         return keras.backend.standardize_dtype(d.name)

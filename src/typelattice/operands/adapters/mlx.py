@@ -32,7 +32,7 @@ def _find_dtype(d: Any) -> DType:
 
 
 def native(d: DType) -> Any:
-    """Return the mlx.core.Dtype. Raises DTypeError for one that MLX lacks."""
+    """Return the mlx.core.Dtype. Raises DTypeError for a dtype that MLX lacks."""
     mx = find_module("mlx.core")
     found = mx.bool_ if d is BOOL else attribute(d, mx)
     if not isinstance(found, mx.Dtype):

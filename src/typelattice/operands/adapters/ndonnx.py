@@ -1,4 +1,4 @@
-"""ndonnx: arrays, with or without values, and dtypes; nullable ones and strings are refused."""
+"""ndonnx: arrays, with or without values, and dtypes. Nullable dtypes and strings are refused."""
 from __future__ import annotations
 
 import sys
@@ -11,13 +11,13 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
-    """Return a dtype; an array, symbolic or not, is read as any array of the standard."""
+    """Return a dtype, or read an array, symbolic or not, as any array of the standard."""
     ndx = sys.modules["ndonnx"]
     return operand_of_dtype(array_api.name_dtype(ndx, x)) if isinstance(x, ndx.DType) else None
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a function that marks a dtype by itself, an array by dtype and number of dimensions."""
+    """Return a function that gives a cache key: a dtype itself, or an array's dtype and dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["ndonnx"].Array) else lambda d: d
 
 

@@ -13,11 +13,11 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 from typelattice.operands.read_objects import PLAIN_ARRAY_CLASSES
 
 PLAIN_ARRAY_CLASSES.add(np.ndarray)
-OWN_SCALARS = (np.generic,)  # which other libraries may take for Python's numbers
+OWN_SCALARS = (np.generic,)  # other libraries may read these as Python's numbers
 
 
 def read(x: Any) -> Operand | None:
-    """Return a dtype, a scalar type, an array or a scalar of NumPy; its scalars count as 0-d arrays."""
+    """Return a dtype, a scalar type, an array or a scalar of NumPy. Its scalars count as 0-d arrays."""
     if isinstance(x, type):
         return operand_of_dtype(_of_type(x)) if issubclass(x, np.generic) else None
     if isinstance(x, np.dtype):
@@ -29,13 +29,12 @@ def read(x: Any) -> Operand | None:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return the key of an array, its dtype and number of dimensions; a dtype is its own key.
+    """Return the key of an array, its dtype and number of dimensions. A dtype is its own key.
 
-    A scalar is marked by its class, which says the dtype.
+    The key of a scalar is its class, since that decides the dtype.
     """
     if issubclass(cls, np.generic):
-        # The mark is a pair: `np.int8`, handed in as a dtype, is its own mark, and counts otherwise than a
-        # scalar of it.
+        # The key is a pair, to tell a scalar from its type: `np.int8` itself is read as a dtype.
         return attrgetter("__class__", "__class__")
     return attrgetter("dtype", "ndim") if issubclass(cls, np.ndarray) else lambda d: d
 
@@ -59,7 +58,7 @@ def value(x: Any) -> bool | int | float | complex | None:
 
 
 def native(d: DType) -> Any:
-    """Return the NumPy dtype; ml_dtypes gives those that NumPy lacks."""
+    """Return the NumPy dtype. ml_dtypes provides the dtypes that NumPy lacks."""
     if hasattr(np, d.name) and d.name not in ("float128", "complex256"):
         return np.dtype(d.name)
     try:

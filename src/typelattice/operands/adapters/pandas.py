@@ -11,7 +11,7 @@ from typelattice.operands.operand import Operand, operand_of_dtype
 
 
 def read(x: Any) -> Operand | None:
-    """Read an object that has one data type or is one; a frame has many, so it is no operand."""
+    """Read an object that has one data type or is one. A frame has many, so it is not an operand."""
     if isinstance(x, type):
         return None
     d = getattr(x, "dtype", x)
@@ -24,7 +24,7 @@ def read(x: Any) -> Operand | None:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a function that marks a data type by itself, and another object by its data type."""
+    """Return a function that gives a cache key: a data type itself, or the data type of another object."""
     own = sys.modules["pandas"].api.extensions.ExtensionDtype
     return (lambda d: d) if issubclass(cls, own) else attrgetter("dtype") if hasattr(cls, "dtype") else None
 
@@ -32,7 +32,7 @@ def cache_key_of(cls: type) -> Any:
 def native(d: DType) -> Any:
     """Return the NumPy dtype, pandas' default for numbers.
 
-    Raises DTypeError for one that pandas does not keep.
+    Raises DTypeError for a dtype that pandas does not store.
     """
     pandas = find_module("pandas")
     try:

@@ -1,4 +1,4 @@
-"""Polars: series, data types and literals; `pl.lit(1)` is a Python number."""
+"""Polars: series, data types and literals. `pl.lit(1)` is a Python number."""
 from __future__ import annotations
 
 import sys
@@ -10,13 +10,13 @@ from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.notation import number_operand
 from typelattice.operands.operand import PYTHON_KINDS, Operand, operand_of_dtype
 
-OWN = {"bool": "boolean"}  # what Polars calls dtypes, but for capitals
+OWN = {"bool": "boolean"}  # Polars's names of dtypes, apart from capitals
 NAMES = {own: name for name, own in OWN.items()}
-DYNAMIC = "dyn "  # how Polars shows a literal that has no type before it meets another
+DYNAMIC = "dyn "  # Polars's prefix for a literal without a fixed type
 
 
 def read(x: Any) -> Operand | None:
-    """Read a series, a data type or its class, or a literal; an expression over columns has no dtype."""
+    """Read a series, a data type or its class, or a literal. An expression over columns has no dtype."""
     pl = sys.modules["polars"]
     if isinstance(x, pl.Series):
         return operand_of_dtype(_find_dtype(x.dtype))
@@ -38,7 +38,7 @@ def _literal(x: Any, pl: Any) -> Operand:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a marker: a data type by itself, a series by its data type; None for expressions."""
+    """Return a function that gives the data type as a cache key, or None for expressions."""
     pl = sys.modules["polars"]
     if issubclass(cls, pl.Expr):
         return None
@@ -52,7 +52,7 @@ def _find_dtype(d: Any) -> DType:
 
 
 def native(d: DType) -> Any:
-    """Return the class of the data type. Raises DTypeError for one that Polars lacks."""
+    """Return the class of the data type. Raises DTypeError for a dtype that Polars lacks."""
     pl: Any = find_module("polars")
     wanted = OWN.get(d.name, d.name)
     found = next((getattr(pl, own) for own in vars(pl) if own.lower() == wanted), None)

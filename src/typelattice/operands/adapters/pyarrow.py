@@ -9,11 +9,11 @@ from typelattice.facts.dtypes import DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.operand import BOOL, PYTHON_KINDS, Operand, operand_of_dtype
 
-NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # what Arrow calls floats
+NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}  # Arrow's names of floats
 
 
 def read(x: Any) -> Operand | None:
-    """Return an array, a scalar or a data type; a scalar counts as a 0-d array."""
+    """Return an array, a scalar or a data type. A scalar counts as a 0-d array."""
     pa = sys.modules["pyarrow"]
     if isinstance(x, pa.DataType):
         return operand_of_dtype(_find_dtype(x))
@@ -26,7 +26,7 @@ def read(x: Any) -> Operand | None:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a marker: a data type by itself, an array by its data type, a scalar by data type and `0d`."""
+    """Return a function that gives the data type as a cache key, with `0d` for a scalar."""
     pa = sys.modules["pyarrow"]
     if issubclass(cls, pa.Scalar):
         return lambda x: (x.type, "0d")
@@ -38,7 +38,7 @@ def _find_dtype(d: Any) -> DType:
 
 
 def native(d: DType) -> Any:
-    """Return the pyarrow.DataType. Raises DTypeError for one that Arrow lacks."""
+    """Return the pyarrow.DataType. Raises DTypeError for a dtype that Arrow lacks."""
     pa: Any = find_module("pyarrow")
     make = getattr(pa, "bool_" if d is BOOL else d.name, None)
     if make is None:

@@ -1,4 +1,4 @@
-"""tinygrad: tensors, which are never computed, and dtypes; a tensor of a Python number is weak."""
+"""tinygrad: tensors, which are never computed, and dtypes. A tensor of a Python number is weak."""
 from __future__ import annotations
 
 import sys
@@ -9,11 +9,12 @@ from typelattice.facts.dtypes import DTYPES, DType, DTypeError
 from typelattice.operands.adapters import dtype_named, find_module
 from typelattice.operands.operand import Operand, operand_of_dtype
 
-OWN = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}  # the name of one is that of the other, which it lacks
+# Tinygrad gives the name of the second to the first, and lacks the second.
+OWN = {"float8_e4m3fn": "fp8e4m3", "float8_e4m3": ""}
 
 
 def read(x: Any) -> Operand | None:
-    """Return a tensor or a dtype; a weak one stands for the default dtype of its kind."""
+    """Return a tensor or a dtype. A weak one has the default dtype of its kind."""
     tinygrad = sys.modules["tinygrad"]
     if isinstance(x, tinygrad.Tensor):
         return _of(x.dtype, "0d" if x.ndim == 0 else "array")
@@ -35,12 +36,12 @@ def _own_name(name: str) -> str:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a function that marks a dtype by itself, a tensor by dtype and number of dimensions."""
+    """Return a function that gives a cache key: a dtype itself, or a tensor's dtype and dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["tinygrad"].Tensor) else lambda d: d
 
 
 def native(d: DType) -> Any:
-    """Return the dtype of tinygrad. Raises DTypeError for one that it lacks."""
+    """Return the dtype of tinygrad. Raises DTypeError for a dtype that it lacks."""
     dtypes = find_module("tinygrad").dtypes
     found = getattr(dtypes, _own_name(d.name), None)
     if not isinstance(found, type(dtypes.bool)):

@@ -25,7 +25,7 @@ def read(x: Any) -> Operand | None:
 
 
 def cache_key_of(cls: type) -> Any:
-    """Return a function that marks a dtype by itself, a tensor by dtype and number of dimensions."""
+    """Return a function that gives a cache key: a dtype itself, or a tensor's dtype and dimensions."""
     return attrgetter("dtype", "ndim") if issubclass(cls, sys.modules["torch"].Tensor) else lambda d: d
 
 

@@ -1,4 +1,4 @@
-"""xarray: data arrays and variables, which hold the arrays of another library under NumPy's dtypes."""
+"""xarray: data arrays and variables. They hold arrays of another library, with NumPy's dtypes."""
 from __future__ import annotations
 
 import sys
@@ -11,7 +11,7 @@ from typelattice.operands.operand import Operand
 
 
 def read(x: Any) -> Operand | None:
-    """Read an object that has one dtype; a dataset has many, so it is no operand."""
+    """Read an object that has one dtype. A dataset has many, so it is not an operand."""
     d = None if isinstance(x, type) else getattr(x, "dtype", None)
     return numpy.read(d) if isinstance(d, sys.modules["numpy"].dtype) else None
 

@@ -28,7 +28,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.report.saved_runs import read_run
 
 TRACE = "typelattice.trace"  # the command that runs a file
-FIX = "typelattice.fix"  # what the data of an action to be resolved names
+FIX = "typelattice.fix"  # value in the data of an action that is to be resolved
 WARNINGS = {"TL001": lsp.DiagnosticSeverity.Warning, "TL005": lsp.DiagnosticSeverity.Error}
 REFRESH = (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE, lsp.TEXT_DOCUMENT_DID_SAVE)
 
@@ -45,7 +45,7 @@ class KnownRuns:
     _read: tuple[float, dict[str, Any]] | None = None
 
     def find(self, path: str) -> dict[str, Any] | None:
-        """Return the last run of a file; None if there is none that can be read."""
+        """Return the last run of a file, or None if no run can be read."""
         return self.of_file.get(path) or self._from_document()
 
     def _from_document(self) -> dict[str, Any] | None:
@@ -61,7 +61,7 @@ class KnownRuns:
 
 
 def server(document: Path | None, version: str) -> LanguageServer:
-    """Build the server; `document` is a run that `typelattice trace --json` wrote or will write."""
+    """Build the server for `document`, a run that `typelattice trace --json` wrote or will write."""
     made = LanguageServer("typelattice", version)
     runs = KnownRuns(document)
 

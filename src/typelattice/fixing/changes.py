@@ -18,7 +18,7 @@ from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, with_width_of
 
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
-LIST_OPERATIONS = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
+LIST_OPERATIONS = {"concat", "stack"}  # these operations take a list of arrays, and accept a dtype argument
 LISTS = (ast.List, ast.Tuple)
 
 
@@ -45,7 +45,7 @@ def propose_narrowing_changes(
     near = origin is not None and widening is not None and origin.scope is widening.scope
     near = (
         near and cause.origin_steps[0] != cause.step
-    )  # else an operand is to be cast, and the result at worst
+    )  # if not near, cast an operand, or in the last resort the result
     found: list[Change] = []
     at_origin = [*_changes_at_origin(predicted_run, cause, origin, widening, sources)] if origin else []
     if origin and not near:
@@ -61,7 +61,7 @@ def propose_narrowing_changes(
 def propose_agreeing_changes(
     predicted_run: PredictedRun, i: int, observed: DType, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
-    """Yield changes after which a step gives the observed dtype under other systems too.
+    """Yield changes that make a step give the observed dtype under the other systems as well.
 
     They pass `dtype=` to the call, or cast one operand, all operands or the result.
     """
@@ -105,7 +105,7 @@ class _StepNode:
 
     @classmethod
     def of(cls, predicted_run: PredictedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
-        """Find the node of a step; None if it is in no given source, or is an input from elsewhere."""
+        """Find the node of a step, or None if no given source has it or it is an input from elsewhere."""
         step = predicted_run.steps[i]
         if step.location is None or step.location.file not in sources:
             return None
@@ -123,9 +123,9 @@ class _StepNode:
         return Change(self.file, line or self.node.lineno, edits)
 
     def alias(self) -> str:
-        """Return the name under which the file imports the library, such as `np`; "" if it does not.
+        """Return the name under which the file imports the library, such as `np`, or "" if it does not.
 
-        A library without rules, such as pandas, uses another's dtypes, which are named by text.
+        A library without rules, such as pandas, uses the dtypes of another library, which text can name.
         """
         if not has_rules(self.library):
             return ""
@@ -134,7 +134,7 @@ class _StepNode:
             node.value.id
             for node in ast.walk(self.source.tree)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        }  # other imported names, such as `pi`, are no modules
+        }  # other imported names, such as `pi`, are not modules
         imported = [(name, whole) for name, whole in self.source.aliases() if name in asked]
         known = [(whole.count("."), name) for name, whole in imported if _is_of_step(whole, modules)]
         named = [name for depth, name in sorted(known, reverse=True) if depth < 2]
@@ -192,7 +192,7 @@ def _list_operands(step_node: _StepNode) -> list[ast.expr]:
 def _wide_and_narrow(
     predicted_run: PredictedRun, cause: Cause, step_node: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
-    """Split the operands of the widening step into those to cast and those with the dtype to cast to."""
+    """Split the widening step's operands: those to cast, and those that have the dtype to cast to."""
     expressions = _list_operands(step_node)
     step = predicted_run.steps[step_node.step]
     taken = step.operands if isinstance(step, Call) else predicted_run.inputs[step_node.step]
@@ -223,7 +223,7 @@ def _changes_at_widening(predicted_run: PredictedRun, cause: Cause, step_node: _
             yield step_node.change(step_node.source.add_keyword(step_node.node, f"dtype={dtype}"))
     for dtype in [*dtypes, literal]:
         for node in wide:
-            is_number = isinstance(node, ast.Constant)  # which widens nothing
+            is_number = isinstance(node, ast.Constant)  # a written number does not widen an array
             if dtype.removesuffix(".dtype") != step_node.source.text(node) and not is_number:
                 yield from _list_casts(step_node, node, dtype)
 
@@ -292,7 +292,7 @@ def _dtypes_at_hand(
 
 
 def _creates_default_dtype(node: ast.Call, step: Step) -> bool:
-    """Return True if a call makes an array whose dtype was not asked for; its step may be an input."""
+    """Return True if a call creates an array with the default dtype. The call's step may be an input."""
     if isinstance(step, Created):
         return step.dtype is None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -323,7 +323,7 @@ def _changes_at_later_results(
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
     nodes = {node: at for node, at in nodes.items() if not at.source.is_unpacked(node)}
     for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
-        own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # which may be wide
+        own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # may be wide themselves
         for name in [name for name in at.source.list_arrays_at_hand(node) if name not in own]:
             text = cast_text(at.library, at.source.operand_text(node), f"{name}.dtype")
             yield at.change(at.source.replace_expression(node, text))
@@ -368,7 +368,7 @@ def _changes_of_dtype_argument(
     created: bool,
     sources: Mapping[str, Source],
 ) -> Iterator[Change]:
-    """Yield changes of an argument that asks for a wide dtype, also where a caller passes it."""
+    """Yield changes of an argument that requests a wide dtype, including where a caller passes it."""
     if isinstance(requested_dtype, ast.Name):
         scope = step_node.scope
         if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -60,7 +60,7 @@ class Goal(ABC):
 
 @dataclass(frozen=True, slots=True)
 class NoWiderThan(Goal):
-    """No float wider than a dtype; measured by the bytes of wider floats."""
+    """No float wider than a dtype, measured by the bytes of wider floats."""
 
     widest_dtype: DType
     nothing_to_do: str = "nothing to do: no float is widened"

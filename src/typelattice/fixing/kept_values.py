@@ -1,4 +1,4 @@
-"""The values of a run that are kept for a comparison: those of names, and of the files that it saved."""
+"""Values of a run that are kept for a comparison: values of names, and of files that the run saved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-MAX_KEPT_NUMBERS = 1 << 20  # of one array that are kept for a comparison
+MAX_KEPT_NUMBERS = 1 << 20  # numbers of one array that are kept for a comparison
 MAX_KEPT_VALUES = 10_000  # arrays and numbers that are kept
 MAX_TEXT_BYTES = 1 << 24  # bytes of a saved text that is compared
 MAX_LIST_DEPTH = 4  # lists within lists that are searched
@@ -82,7 +82,7 @@ def is_left_out(folder: Path) -> bool:
 
 
 def list_file_states(root: Path) -> dict[str, tuple[int, int]]:
-    """Map the files in a folder to their times and sizes, by which a later change is known."""
+    """Map the files in a folder to their times and sizes, so that later changes are noticed."""
     found: dict[str, tuple[int, int]] = {}
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if not is_left_out(Path(folder, name))]
@@ -111,7 +111,7 @@ def list_saved_values(root: Path, old_states: Mapping[str, tuple[int, int]]) -> 
 
 
 def _read_values(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the arrays in a file, each with its key there; of a text its numbers."""
+    """Yield each array in a file with its key. For a text file, yield its numbers."""
     np: Any = sys.modules.get("numpy")
     try:
         if path.suffix in TEXT_SUFFIXES and path.stat().st_size <= MAX_TEXT_BYTES:

@@ -76,7 +76,7 @@ class CostComparison:
 
 @dataclass(frozen=True, slots=True)
 class StepDifference:
-    """An operation at a line of the program whose values the patch changes, and their difference."""
+    """An operation at a program line that gives different values with the patch, and the difference."""
 
     file: Path
     line: int
@@ -91,13 +91,13 @@ class StepDifference:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The changes of a program after which it reaches a goal.
+    """The changes that make a program reach a goal.
 
     `contents` has the bytes of each changed file before and after. `progress` says how far the run was from
-    the goal before and after. `difference` compares the values of both runs. `asserts` says what
-    the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
-    time and memory of plain runs, without the tracer; None if one of them failed. `tests` is the number of
-    tests, if it is a pytest run. `steps` are the steps whose values differ; None if nobody asked for them.
+    the goal before and after. `difference` compares the values of both runs. `asserts` says what the changes
+    do to assertions that failed before: "they hold", or the first that fails. `costs` has the time and memory
+    of plain runs, without the tracer, or None if one of them failed. `tests` is the number of tests, if it is
+    a pytest run. `steps` are the steps with different values, or None if they were not compared.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
@@ -174,7 +174,7 @@ class Patch:
         }
 
     def write(self) -> None:
-        """Write the changes. Raises FixError, FileError; then no file is written."""
+        """Write the changes. Raises FixError or FileError if that fails, and then no file is written."""
         if self.fixed and self.grade == "unverified":
             raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED}")
         for path, (before, _) in self.contents.items():

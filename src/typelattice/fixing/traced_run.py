@@ -54,7 +54,7 @@ def main(program: str, out: str) -> None:
         Path(out).write_bytes(pickle.dumps(ran))
 
     if todo.runs_tests:
-        from typelattice.tracing.front.pytest_run import run_tests  # which needs pytest
+        from typelattice.tracing.front.pytest_run import run_tests  # needs pytest
 
         run, found = run_tests(todo.argv, todo.packages, cache, todo.replaced_contents)
         warned = tuple(sorted(found.warnings))
@@ -99,7 +99,7 @@ def serve() -> None:
 
 
 def _load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-    """Find the function and its arguments, which are widened if that is asked for."""
+    """Find the function and its arguments, which are made wide on request."""
     found, args, named = load_function(program)
     if program.has_wide_input:
         args, named = [widen_array(x) for x in args], {key: widen_array(x) for key, x in named.items()}
@@ -117,7 +117,7 @@ def has_wide_form(path: str) -> bool:
 
 
 def widen_array(x: Any) -> Any:
-    """Cast an array of narrower floats to float64; return anything else as it is."""
+    """Cast an array of narrower floats to float64. Return anything else as it is."""
     if not str(getattr(x, "dtype", "")).rpartition(".")[2].startswith(("float", "bfloat")):
         return x
     cast = getattr(x, "astype", None) or getattr(x, "to", None)

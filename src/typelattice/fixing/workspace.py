@@ -1,4 +1,4 @@
-"""A copy of a program's folder, in which the program is run with patches."""
+"""A copy of a program's folder, where the program runs with patches."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Workspace:
         )
 
     def measure_cost(self) -> RunCost | None:
-        """Run the program without the tracer; return None if it fails or takes too long."""
+        """Measure the program without the tracer, or return None if it fails or takes too long."""
         todo, out, *_ = files = self._list_run_files("cost")
         todo.write_bytes(pickle.dumps(replace(self.program, replaced_contents=self.outside_contents)))
         out.unlink(missing_ok=True)
@@ -154,7 +154,7 @@ class Workspace:
         return [self.folder / name for name in ("program.pickle", out, "printed", "errors")]
 
     def put_content(self, file: str, content: bytes) -> None:
-        """Give a file another content: in the copy, or for the runs alone if it is not in the copy.
+        """Give a file other content: in the copy, or only during runs if the copy does not have it.
 
         A link in the copy may lead to a file of the user's, which stays as it is.
         """
@@ -181,7 +181,7 @@ class Workspace:
         self.asserts, self.forked = asserts, ()
 
     def run_in_process(self, files: Sequence[Path], module: str = "traced_run") -> int:
-        """Run the program in a new process, by a module of this package; return its exit status."""
+        """Run a module of this package that runs the program in a new process. Return its exit status."""
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
             words = [*self.python, "-c", RUN_MAIN.format(module), str(todo), str(out)]
@@ -191,7 +191,7 @@ class Workspace:
             ).returncode  # fmt: skip
 
     def run_in_fork(self, files: Sequence[Path]) -> int:
-        """Run the program in a fork of the process that is kept for that; return its exit status."""
+        """Run the program in a fork of the process that is kept for this. Return its exit status."""
         if self.server is None:
             self.server = subprocess.Popen(
                 [*self.python, "-c", SERVE], cwd=self.inside, env=_make_environment(),
@@ -225,7 +225,7 @@ def _make_environment() -> dict[str, str]:
 
 @contextmanager
 def open_workspace(program: ProgramToRun) -> Iterator[Workspace]:
-    """Copy the folder of a program; `root` of the program is put in its place. Raises FixError."""
+    """Copy the folder of a program, and set the program's `root` to the copy. Raises FixError."""
     original = program.original
     files = bytes_ = 0
     for folder, folders, names in os.walk(original):
@@ -256,6 +256,6 @@ def _list_ignored(folder: str, names: list[str]) -> list[str]:
 
 
 def _copy_file(source: str, target: str) -> None:
-    """Copy a regular file; leave out sockets, pipes and devices."""
+    """Copy a regular file. Leave out sockets, pipes and devices."""
     if os.path.isfile(source):
         copyfile(source, target)

@@ -21,7 +21,7 @@ class CommandRunError(TypelatticeError, RuntimeError):
 
 
 def trace_file(path: Path) -> dict[str, Any]:
-    """Run a script as `typelattice trace --json` does and return its run. Raises ChildRunError, RunFileError."""
+    """Run a script as `typelattice trace --json` does. Return its run. Raises ChildRunError, RunFileError."""
     with TemporaryDirectory() as folder:
         document = Path(folder) / "run.json"
         said = _run_command(

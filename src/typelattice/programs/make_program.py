@@ -73,7 +73,7 @@ def program_of_function(
     keywords: Mapping[str, object],
     custom_operations: Mapping[str, Operation],
 ) -> Program:
-    """Call a function with symbols to make a program of it; systems define the custom operations."""
+    """Call a function with symbols to make a program of it. Systems define the custom operations."""
     xp = Symbols(custom_operations)
     taken = list(operands)
     try:
@@ -90,13 +90,13 @@ def program_of_function(
 
 
 def _make_symbol(xp: Symbols, name: str, x: object) -> object:
-    """Return the symbol of an operand for the call of a function; return a plain value as it is."""
+    """Return the symbol of an operand for the call of a function. Return a plain value as it is."""
     plain = x is None or (isinstance(x, (bool, int, float, complex, tuple)) and not hasattr(x, "dtype"))
     return x if plain else xp.input(name, x)
 
 
 def file_of(text: str) -> str | None:
-    """Return the file of a program that is a function in one; None of any other text.
+    """Return the file of a program that is a function in a file, or None for any other text.
 
     >>> file_of("models/f.py:softmax"), file_of("x + y")
     ('models/f.py', None)
@@ -109,7 +109,7 @@ def is_program(text: str) -> bool:
     """Return True if a text is a program, and False if it is an operand.
 
     A program has an operator or a call, or names a function in a file. Text that Python cannot parse counts
-    as one if it has a bracket or an operator; its error is reported later.
+    as a program if it has a bracket or an operator. Its error is reported later.
 
     >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x"), is_program("f.py:softmax")
     (True, False, True, True)

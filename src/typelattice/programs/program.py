@@ -36,7 +36,7 @@ AnySystem = System | str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay(Sequence[Outcome], Viewed):
-    """The outcome of each step of a program under a system; `replay[-1]` is the outcome of the last step.
+    """The outcomes of a program's steps under a system. `replay[-1]` is the outcome of the last step.
 
     >>> import typelattice as tl
     >>> replay = tl.program("x * 2.0", x="int32").under("torch")
@@ -63,7 +63,7 @@ class Replay(Sequence[Outcome], Viewed):
 
     @property
     def name(self) -> str:
-        """The name of the system; for several systems, all their names."""
+        """The name of the system, or the names of several systems."""
         return (
             self.system.name
             if isinstance(self.system, System)
@@ -77,18 +77,18 @@ class Replay(Sequence[Outcome], Viewed):
 
     @property
     def dtype(self) -> DType | None:
-        """The dtype that the program gives; None if a step is refused, or if it is a Python number."""
+        """The dtype of the program's result, or None if a step is refused or the result is a number."""
         return self.result.operand.dtype if self.result.operand else None
 
     @property
     def refusals(self) -> tuple[tuple[Step, Outcome], ...]:
-        """The steps that the system refuses; those that need them are not reached."""
+        """The steps that the system refuses, without the later steps that need them."""
         pairs = zip(self.program.steps, self.outcomes, strict=True)
         return tuple((step, outcome) for step, outcome in pairs if outcome.is_refused)
 
     @property
     def departures(self) -> tuple[tuple[Step, RecordedAnswer], ...]:
-        """The steps where the library departs from its rule, with its answers; later steps follow the rule.
+        """The steps where the library departs from its rule, with its answers. Later steps follow the rule.
 
         >>> import typelattice as tl
         >>> replay = tl.program("x / y", x="int8", y="float32").under("ndonnx")
@@ -115,7 +115,7 @@ class Replay(Sequence[Outcome], Viewed):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program(Viewed):
-    """A straight-line program of steps, each of which uses earlier ones.
+    """A straight-line program: a list of steps that use earlier steps.
 
     `results` has the numbers of its results. `typelattice.program` makes one from an expression, lines
     of Python or a function.
@@ -143,9 +143,9 @@ class Program(Viewed):
         """Return the outcome of each step.
 
         `system` is one system for all steps, or a mapping from libraries to systems, for code that mixes
-        libraries. Raises DTypeError or OperandError for an input that is no operand of the system, and
-        UnknownSystemError or FormatError for the system. Raises ProgramError for a step of a library without
-        a system.
+        libraries. Raises DTypeError or OperandError if an input is not an operand of the system. Raises
+        UnknownSystemError or FormatError if the system cannot be read. Raises ProgramError if a step belongs
+        to a library without a system.
 
         >>> from typelattice import program
         >>> p = program("np.int16(1) + 1 + jnp.int16(1)")
@@ -196,13 +196,13 @@ class Program(Viewed):
         return Program(steps, results, self.source)
 
     def check(self) -> None:
-        """Raise ProgramError if an implicit cast is left. After `explicit` there is none."""
+        """Raise ProgramError if an implicit cast is left. A program from `explicit` passes."""
         check_no_implicit_cast(self.steps)
 
     def run(self, xp: object, /, **given: object) -> object:
         """Compute the program with an array-API namespace. Return its result, or a tuple of several results.
 
-        Raises ProgramError for an input that is not given, and for a step that cannot be carried out there.
+        Raises ProgramError if an input is missing, or if a step cannot run there.
 
         >>> import numpy
         >>> from typelattice import namespace, program
@@ -246,8 +246,9 @@ class Program(Viewed):
         """Read the typed graph of an ONNX model: a path, bytes, or an onnx.ModelProto. Nothing in it is run.
 
         Operators become steps if an operation of ours does the same, attributes included. Other nodes are
-        opaque, of the dtype that ONNX states. Raises ProgramError, which names the node, for a model that is
-        damaged or casts implicitly, and without onnx; FileError for a file that cannot be read.
+        opaque, with the dtype that ONNX states. Raises ProgramError, which names the node, if the model is
+        damaged or casts implicitly, and if onnx is not installed. Raises FileError if the file cannot be
+        read.
         """
         file = isinstance(model, (str, os.PathLike))
         name = Path(model).name if file else "it"

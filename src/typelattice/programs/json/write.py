@@ -1,4 +1,4 @@
-"""A program as JSON: each step as an object, which says what it is and only what is not as usual."""
+"""A program as JSON: an object for each step, with its operation and the fields that differ from defaults."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typelattice.calls.steps import Argument, DTypeOf, NamedDType, Ref, Slice, S
 from typelattice.facts.operations import Operation
 from typelattice.operands.operand import Operand
 
-VERSION = 1  # of the format
+VERSION = 1  # version of the format
 
-KEYS = {  # of the fields of steps whose keys in the format are not their names
+KEYS = {  # fields of steps with another key in the format
     "custom_operation": "own", "default_from": "like", "fixed_result": "given", "is_operator": "operator",
 }  # fmt: skip
 STEPS_AT_A_TIME = 100  # steps
@@ -67,7 +67,7 @@ def _field_data(name: str, x: Any) -> object:
 
 def argument_data(x: Argument) -> object:
     """Return an argument: JSON's own values and lists as they are, an object with one key for all others."""
-    if isinstance(x, Ref):  # as nearly always
+    if isinstance(x, Ref):  # nearly every argument is one
         return {"step": x.step}
     match x:
         case DTypeOf(step):

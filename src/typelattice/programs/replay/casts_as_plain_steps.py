@@ -13,18 +13,18 @@ from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import BOOL
 from typelattice.programs.replay.outcome import ExplicitCast
 
-ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # to whole numbers
+ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # these round to whole numbers
 Add = Callable[[Step], int]  # adds a step to a program, and returns its number
 
 
 class PlainStepWriter:
-    """Writes the steps before a cast, after which a plain cast gives what the rule of the system gives."""
+    """Writes steps before a plain cast, so that the result is what the system's rule for casts gives."""
 
     def __init__(self, add: Add, step: Cast, cast: ExplicitCast) -> None:
         self.add, self.step, self.cast = add, step, cast
 
     def write(self, source: int) -> int:
-        """Add the steps; return the one to cast. Raises ProgramError for a rule without plain steps."""
+        """Add the steps, and return the one to cast. Raises ProgramError if the rule has no plain steps."""
         says, d, to = self.cast.cast_rule, self.cast.source, self.cast.target
         is_real, into_whole = d.kind is Kind.FLOAT, to.kind.category < Kind.FLOAT.category
         if says.rounding and into_whole:

@@ -37,14 +37,14 @@ from typelattice.operands.operand import Operand
 from typelattice.operands.read_objects import operand
 from typelattice.programs.source.dtype_questions import LIMITS
 
-EXTENSIONS = ("linalg", "fft")  # where a namespace has functions, too
+EXTENSIONS = ("linalg", "fft")  # submodules where a namespace also has functions
 
 
 def run(steps: Sequence[Step], results: Sequence[int], xp: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the results of a program, computed by a namespace from what its inputs are given.
 
-    Raises ProgramError for an input that is not given, and for a step that cannot be carried out there. What
-    the namespace raises has a note that names the step.
+    Raises ProgramError if an input is missing, or if a step cannot run there. If the namespace raises an
+    error, a note names the step.
     """
     names = [step.text for step in steps if isinstance(step, Input)]
     for name in inputs:
@@ -107,7 +107,7 @@ class _Runner:
         return getattr(LIMITS[which][0](found), "smallest_normal" if field == "tiny" else field)
 
     def read_input(self, step: Input, described_operand: Operand | str) -> Any:
-        """Return the value given for an input; for a Python number that is not given, its known value."""
+        """Return the value of an input. For a Python number without one, return its known value."""
         if step.text in self.inputs:
             value = self.inputs[step.text]
             bare = isinstance(self.xp, Namespace) and not isinstance(
@@ -173,7 +173,7 @@ class _Runner:
         return self.xp._context.call_custom(op, self.dtype(step.dtype), step.shape, args, keywords)
 
     def has_accumulator(self, op: Operation, step: Call) -> bool:
-        """Return True if the dtype that a step states is that of its sums, and its operands have others."""
+        """Return True if the dtype that a step states is its accumulator, and its operands differ from it."""
         assert step.dtype is not None
         to = self.dtype(step.dtype)
         return op.adds_up and all(getattr(self.values[i], "dtype", to) != to for i in step.operands)

@@ -5,7 +5,7 @@ import ast
 import warnings
 from threading import Lock
 
-_FILTERS = Lock()  # what warnings are shown is the whole process's
+_FILTERS = Lock()  # warning filters belong to the whole process
 
 
 def parse(text: str) -> ast.Module:

@@ -27,7 +27,7 @@ def read(
     file: str = "",
     function: str | None = None,
 ) -> tuple[ProgramBuilder, list[int]]:
-    """Return the steps of a source, and those that are its results. Raises ProgramError.
+    """Return the steps of a source, and the numbers of its result steps. Raises ProgramError.
 
     `custom_operations` are the operations that systems define. `function` names the function of a file that
     is meant.
@@ -69,7 +69,7 @@ def _parse_lines(source: Reader) -> list[ast.stmt]:
 
 
 def _point_at(e: BaseException) -> str:
-    """Return the column of a syntax error and the text there; nothing where Python does not say."""
+    """Return the column of a syntax error and the text there, or nothing if Python does not state it."""
     offset, text = getattr(e, "offset", None), getattr(e, "text", None)
     if not offset or not text or offset > len(text.rstrip()):
         return " at its end" if offset else ""
@@ -111,7 +111,7 @@ def _read_input(source: Reader, name: str) -> Argument:
 
 
 def _read_script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
-    """Lines, the last of which is the result: an expression, or what is assigned."""
+    """Read lines that end with the result: an expression, or an assignment."""
     scope.update(_bind_names(source, [*source.bound]))
     found = yield _read_lines(source, lines, scope)
     _check_used(source, lines)
@@ -136,7 +136,7 @@ def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Read
 
 
 def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
-    """Raises ProgramError for a name that is bound and does not occur, not even where nothing is read."""
+    """Raise ProgramError if a bound name does not occur, not even in lines that are not read."""
     unread = [name for name in source.bound if name not in source.used_names]
     if not unread:
         return
@@ -149,7 +149,7 @@ def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
 
 
 def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
-    """Return the lines of a file that a function needs: imports, and those that give the names in it."""
+    """Return the lines of a file that a function needs: imports, and assignments of the names in it."""
     giving: dict[str, list[ast.stmt]] = {}
     for line in lines:
         match line:

@@ -78,7 +78,7 @@ from typelattice.programs.source.name_meanings import (
 
 
 def _find_syntax(sign: str) -> type[ast.AST] | None:
-    """Return the syntax class of an operator: `Add` for `+`, `USub` for `-x`; None for `+=`, a statement."""
+    """Return the syntax class of an operator: `Add` for `+`, `USub` for `-x`. Return None for `+=`."""
     for text in (sign, f"x {sign} x", f"{sign} x"):
         try:
             tree = ast.parse(text, mode="eval").body
@@ -99,7 +99,7 @@ PLAIN_TESTS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-MAX_PASSES = 1_000_000  # of all loops of a source together
+MAX_PASSES = 1_000_000  # passes of all loops of a source together
 
 
 REFUSED: Mapping[type[ast.AST], str] = {
@@ -135,18 +135,18 @@ REFUSED_LINES: Mapping[type[ast.stmt], str] = {
 
 
 class Reader:
-    """A reader of Python source, whose operations it adds to a ProgramBuilder as steps.
+    """A reader of Python source. It adds the operations to a ProgramBuilder as steps.
 
     It keeps the lines of the source and the names that are bound to operands.
     """
 
     pass_count = 0
-    library: str | None = None  # the one that the source names, whose arrays the inputs are
+    library: str | None = None  # the library that the source names: the inputs are its arrays
 
     def __init__(self, builder: ProgramBuilder, text: str, file: str, bound: Mapping[str, object]) -> None:
         self.builder = builder
-        self.used_names: set[str] = set()  # names that have been asked for
-        self.shared: dict[str, set[str]] = {}  # a name and those that were bound to the same array: `y = x`
+        self.used_names: set[str] = set()  # names that were looked up
+        self.shared: dict[str, set[str]] = {}  # a name and the other names of the same array: `y = x`
         self.text, self.file, self.bound = text, file, bound
         self.lines = [line.encode("utf-8", "surrogatepass") for line in text.split("\n")]
         self.has_several_lines = len(self.lines) > 1 or file != ""
@@ -155,7 +155,7 @@ class Reader:
     # -- names
 
     def name(self, node: ast.AST, name: str, scope: Scope) -> Read:
-        """Return the value that a name is bound to; for an unbound name, a dtype or the name itself."""
+        """Return the value that a name is bound to. An unbound name is a dtype, or the name itself."""
         if name in scope:
             self.used_names.add(name)
             found: Read = scope[name]
@@ -316,7 +316,7 @@ class Reader:
         )
 
     def refuse_unclear_result(self, call: ast.Call, x: Ref) -> None:
-        """Raises ProgramError for `x.max(1)[1]` where the library of x is unknown: a row, or the indices."""
+        """Raise ProgramError for `x.max(1)[1]` if the library of x is unknown: a row, or the indices."""
         step = self.builder.steps[x.step]
         if step.owner is not None or not isinstance(step, Call):
             return
@@ -352,7 +352,7 @@ class Reader:
         scope: Scope,
         lists: list[tuple[Read, ...]],
     ) -> Reading:
-        """Read the passes of the first loop and of the loops within it; append their values to `lists`."""
+        """Read the passes of the first loop and of the loops within it. Append their values to `lists`."""
         if not generators:
             values = []
             for item in items:
@@ -392,7 +392,7 @@ class Reader:
                 raise self.excerpt(target).error("as many names as there are values; give each its own line")
 
     def has_rows(self, value: Ref, count: int) -> bool:
-        """Return True if a value is an array that may be unpacked into so many rows."""
+        """Return True if a value is an array that may be unpacked into this number of rows."""
         shape = () if self.builder.is_scalar(value) else self.builder.shape(value)
         return shape is None or (shape != () and shape[0] in (None, count))
 
@@ -462,7 +462,7 @@ class Reader:
         self, node: ast.Call, function: Dotted, owner: str | None, args: Sequence[Read],
         keywords: Mapping[str, Read], scope: Scope,
     ) -> Argument | MultipleResults:
-        """Return the result of a ufunc's method, such as `np.add.reduce`; `np.add.at` changes its array."""
+        """Return the result of a ufunc's method, such as `np.add.reduce`. `np.add.at` changes its array."""
         taken, said = self.arguments(node, "", args, keywords)
         *_, ufunc, method = function.path
         made = call_ufunc_method(
@@ -473,7 +473,7 @@ class Reader:
         return made
 
     def items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
-        """Read several expressions and return their values; a known starred list gives its items."""
+        """Read several expressions and return their values. A known starred list gives its items."""
         found: list[Read] = []
         for each in nodes:
             if not isinstance(each, ast.Starred):
@@ -486,7 +486,7 @@ class Reader:
         return found
 
     def keywords(self, node: ast.Call, scope: Scope) -> Reading:
-        """Return the named arguments of a call; a known dictionary with two stars gives its items."""
+        """Return the named arguments of a call. A known dictionary with two stars gives its items."""
         found: dict[str, Read] = {}
         for keyword in node.keywords:
             value = yield self.expression(keyword.value, scope)
@@ -556,7 +556,7 @@ class Reader:
                 if path[0] == "math":
                     return f"math.{path[-1]}", owner, ""
                 owner = owner or function.owner
-                qualified = ".".join(path[-2:])  # as `lax.max`, which is another function than `jnp.max`
+                qualified = ".".join(path[-2:])  # `lax.max` is a different function from `jnp.max`
                 name = qualified if is_composition(qualified, owner) else path[-1]
                 return name, owner, module_with_rules(path, owner)
             case NamedDType(name=name):
@@ -608,7 +608,7 @@ class Reader:
     def read_question(
         self, node: ast.Call, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> list[Argument]:
-        """Return the arguments of a question about dtypes, in which NumPy's scalar classes mean kinds."""
+        """Return the arguments of a question about dtypes. NumPy's scalar classes mean kinds there."""
         given = [*args, *keywords.values()]
         return [
             CLASSES[x.path[-1]]
@@ -620,7 +620,7 @@ class Reader:
     def arguments(
         self, node: ast.Call, name: str, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> tuple[list[Argument], dict[str, Argument]]:
-        """Return the arguments of a call as steps take them; an unbound name may be the name of a dtype."""
+        """Return the arguments of a call as steps take them. An unbound name may be the name of a dtype."""
         taken = [
             self.as_argument(node, _read_named_dtype(x) if self.may_be_dtype(name, i) else x)
             for i, x in enumerate(args)
@@ -745,7 +745,7 @@ class Reader:
     def read_chain(
         self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
     ) -> Reading:
-        """Read `a < x < b`: Python asks whether `a < x` is true, and only then compares x with b."""
+        """Read `a < x < b`: Python compares x with b only if `a < x` is true."""
         left = yield self.expression(parts[0], scope)
         found: Read = True
         for op, part in zip(ops, parts[1:], strict=True):
@@ -769,7 +769,7 @@ class Reader:
         return found
 
     def text_of(self, node: ast.JoinedStr, scope: Scope) -> Reading:
-        """Read a text with values in it; leave out the values that are not known."""
+        """Read a text with values in it. Leave out the values that are not known."""
         found = ""
         for part in node.values:
             within = part.value if isinstance(part, ast.FormattedValue) else part
@@ -800,7 +800,7 @@ class Reader:
     # -- lines
 
     def block(self, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
-        """Read lines and return what they return; UNRETURNED if they do not return."""
+        """Read lines and return what they return, or UNRETURNED if they do not return."""
         for line in lines:
             match line:
                 case ast.Return(value=None):
@@ -900,7 +900,7 @@ class Reader:
     def change_array(self, name: str, new_value: Argument, scope: Scope) -> None:
         """Bind a name to its changed array, and the names that share the array, if it was changed in place.
 
-        In MLX `y = x; y += 1.5` casts x, too. A result that rebinds the name changes no other name, as with
+        In MLX `y = x; y += 1.5` also casts x. A result that rebinds the name changes no other name, as with
         NumPy's scalars.
         """
         before = scope.get(name)
@@ -992,7 +992,7 @@ EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = 
 
 
 def _find_lists_form(index: ast.expr) -> str:
-    """Return the form of the lists in an index, as a step has it: one of INDICES; empty without lists."""
+    """Return the form of the lists in an index, as a step has it: one of INDICES, or "" without lists."""
     if isinstance(index, ast.List):
         return INDEX_FORMS[0]
     several = isinstance(index, ast.Tuple) and any(isinstance(x, ast.List) for x in index.elts)

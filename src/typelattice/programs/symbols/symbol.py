@@ -22,7 +22,7 @@ WHERE = "write where(condition, x, y), or each branch as a function of its own"
 
 
 class Symbol:
-    """A result of a program in the making; operators and the functions of its namespace add steps."""
+    """A result in a program that is being built. Operators and the functions of its namespace add steps."""
 
     __slots__ = ("_ref", "_xp")
     __array_priority__ = 1e6  # a NumPy array at the left leaves an operation to us
@@ -129,7 +129,7 @@ class Symbol:
 
 
 class SymbolDType:
-    """The dtype of a symbol, which is another under each system."""
+    """The dtype of a symbol. It differs from system to system."""
 
     __slots__ = ("ref",)
     __hash__ = None  # type: ignore[assignment]  # what it equals is not known
@@ -191,7 +191,7 @@ def _make_operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any]
 
 
 def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
-    """Build the method of an in-place operator such as `+=`; the name is then bound to the result."""
+    """Build the method of an in-place operator such as `+=`. Python then binds the name to the result."""
 
     def method(self: Symbol, other: Any) -> Symbol:
         found = self._xp.builder.in_place(

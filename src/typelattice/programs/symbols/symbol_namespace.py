@@ -24,7 +24,7 @@ from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
 
 
 class Symbols:
-    """A namespace of the array API standard whose arrays are symbols.
+    """A namespace of the array API standard with symbols as its arrays.
 
     `output` gives the program that leads to some of them. `own` are operations that systems define:
     `system.operations`.
@@ -56,7 +56,7 @@ class Symbols:
         return Symbol(self, self.builder.add_input(Excerpt(name), described_operand))
 
     def output(self, *results: object) -> Program:
-        """Return the program that gives these results. Raises ProgramError for what is none."""
+        """Return the program that gives these results. Raises ProgramError if one is not a symbol."""
         refs = [self.builder.ref(find_caller_location(), argument(self, x)) for x in results]
         return Program(tuple(self.builder.steps), tuple(ref.step for ref in refs))
 
@@ -137,7 +137,7 @@ class Symbols:
         return Symbol(self, result) if isinstance(result, Ref) else result
 
     def _wrap_each(self, excerpt: Excerpt, results: MultipleResults) -> Any:
-        """Return a tuple of symbols, whose fields have names where the standard names them."""
+        """Return a tuple of symbols, with named fields if the standard names them."""
         if results.count is None:
             why = f"it is not known how many arrays {results.name} gives"
             raise excerpt.error(f"{why}; give its operand a shape, e.g. float32[3,4]")

@@ -40,5 +40,5 @@ def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
         return ndonnx.build(arguments, outputs)
     except ProgramError:
         raise
-    except Exception as e:  # of whatever class ndonnx and its builder raise for what they lack
+    except Exception as e:  # ndonnx and its builder raise many classes of errors for what they lack
         raise ProgramError(failure_message("ndonnx cannot build", e)) from e

@@ -33,8 +33,8 @@ class BaselineError(TypelatticeError, ValueError):
 class Finding:
     """A finding as a baseline names it: the file, the source text of the step, and what happens there.
 
-    The file is named from the project's folder or the installed package on. There is no line number, so that
-    an entry stays valid when code is moved.
+    The file is named from the project's folder or the installed package on. There are no line numbers, so an
+    entry stays valid when code is moved.
     """
 
     file: str
@@ -46,7 +46,7 @@ class Finding:
 
 
 def list_findings(findings: Findings, root: Path) -> dict[Finding, int]:
-    """Return the findings of a run, each with the first line at which it was found."""
+    """Return the findings of a run, each with its first line."""
     checked = findings.predicted_run
     told: dict[Finding, int] = {}
 

@@ -28,7 +28,7 @@ class TraceError(TypelatticeError, TypeError):
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A function's result, the run that gave it, and the systems under which that is replayed.
+    """A function's result, the run that gave it, and the systems that the run is replayed under.
 
     >>> import numpy as np
     >>> from typelattice import trace
@@ -59,11 +59,11 @@ class Traced:
 
 @contextmanager
 def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None]:
-    """Within, the functions of a function's source file have rewritten code. Raises TraceError."""
+    """Replace the functions of a function's source file by rewritten code in a block. Raises TraceError."""
     file = function.__code__.co_filename
     codes = _new_codes(_functions(function), _rewritten(function, file, recorder))
     if not any(each is function for each, *_ in codes):
-        if file == "<string>":  # from eval or exec: from Python 3.13 on, what `-c` ran has that name as well
+        if file == "<string>":  # from eval or exec, and from Python 3.13 on also from `-c`
             raise _no_source(function)
         what = f"the source of {function.__qualname__} is not as it was when it was defined"
         raise TraceError(f"{what}; import it again")
@@ -143,7 +143,7 @@ def _no_source(function: FunctionType) -> TraceError:
 
 
 def _functions(function: FunctionType) -> Iterator[FunctionType]:
-    """Yield the function, and those of the same file and module that exist by now."""
+    """Yield the function, and the functions of the same file and module that exist by now."""
     yield function
     for each in gc.get_objects():
         if (
@@ -164,12 +164,12 @@ def _inner(code: CodeType) -> Iterator[CodeType]:
 
 
 def _place(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
-    """Return the key by which the code of a function is recognised."""
+    """Return a key that identifies the code of a function."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return code.co_qualname, code.co_firstlineno, parameters
 
 
 def _start(code: CodeType) -> tuple[int, int]:
-    """Return where the body of a function begins, by which the lambdas of a line are told apart."""
+    """Return where the body of a function begins, which distinguishes the lambdas of a line."""
     starts = {(line, column) for line, _, column, _ in code.co_positions() if line and column is not None}
     return min(starts - {(code.co_firstlineno, 0)}, default=(0, 0))

@@ -14,7 +14,7 @@ from typelattice.tracing.run_data.run import Run
 
 
 class FollowedBlock:
-    """A block in which the functions of its own file, and those of some packages, are followed.
+    """A block that follows the functions of its own file, and the functions of some packages.
 
     The lines of the block itself run as they are. After the block it has its run, and shows the report.
     """

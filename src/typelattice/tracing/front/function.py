@@ -48,7 +48,8 @@ def trace(
 ) -> Traced | FollowedBlock:
     """Call a function, follow it and the others of its module, and replay the run under systems.
 
-    Without a function it is a context: `with trace(package="mypkg") as run:` follows what the block calls.
+    If no function is given, it is a context: `with trace(package="mypkg") as run:` follows the calls of the
+    block.
 
     Raise TraceError for an object that is no Python function, runs only after its call or has no source.
     Raise UnknownSystemError or FormatError for a system. An error of the function itself is passed on.
@@ -78,7 +79,7 @@ def trace_call(
     systems: Sequence[AnySystem] = (),
     values: bool | ValueChecks = False,
 ) -> Traced:
-    """Call a function and follow it, as `trace` does, and check values if asked to. Raises TraceError."""
+    """Call a function and follow it, as `trace` does. Check values on request. Raises TraceError."""
     inner = inspect.unwrap(function) if callable(function) else function
     if isinstance(inner, MethodType):
         inner = inner.__func__

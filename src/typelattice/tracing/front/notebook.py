@@ -31,7 +31,7 @@ def load_ipython_extension(shell: Any) -> None:
 def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Traced:
     """Run a cell with some names, and follow it and the functions of other cells.
 
-    Raises UnknownSystemError or FormatError for a system, TraceError, and whatever the cell raises.
+    Raises UnknownSystemError or FormatError for a system, TraceError, and any error of the cell.
     """
     for each in systems:
         find_system(each)

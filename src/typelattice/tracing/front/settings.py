@@ -24,8 +24,8 @@ class SettingsError(TypelatticeError, ValueError):
 class Settings:
     """The settings of a project.
 
-    - `packages`, `systems`, `values`: those of `trace`; `fix` takes the packages.
-    - `to`, `like`, `tolerance`: those of `fix`.
+    - `packages`, `systems`, `values`: options of `trace`. `fix` also takes the packages.
+    - `to`, `like`, `tolerance`: options of `fix`.
     - `baseline`, `floor`: the file of pytest's `--dtype-baseline`, and the floor of each budget in bytes.
     """
 

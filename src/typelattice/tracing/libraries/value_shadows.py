@@ -12,16 +12,16 @@ from weakref import ref
 from typelattice.tracing.libraries.value_checks import BLOCK, LARGE, Found, describe_loss, is_every, units
 from typelattice.tracing.run_data.run import LOST_DIGITS
 
-SUMMING = ("add", "subtract")  # operations in which a loss builds up step by step
+SUMMING = ("add", "subtract")  # their losses build up step by step
 MAX_SHADOWS = 4_096
-MAX_SHADOW_BYTES = 1 << 28  # of all shadows
+MAX_SHADOW_BYTES = 1 << 28  # bytes of all shadows together
 
 
 class Shadow(NamedTuple):
     """The values in float64 of an array, and its own values at that time.
 
-    Both are None after the first sum: its rounding alone loses no digits. `has_lost` is True if a loss of
-    digits was reported of the array, or of one that it was computed from.
+    Both are None after the first sum: a single rounding loses no digits. `has_lost` is True if a loss of
+    digits was reported for the array, or for one that it was computed from.
     """
 
     array: Callable[[], Any]
@@ -45,21 +45,21 @@ class Shadows:
     def find_losses(
         self, name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any
     ) -> Iterator[Found]:
-        """Carry shadows through an operation; yield the digits that a sum of several steps has lost."""
+        """Carry shadows through an operation, and yield the digits that a sum of several steps has lost."""
         plain = name.removesuffix("=")
         if plain not in SUMMING or keywords:
             return
         dtype = result.dtype
         if dtype.kind == "f" and dtype.itemsize < 8 and result.size:
             if plain == name and (len(operands) != 2 or any(x is result for x in operands)):
-                self.drop(id(result))  # it is an output, whose old values are gone
+                self.drop(id(result))  # an output: its old values are gone
             else:
                 yield from self.find_carried_losses(plain, plain != name, operands, result)
 
     def find_carried_losses(
         self, operation: str, in_place: bool, operands: Sequence[Any], result: Any
     ) -> Iterator[Found]:
-        """Carry shadows through a sum, or through one in place; yield the digits that are lost."""
+        """Carry shadows through a sum, in place or not, and yield the digits that are lost."""
         np: Any = sys.modules["numpy"]
         dtype, is_array = result.dtype, isinstance(result, np.ndarray)
         before = self.find_shadow(result, is_written=True) if in_place else None
@@ -91,7 +91,7 @@ class Shadows:
             self.keep(np, result, result.copy() if is_array else None, wide, lost)
 
     def find_shadow(self, x: Any, is_written: bool = False) -> Shadow | None:
-        """Return the shadow of an array; None if it has none, or has other values by now.
+        """Return the shadow of an array, or None if it has none or its values have changed.
 
         If `is_written`, the operation has written into the array: return the one from before.
         """
@@ -101,14 +101,14 @@ class Shadows:
         return found if is_written or found.narrow_value is None or same(found.narrow_value, x) else None
 
     def has_computed(self, before: Shadow, function: Any, operand: Any, result: Any) -> bool:
-        """Return True if the values before an operation in place gave its result; compute them anew."""
+        """Compute an operation in place again from the values before. Return True if it gives its result."""
         if before.narrow_value is None:
             return False
         function(before.narrow_value, operand, out=before.narrow_value, casting="same_kind")
         return same(before.narrow_value, result)
 
     def carry(self, np: Any, function: Any, operands: Sequence[Any], result: Any) -> tuple[Any, float]:
-        """Compute a sum in float64; return it, and a bound of the differences from the result."""
+        """Compute a sum in float64. Return it, and a bound of the differences from the result."""
         if result.size <= BLOCK:
             wide = function(*operands, dtype=float)
             apart = (wide - result).ravel()
@@ -129,7 +129,7 @@ class Shadows:
         key = id(result)
         if key in self.shadows:
             self.drop(key)
-        is_array = isinstance(result, np.ndarray)  # a scalar takes no weak reference
+        is_array = isinstance(result, np.ndarray)  # scalars have no weak references
         if not is_array:
             array = repeat(result).__next__
         else:

@@ -9,10 +9,10 @@ from itertools import count
 from types import TracebackType
 from typing import Any
 
-FORKS = frozenset(("os.fork", "os.forkpty"))  # of Python's audit events
+FORKS = frozenset(("os.fork", "os.forkpty"))  # names in Python's audit events
 SPAWNS = frozenset(("os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"))
 
-SHELLS = ("/bin/sh", "/system/bin/sh")  # by which subprocess runs a command with shell=True
+SHELLS = ("/bin/sh", "/system/bin/sh")  # shells that subprocess uses with shell=True
 
 
 class ChildProcessCounter:
@@ -76,7 +76,7 @@ def _on_audit_event(event: str, arguments: Any) -> None:
 
 
 def _command_name(event: str, arguments: tuple[Any, ...]) -> str:
-    """Return the name of the program that an audit event starts, such as `lscpu`; "" if it has none."""
+    """Return the name of the program that an audit event starts, such as `lscpu`, or "" if it has none."""
     command = arguments[1] if event == "os.spawn" else arguments[0]
     if event == "subprocess.Popen" and isinstance(arguments[1], list) and arguments[1][1:2] == ["-c"]:
         command = arguments[1][2] if arguments[1][0] in SHELLS else command

@@ -1,7 +1,8 @@
 """Runs of the processes that a program starts with multiprocessing, a fork or subprocess, each in a folder.
 
-A forked process goes on recording, from nothing. A new process is told by the data that multiprocessing
-sends it before its main module. No environment variable is set, so that the program finds none.
+A forked process starts an empty recording and continues. A new process starts to record when it reads the
+data that multiprocessing sends before its main module. No environment variable is set, so the program does
+not see one.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ except Exception:
 
 
 class TracingStarter:
-    """An object whose reading in a new process starts its tracing there, and that is read as None.
+    """An object that starts tracing when a new process reads it. The process reads it as None.
 
-    Python alone reads it: a process that cannot import typelattice goes on untraced. The search path of the
+    Only Python reads it, so a process that cannot import typelattice runs untraced. The search path of the
     process stays as it is.
     """
 
@@ -70,7 +71,7 @@ class TracingStarter:
 
 @dataclass(frozen=True, slots=True)
 class ChildSettings:
-    """The settings by which a child process is followed: as its parent is, and its parent's script too.
+    """Settings to follow a child process: as its parent is followed, and its parent's script as well.
 
     It leaves its run in `folder`.
     """
@@ -84,7 +85,7 @@ class ChildSettings:
 
 
 class ChildRuns:
-    """A context in which the runs of child processes are collected, as files in a folder.
+    """A context that collects the runs of child processes as files in a folder.
 
     The first child process makes the folder necessary. `find_witness` returns the witness of an operation in
     a file, by its number.
@@ -142,7 +143,7 @@ class ChildRuns:
         )
 
     def with_children(self, run: Run) -> Run:
-        """Merge the runs of child processes into that of their parent."""
+        """Merge the runs of child processes into their parent's run."""
         return merge_runs([run, *self.runs])
 
     def make_folder(self) -> None:
@@ -152,7 +153,7 @@ class ChildRuns:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
 
     def save_settings(self) -> str:
-        """Save the settings of a process that runs another command, for it to read; return the path."""
+        """Save the settings of a process that runs another command, which reads them. Return the path."""
         self.make_folder()
         path = self.folder / f"{os.urandom(8).hex()}.settings"
         path.write_bytes(self.pickle_settings(""))
@@ -207,7 +208,7 @@ class ChildRuns:
             util.register_after_fork(self, ChildRuns.register)  # a process that is forked forgets the first
 
     def register(self) -> None:
-        """Ask multiprocessing to call us last."""
+        """Register with multiprocessing to be called last."""
         util: Any = sys.modules["multiprocessing.util"]
         util.Finalize(None, self.write, exitpriority=LAST_PRIORITY)
         self.end_by_signal()
@@ -233,7 +234,7 @@ class ChildRuns:
             _end(number)
 
     def write(self) -> None:
-        """Write the run of this process, whole or not at all; the program goes on if that fails."""
+        """Write the run of this process completely or not at all. The program goes on if that fails."""
         if self.is_written:
             return
         self.is_written = self.is_writing = True
@@ -256,7 +257,7 @@ ACTIVE: list[ChildRuns] = []
 
 
 def witness(file: str, number: int) -> object:
-    """Return the witness of an operation in a function that was pickled by value; None if none follows it."""
+    """Return the witness of an operation in a function pickled by value, or None if it is not followed."""
     return ACTIVE[-1].find_witness(file, number) if ACTIVE else None
 
 

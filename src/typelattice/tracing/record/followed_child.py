@@ -1,4 +1,4 @@
-"""Tracing in a process that multiprocessing started anew: packages and the main script."""
+"""Tracing in a process that multiprocessing started as new: packages and the main script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewriting of modules as they are imported: a finder beside Python's own, and loaders."""
+"""Rewriting of modules as they are imported: a finder that uses Python's own finders, and loaders."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ModuleCompiler:
             return with_witnesses(code, map(witnesses.__getitem__, numbers))
 
     def find_witness(self, path: str, number: int) -> LazyWitness | None:
-        """Return the witness of an operation in a file; None if the file cannot be followed."""
+        """Return the witness of an operation in a file, or None if the file cannot be followed."""
         if path not in self.witnesses:
             with suppress(OSError):
                 self.compile_module(path, path, Path(path).read_bytes())
@@ -79,7 +79,7 @@ class ModuleCompiler:
                 if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
                     found: Compiled = marshal.loads(stored[4:])
                     return found
-        from typelattice.tracing.rewrite.syntax_tree import Rewriter  # not needed for cached code
+        from typelattice.tracing.rewrite.syntax_tree import Rewriter  # cached code does not need it
 
         tree = ast.parse(data, path)
         rewriter = Rewriter(tree, data.decode("latin-1"))
@@ -91,7 +91,7 @@ class ModuleCompiler:
         return rewritten
 
     def _save(self, path: Path, data: bytes) -> None:
-        """Write compiled code completely, or not at all. A cache that cannot be written is not an error."""
+        """Write compiled code completely or not at all. A cache that cannot be written is not an error."""
         spare = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ class ZipLoader(zipimporter):
     def get_code(self, fullname: str) -> CodeType:
         """Return the module's code."""
         path = self.get_filename(fullname)
-        try:  # not get_source, which decodes every text as UTF-8, whatever its first lines declare
+        try:  # get_source would decode every text as UTF-8, whatever its first lines declare
             data = self.get_data(path.removesuffix("c"))
         except OSError:  # an archive of compiled modules
             return super().get_code(fullname)
@@ -164,7 +164,7 @@ def _with_change(spec: ModuleSpec | None, change: Callable[[ModuleType], object]
 
 
 class Finder(MetaPathFinder):
-    """A finder of the modules of some packages. It asks Python's own finders, and adds a rewriting loader."""
+    """A finder for modules of some packages. It uses Python's own finders, and adds a rewriting loader."""
 
     def __init__(self, packages: Sequence[str], compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
         self.packages, self.compiler, self.child_runs = tuple(packages), compiler, child_runs
@@ -179,7 +179,7 @@ class Finder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the module's spec; None for a module of another package."""
+        """Return the module's spec, or None for a module of another package."""
         if name in self.switches.names:
             return _with_change(
                 self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
@@ -214,7 +214,7 @@ class Finder(MetaPathFinder):
     def _find_other_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None
     ) -> ModuleSpec | None:
-        """Return the spec that the other finders give; None if they find no module."""
+        """Return the spec that the other finders give, or None if they find no module."""
         for finder in sys.meta_path:
             if finder is self or isinstance(finder, Finder):
                 continue

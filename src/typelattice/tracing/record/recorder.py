@@ -52,9 +52,9 @@ from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.called_functions import CallReader
 from typelattice.tracing.steps.library_casts import LibraryCastError, check_casts_of_library
 
-MAX_NAMED_RESULTS = 1000  # that are named
-MAX_KEYS_PER_OPERATION = 256  # that identify the known steps of one place
-MAX_DISTINCT_STEPS = 200_000  # with so many, a place gets no step that differs only in its operands' steps
+MAX_NAMED_RESULTS = 1000  # results that get a name
+MAX_KEYS_PER_OPERATION = 256  # keys of known steps that are kept for one operation
+MAX_DISTINCT_STEPS = 200_000  # beyond it, a step must differ in more than its operands' steps
 UNREADABLE = "our reading of it failed ({}); please report it"
 
 
@@ -74,7 +74,7 @@ class Recorder:
         self.compiler_of = AnswersByClass(compiler_of_functions)
         self.arrayless_classes: set[type] = (
             set()
-        )  # classes whose objects are neither arrays nor several results
+        )  # their objects are neither arrays nor several results
         self.compiled_calls = CompiledCalls(self)
         self.weak_arguments = WeakArguments(self)
         self.links = Links()
@@ -89,10 +89,10 @@ class Recorder:
         self.elements_read: dict[int, tuple[Witness, Any]] = {}
         """Maps each thread to the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
         self.results: dict[str, int] = {}
-        self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}  # by calls that are no steps
+        self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}  # from calls that are not steps
 
     def observed_operand(self, step: int) -> Operand | None:
-        """Return the operand of a step that was seen; None for one that is being added."""
+        """Return the operand of a step that was seen, or None for a step that is being added."""
         return self.tallies[step].operand if step < len(self.tallies) else None
 
     # -- what witnesses see for the first time
@@ -180,7 +180,7 @@ class Recorder:
         return self.add_step(witness, key, result, build, list_steps_of_key(key))
 
     def call_reader(self, witness: Witness) -> CallReader:
-        """Return a reader of the call at a witness; it looks up the step that made each array."""
+        """Return a reader of the call at a witness. It looks up the step that made each array."""
 
         def part(x: Any) -> int | None:
             found = (
@@ -211,7 +211,7 @@ class Recorder:
     def add_step(
         self, witness: Witness, key: Any, result: Any, make: build_step.StepMaker, parts: Sequence[Any]
     ) -> StepTally | None:
-        """Return the tally for an operation at a witness: a new one, or that of an equivalent step."""
+        """Return the tally for an operation at a witness: a new one, or the tally of an equivalent step."""
         if len(witness.tallies) >= MAX_STEPS_PER_OPERATION or len(self.tallies) >= MAX_DISTINCT_STEPS:
             exact, key = key, replace_steps_by_cache_keys(key, self.tallies)
             found: StepTally | None = witness.tallies.get(key)
@@ -284,7 +284,7 @@ class Recorder:
         return self.tallies[number]
 
     def step_of_input(self, witness: Witness, x: Any, kind: ArrayKind, position: int) -> StepNumber | None:
-        """Return the step of an array that no step made: that of its base if it is a view, else an input."""
+        """Return the step of an array that no step made: its base's step if it is a view, else an input."""
         operand = self.array_reader.read(x, kind) if self.is_following else None
         if operand is None:
             return None
@@ -328,7 +328,7 @@ class Recorder:
             return number
 
     def step_of_elements_read(self, witness: Witness, x: Any) -> StepNumber | None:
-        """Return the step of elements that `a[i] += y` has read at a witness; None if `a` is not known."""
+        """Return the step of elements that `a[i] += y` has read at a witness, or None if `a` is not known."""
         reading_witness, part = self.elements_read.pop(threading.get_ident(), (witness, None))
         is_elsewhere = (
             reading_witness.module is not witness.module
@@ -353,7 +353,7 @@ class Recorder:
             self.compiled_calls.note_variable(inner, number)
 
     def step_of_variable(self, inner: Any) -> StepNumber | None:
-        """Return the step of a variable that stands for an array; None if it is not known."""
+        """Return the step of a variable that stands for an array, or None if it is not known."""
         found = self.compiled_calls.step_of(inner)
         return self.links.step_of(inner) if found is None and inner is not None else found
 

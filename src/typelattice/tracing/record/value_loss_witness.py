@@ -14,9 +14,9 @@ from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
 from typelattice.tracing.run_data.run import NOT_FINITE, LossLocation, ValueLoss
 
-globals()["__builtins__"] = {**vars(builtins)}  # as in witness.py
+globals()["__builtins__"] = {**vars(builtins)}  # see witness.py
 MAX_RESULT_BYTES = 1 << 27  # bytes of a result that is checked
-MAX_FINITE_ARRAYS = 4_096  # arrays of which it is known
+MAX_FINITE_ARRAYS = 4_096  # most arrays that are remembered as finite
 
 
 class ValueChecks:
@@ -24,7 +24,7 @@ class ValueChecks:
 
     def __init__(self) -> None:
         self.losses: dict[tuple[SourceLocation, str, str], LossLocation] = {}
-        self.checks: dict[str, list[Any]] = {}  # of each library
+        self.checks: dict[str, list[Any]] = {}  # keys: the libraries
         self.finite_arrays: dict[
             int, ref[Any]
         ] = {}  # arrays that had no infinite number and no NaN, by their ids
@@ -93,7 +93,7 @@ def check_unary(witness: ValueWitness, a: Any, result: Any) -> None:
 
 
 def check_in_place(witness: ValueWitness, a: Any, b: Any, result: Any) -> None:
-    """Check what an operator such as `+=` was given; what it overwrote is gone."""
+    """Check an operator such as `+=` from its operands and result. The overwritten values are gone."""
     name = witness.operation.name
     if result is a:
         witness.recorder.value_checks.check(witness, f"{name}=", (b,), {}, result)

@@ -3,8 +3,8 @@
 A traced program spends most of its tracing time here. If an operation was seen before, its witness looks up
 the operands' steps, counts, and links the result to its step. The recorder does all the rest. For speed,
 `record_binary`, `record_call_0`, `record_call_1` and `record_call_2` repeat their code. One method for any
-number of arguments adds a third to what a call costs, and one for the end that they share adds a tenth.
-No failure here reaches the program.
+number of arguments would make a call a third slower. A shared function for their common end would make it a
+tenth slower. No failure here reaches the program.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from typelattice.tracing.run_data.array_links import LINKS_BEFORE_CLEANUP, MAX_K
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
 
-globals()["__builtins__"] = {**vars(builtins)}  # where the functions below look: a program may replace some
-FOLLOWABLE_CLASSES = (FunctionType, MethodType)  # the classes of functions whose source may be followed
+globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
+FOLLOWABLE_CLASSES = (FunctionType, MethodType)  # functions of these classes may have source that is followed
 PYTHON_FUNCTION_CLASSES = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(PYTHON_KINDS)
-UNDESCRIBED = "undescribed"  # in place of the module of functions that are no operations: Python's, objects'
-SMALL_INTS = range(-5, 257)  # the ints of which Python has one object each
+UNDESCRIBED = "undescribed"  # stands for the module of functions that are not operations: Python's, or objects'
+SMALL_INTS = range(-5, 257)  # Python keeps one object for each of these ints
 METHODS_BEFORE_OPERATION = (
     "record_assignment",
     "note_elements_read",
@@ -49,7 +49,7 @@ METHODS_BEFORE_OPERATION = (
     "forget_receiver",
 )
 """Methods that run before their operation and return their first argument."""
-INERT_WITNESS = (  # a witness that sees nothing, of Python alone: typelattice need not be installed there
+INERT_WITNESS = (  # a witness that does nothing, in plain Python, so that the process needs no typelattice
     "type('Unfollowed', (), {"  # it can be hashed, as code is by its constants
     "**dict.fromkeys('record_binary record_unary record_in_place record_item record_attribute "
     "record_call_0 record_call_1 record_call_2 record_call record_map'.split(), "
@@ -112,12 +112,12 @@ class WitnessBase:
         self.holds_results, self.compiler_of = recorder.holds_results, recorder.compiler_of
         self.arrayless_classes, self.links = recorder.arrayless_classes, recorder.links
         self.by_weak_reference, self.kept_alive = self.links.by_weak_reference, self.links.kept_alive
-        self.function: Any = None  # that was called last, and its part of a key
+        self.function: Any = None  # the last function called; the next field is its part of a key
         self.function_key: Hashable = None
         self.tallies: dict[Hashable, Any] = {}
 
     def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
-        """Become the witness of the process that reads it; one that sees nothing where none is followed."""
+        """Become the witness of the process that reads it, or an inert one if that process follows none."""
         found = WITNESS_OF_PROCESS.format(file=self.module.file, number=self.number)
         return eval, (f"{found} or {INERT_WITNESS}",)
 
@@ -212,7 +212,7 @@ class Witness(WitnessBase):
             return self.record_failure(e, result)
 
     def note_elements_read(self, value: Any, a: Any) -> Any:
-        """Note the array whose elements `a[i] += value` has read; return the value."""
+        """Note the array with the elements that `a[i] += value` has read, and return the value."""
         try:
             if self.array_kinds[type(a)] is not None:
                 self.recorder.elements_read[get_ident()] = self, self.operand_key(a, 0)
@@ -252,7 +252,7 @@ class Witness(WitnessBase):
             return self.record_failure(e, value)
 
     def note_data_replaced(self, value: Any, a: Any) -> Any:
-        """Note that `a.data = value` is about to make the array `a` one of another dtype."""
+        """Note that `a.data = value` is about to give the array `a` a different dtype."""
         try:
             kind = self.array_kinds[type(a)]
             number = self.operand_key(value, 1) if kind is not None else None
@@ -333,7 +333,7 @@ class Witness(WitnessBase):
                         owner = function.__self__
                         found = live.get(id(owner))
                         who = (self.name, found[1]) if found is not None and found[0]() is owner else None
-                    if type(a) is type:  # which stands for itself
+                    if type(a) is type:  # a type stands for itself
                         first = a
                     else:
                         found = live.get(id(a))
@@ -376,7 +376,7 @@ class Witness(WitnessBase):
                         owner = function.__self__
                         found = live.get(id(owner))
                         who = (self.name, found[1]) if found is not None and found[0]() is owner else None
-                    if type(a) is type:  # which stands for itself
+                    if type(a) is type:  # a type stands for itself
                         first = a
                     else:
                         found = live.get(id(a))
@@ -429,13 +429,13 @@ class Witness(WitnessBase):
                 and found[0]() is result
                 and not self.is_step(function, arguments_and_result, result)
             ):
-                return result  # it was handed through
+                return result  # the function returned an argument
             who = self.function_key if function is self.function else self.function_key_of(function)
-            asked = function if may_be_operation(who) else None  # an object of the program is asked nothing
+            asked = function if may_be_operation(who) else None  # never call an object of the program
             if not kind.takes_weak_references and (type(function) in FOLLOWABLE_CLASSES or asked is None):
                 kept = self.kept_alive.get(id(result))
                 if kept is not None and kept[0] is result:
-                    return result  # as a scalar
+                    return result  # a scalar that was returned unchanged
             key = who, *self.argument_keys(arguments_and_result[:-1]), kind.cache_key(result)
             tally = self.tallies.get(key) or self.recorder.step_of_call(
                 self, key, asked, arguments_and_result
@@ -448,7 +448,7 @@ class Witness(WitnessBase):
             return self.record_failure(e, arguments_and_result[-1])
 
     def note_compiled_call_arguments(self, function: Any, args: tuple[Any, ...]) -> None:
-        """Note the arrays that a compiled function takes which returns None; it may write into others."""
+        """Note array arguments of a compiled function that returns None: it may have written into them."""
         cls = type(function)
         if cls is BuiltinFunctionType:
             home = function.__self__
@@ -471,7 +471,7 @@ class Witness(WitnessBase):
         if not name and (
             type(function) in PYTHON_FUNCTION_CLASSES or self.recorder.is_function[type(function)]
         ):
-            name = getattr(function, "__name__", "")  # an object of the program is asked nothing
+            name = getattr(function, "__name__", "")  # never call an object of the program
         if len(arguments_and_result) + len(self.operation.constants) > casts_from(name):
             return True
         return self.has_written_result(function, arguments_and_result[:-1], result)
@@ -479,8 +479,8 @@ class Witness(WitnessBase):
     def has_written_result(self, function: Any, args: tuple[Any, ...], result: Any) -> bool:
         """Return True if a call wrote its result into one of its arguments.
 
-        It does so by `out=`, by a ufunc's argument past its operands, or as a method such as PyTorch's
-        `x.mul_(y)`.
+        It writes through `out=`, through a ufunc's argument past its operands, or as a method such as
+        PyTorch's `x.mul_(y)`.
         """
         if "out" in self.keywords:
             return True
@@ -552,7 +552,7 @@ class Witness(WitnessBase):
         for i, kind, result in new:
             found = live.get(id(result))
             if found is not None and found[0]() is result:
-                continue  # an argument, which was no step's until its token was made
+                continue  # an argument without a step until its key was made
             key = who, *tokens, kind.cache_key(result), i
             tally = self.tallies.get(key) or self.recorder.step_of_call(
                 self, key, function, (*arguments_and_result[:-1], result), i
@@ -611,7 +611,7 @@ class Witness(WitnessBase):
     # -- the parts of keys
 
     def operand_key(self, x: Any, position: int) -> Any:
-        """Return the part of a key for an operand: the step that made it, if there is one.
+        """Return the part of a key for an operand: the step that made it, if one did.
 
         For a Python number the part is its class and value, for a list or a tuple its class and the parts of
         its items. It is None for anything else.
@@ -756,10 +756,10 @@ def is_module_of_library(module: str) -> bool:
 
 
 def may_be_operation(function_key: Any) -> bool:
-    """Return True if `function_key`, the part of a key for a function, may be that of an operation."""
+    """Return True if an operation may have `function_key`, the part of a key for a function."""
     return type(function_key) is not tuple or function_key[0] != UNDESCRIBED
 
 
 def hashable_slice(x: Any) -> Any:
-    """Return the bounds of a slice, which can be part of a key; return anything else unchanged."""
+    """Return the bounds of a slice, which can be part of a key. Return anything else unchanged."""
     return (slice, x.start, x.stop, x.step) if type(x) is slice else x

@@ -49,13 +49,13 @@ def list_parameters(function: Any) -> tuple[str, ...]:
     """Return the names of a function's arguments by position, as far as Python knows them."""
     try:
         found = signature(function).parameters
-    except (TypeError, ValueError):  # of functions in C
+    except (TypeError, ValueError):  # functions in C have no signature
         return ()
     return tuple(name for name, each in found.items() if each.kind in POSITIONAL_KINDS)
 
 
 def list_method_parameters(method: Any, library: str | None) -> tuple[str, ...]:
-    """Return the names for a method, with the array first: those of the library's function of that name."""
+    """Return the names for a method, with the array first. The library's function of that name has them."""
     function = getattr(sys.modules.get(library or ""), method.__name__, None)
     return list_parameters(function) or ("", *list_parameters(method))
 
@@ -77,7 +77,7 @@ def arguments_by_name(
 
 
 def list_arguments(items: Iterable[Argument]) -> tuple[Argument, ...]:
-    """Return a list of arguments. Raises UnknownCallError for numbers that have no default dtype."""
+    """Return a list of arguments. Raises UnknownCallError if numbers have no default dtype."""
     found = tuple(items)
     if any(type(x) is int and x.bit_length() > MAX_INTEGER_BITS for x in found):
         raise UnknownCallError("a number in a list is too wide for the default dtype")

@@ -21,7 +21,7 @@ StepMaker = Callable[[Excerpt, Sequence[Argument]], Argument]  # adds the steps 
 def argument_of_key(key: Any) -> Argument:
     """Convert a part of a key to an argument: an earlier step, a Python number, or a list of these.
 
-    Raises UnknownCallError if it is no operand.
+    Raises UnknownCallError if it is not an operand.
     """
     match key:
         case StepNumber():
@@ -58,7 +58,7 @@ def in_place_maker(builder: ProgramBuilder, name: str, is_same_array: bool) -> S
 
 
 def index_maker(builder: ProgramBuilder, lists: str) -> StepMaker:
-    """Return a maker of the step of an index into an array; `lists` describes the lists among the indices."""
+    """Return a maker of the step of an index into an array. `lists` describes the lists among the indices."""
 
     def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
         source, *others = args
@@ -79,7 +79,7 @@ def index_maker(builder: ProgramBuilder, lists: str) -> StepMaker:
 
 def attribute_maker(builder: ProgramBuilder, name: str) -> StepMaker:
     """Return a maker of the step of an attribute that computes an array."""
-    op = FUNCTIONS.get(name, FUNCTIONS["permute_dims"])  # of `x.T` and its kin
+    op = FUNCTIONS.get(name, FUNCTIONS["permute_dims"])  # `x.T` and similar attributes permute axes
     return lambda excerpt, args: builder.call(excerpt, op, args)
 
 
@@ -88,7 +88,7 @@ def add_converted_array(
 ) -> Ref:
     """Return an array that a call gave back, or its cast, as JAX without 64 bits casts NumPy's float64.
 
-    Raises UnknownCallError if the library's system does not say so.
+    Raises UnknownCallError if the library's system predicts another dtype.
     """
     if step_operand.dtype is observed.dtype:
         return source

@@ -35,7 +35,7 @@ class CompilerAdapter:
         return False
 
     def reads_plain_function(self, function: Any) -> bool:
-        """Return True if a plain library function that is no operation can be read as a compiled one."""
+        """Return True if a plain library function can be read like a compiled one. Operations cannot."""
         return False
 
     def state(self, function: Any) -> Hashable:
@@ -43,7 +43,7 @@ class CompilerAdapter:
         return None
 
     def is_tracer(self, cls: type) -> bool:
-        """Return True if the objects of a class are tracers: they stand for arrays during compilation."""
+        """Return True if the objects of a class are tracers, which stand for arrays during compilation."""
         return False
 
     def variable(self, x: Any) -> Any:
@@ -55,7 +55,7 @@ class CompilerAdapter:
         return False
 
     def weak_type(self, x: Any) -> tuple[Any, bool]:
-        """Return the type of an argument for which a function is compiled, and whether that type is weak."""
+        """Return the type of an argument that a function is compiled for, and whether that type is weak."""
         return type(x), False
 
     def leaf_name(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], i: int) -> str:
@@ -68,7 +68,7 @@ class CompilerAdapter:
 
 
 def compiler(cls: type) -> Any:
-    """Return the Compiler of the library that a class belongs to; None if the library has none."""
+    """Return the Compiler of the library that a class belongs to, or None if the library has none."""
     module: object = type.__getattribute__(cls, "__module__")
     return _compiler_in(module) if isinstance(module, str) else None
 
@@ -86,7 +86,7 @@ def _compiler_of(library: str) -> Any:
 
 
 def compiler_by_module(function: Any) -> Any:
-    """Return the Compiler of a plain function's library if it can read the function; else None."""
+    """Return the Compiler of a plain function's library if it can read the function, or None."""
     module = getattr(function, "__module__", None)
     found = _compiler_in(module) if isinstance(module, str) else None
     return found if found is not None and found.reads_plain_function(function) else None
@@ -100,6 +100,6 @@ def compiler_of_loop(function: Any) -> Any:
 
 
 def compiler_of_functions(cls: type) -> Any:
-    """Return the Compiler of a class of compiled functions; None for any other class."""
+    """Return the Compiler of a class of compiled functions, or None for any other class."""
     found = compiler(cls)
     return found if found is not None and found.is_compiled(cls) else None

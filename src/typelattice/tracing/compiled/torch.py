@@ -24,9 +24,9 @@ from typelattice.tracing.libraries.torch import DEVICES, autocast_is_on
 LIBRARY = "torch"
 COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
 FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # the modules of functions that are read as graphs
-HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # by which a program's own code may run in a module
+HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # a program can add code of its own to a module with these
 OPERATORS = "aten"  # the namespace of PyTorch's operators on tensors
-NUMBER = "number"  # what a schema calls a parameter that takes a Python number as an operand
+NUMBER = "number"  # the schema's type for a Python number as an operand
 
 
 def is_compiled(cls: type) -> bool:
@@ -40,7 +40,7 @@ def is_own(function: Any) -> bool:
 
 
 def reads_plain_function(function: Any) -> bool:
-    """Return True if a function that is no operation can be read as a graph."""
+    """Return True if a function can be read as a graph. Operations cannot."""
     return getattr(function, "__module__", None) in FUNCTIONAL
 
 
@@ -63,7 +63,7 @@ def state(function: Any) -> Hashable:
 
 
 def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Graph | None:
-    """Return the graph of a call; None if other code than PyTorch's would run.
+    """Return the graph of a call, or None if code from outside PyTorch would run.
 
     A graph that is too long or depends on data cannot be read either.
     """

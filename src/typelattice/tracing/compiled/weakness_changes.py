@@ -1,4 +1,4 @@
-"""Arguments of compiled functions that are weak in one call and strong in another: each is compiled anew."""
+"""Arguments of compiled functions that are weak in one call and strong in another: each compiles again."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The causes in a run, the places that cast back, and the replay and divergences of each system asked.
+    """The causes in a run, the places that cast back, and the replay and divergences of each system.
 
-    `weakness_changes` are the arguments for which functions are compiled anew. `excused` counts the findings
-    that a comment in the source excuses.
+    `weakness_changes` are the arguments that make functions compile again. `excused` counts the findings that
+    a comment in the source excuses.
     """
 
     predicted_run: PredictedRun = field(repr=False)

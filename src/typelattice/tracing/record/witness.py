@@ -39,7 +39,7 @@ globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may 
 FOLLOWABLE_CLASSES = (FunctionType, MethodType)  # functions of these classes may have source that is followed
 PYTHON_FUNCTION_CLASSES = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(PYTHON_KINDS)
-UNDESCRIBED = "undescribed"  # stands for the module of functions that are not operations: Python's, or objects'
+UNDESCRIBED = "undescribed"  # stands for the module of functions that are not operations, such as Python's
 SMALL_INTS = range(-5, 257)  # Python keeps one object for each of these ints
 METHODS_BEFORE_OPERATION = (
     "record_assignment",

@@ -90,7 +90,7 @@ def _find_step(run: Run, name: str) -> int:
 
 
 def _find_last_step(run: Run, file: str | None, line: int) -> int | None:
-    """Find the last step at a line of a file, which may be named by its end alone."""
+    """Find the last step at a line of a file. The end of the file's path is enough to name it."""
     found = None
     for i, (step, seen) in enumerate(run):
         at = step.location
@@ -110,7 +110,7 @@ def _describe_unknown(name: str, results: Mapping[str, int]) -> str:
 
 
 def _describe_remedy(predicted_run: PredictedRun, links: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the remedy of the cause that made the results of a chain wide; nothing if there is none."""
+    """Return the remedy for the cause that made the results of a chain wide, or nothing without a cause."""
     for cause in find_causes(predicted_run):
         if not {*cause.origin_steps}.isdisjoint(links):
             return tuple(dict(cause_sections(predicted_run, cause))["remedy"])

@@ -24,7 +24,7 @@ def text(x: str) -> str:
 
 
 def element(tag: str, content: str, **attributes: str) -> str:
-    """Write an element around content that is markup already; escape its attributes, and omit empty ones.
+    """Write an element around content that is already markup. Escape its attributes, and omit empty ones.
 
     >>> element("a", text("x < y"), href='#"')
     '<a href="#&quot;">x &lt; y</a>'
@@ -57,5 +57,5 @@ def page(title: str, body: str, script: str = "") -> str:
 
 @cache
 def read_asset(name: str) -> str:
-    """Read a file that lies beside this one: styles, or a script."""
+    """Read a file from this module's folder: styles, or a script."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")

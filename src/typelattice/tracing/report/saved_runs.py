@@ -145,7 +145,7 @@ def _drop_repeated(
 
 
 def _list_upcasts(document: dict[str, Any]) -> list[tuple[str, Upcast]]:
-    """List each place at which a float became wider, with its upcast."""
+    """List each place where a float became wider, with its upcast."""
     steps = document["steps"]
     places: dict[tuple[str, Upcast], None] = {}
     for step in steps:
@@ -161,7 +161,7 @@ def _list_upcasts(document: dict[str, Any]) -> list[tuple[str, Upcast]]:
 
 
 def _count_bits(text: str | None) -> int:
-    """Return the width of a float dtype; 0 for anything else."""
+    """Return the width of a float dtype, or 0 for anything else."""
     if text is None or text in KIND_BY_NAME or text.endswith("*"):
         return 0
     with suppress(DTypeError):

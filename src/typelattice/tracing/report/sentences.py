@@ -153,7 +153,7 @@ def describe_operands(predicted_run: PredictedRun, i: int) -> str:
 
 
 def _has_list_operand(predicted_run: PredictedRun, i: int) -> bool:
-    """Return True if an opaque step has a known operation of two operands, one of which is no array."""
+    """Return True if an opaque step has a known operation of two operands, and one is not an array."""
     step = predicted_run.steps[i]
     known = OPERATIONS.get(step.name) if isinstance(step, Opaque) else None
     return known is not None and known.most == 2 and len(predicted_run.inputs[i]) == 1
@@ -236,7 +236,7 @@ def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | Divergenc
 
 
 def _cast_line(predicted_run: PredictedRun, c: PlannedCast) -> str:
-    """Name the place at which to write a cast, and the operand to cast."""
+    """Name the place where to write a cast, and the operand to cast."""
     if c.consumer is None:
         return _line_of(predicted_run, c.producer)
     at = predicted_run.steps[c.consumer]

@@ -11,7 +11,7 @@ from typing import Any
 from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.rewrite.nodes import COMPARED, COPY, COPY_IN_PLACE, TARGET, WITNESS
 
-TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the releases of CPython whose code is rewritten, and tested
+TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython; only their code is rewritten
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
 LOAD_CONST = OP["LOAD_CONST"]
@@ -19,7 +19,7 @@ CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, with th
 CALLS = (CACHE, OP["CALL"])  # the instructions after the first one of a call
 ABOVE_TARGET = 2  # values: a witness's method, and the witness
 MARK = StopIteration  # the one constant that marshal keeps and no program's code has
-TO_IN_PLACE = 13  # from an operator's number to that of its in-place form (CPython's opcode.h, 3.11 on)
+TO_IN_PLACE = 13  # add this to an operator's number for its in-place form (CPython's opcode.h, 3.11 on)
 
 
 class UnknownBytecodeError(TypelatticeError, ValueError):
@@ -94,8 +94,8 @@ def _copy_code(code: bytes, marks: dict[int, list[str]]) -> bytes:
 class _WitnessCall:
     """The stack between the first copy for a witness and the witness's call.
 
-    - `pushed` is the number of values above the items, `left` that of items that are not copied yet.
-    - `taken` is the number of values that the call must take from the stack; 0 outside a call.
+    - `pushed` is the number of values above the items, `left` the number of items that are not copied yet.
+    - `taken` is the number of values that the call must take from the stack, or 0 outside a call.
     """
 
     def __init__(self, made: bytearray) -> None:
@@ -146,7 +146,7 @@ def _copy(made: bytearray, first: int, at: int, depth: int) -> int:
 
 
 def _assign(made: bytearray, at: int) -> None:
-    """Replace an in-place operator, whose result is known, by a drop of the value that it has read.
+    """Replace an in-place operator with a known result: drop the value that it has read.
 
     The operator follows the rest of a call at position `at`. Its caches are removed too: Python ends the
     process if it meets a cache that no instruction skips.

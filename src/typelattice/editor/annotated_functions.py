@@ -84,7 +84,7 @@ def _steps(
     try:
         made = program(source, **bound)
         outcomes = [*made.under(name)]
-    except TypelatticeError:  # it holds what no program may hold
+    except TypelatticeError:  # an operand that no program may have
         return
     for step, outcome in zip(made.steps, outcomes, strict=True):
         if step.op is None or step.location is None or outcome.operand is None:

@@ -29,7 +29,7 @@ class KnownStep:
 
 @dataclass(frozen=True, slots=True)
 class KnownFinding:
-    """A finding of the report of a run: its rule, where it is, and what it says."""
+    """A finding in the report of a run: its rule, its location, and its message."""
 
     line: int
     start: int

@@ -35,7 +35,7 @@ REFRESH = (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE, lsp.TEXT_DO
 
 @dataclass
 class KnownRuns:
-    """The last traced run of each file, and the document of a run that the server was given.
+    """The last traced run of each file, and the run document that the server was given.
 
     The document is read again when it has changed.
     """
@@ -169,7 +169,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
 
 
 def list_edits(old_text: str, new_text: str) -> list[lsp.TextEdit]:
-    """Return the edits that make one text of another, by whole lines.
+    """Return the edits that turn one text into another, by whole lines.
 
     >>> edits = list_edits("a\\nb\\nc\\n", "a\\nB\\nc\\n")
     >>> [(e.range.start.line, e.range.end.line, e.new_text) for e in edits]

@@ -1,4 +1,4 @@
-"""Changes of source text that may keep floats narrow: where a wide dtype is decided, best first."""
+"""Changes of source text that may keep floats narrow, at the places that decide a wide dtype."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def propose_narrowing_changes(
 ) -> Iterator[Change]:
     """Yield the changes that may remove a cause, the best first, all within the given sources.
 
-    Where the wide array is made, `dtype=` is added if the widening is in the same scope, or if another array
-    is at hand. Else the array is cast where it widens another, so that a constant of a module stays wide. At
-    last, a later result is cast to the dtype of an array at hand there.
+    If the widening is in the same scope, or another array is at hand, `dtype=` is added where the wide array
+    is made. Otherwise the array is cast where it widens another, so that a constant of a module stays wide.
+    At last, a later result is cast to the dtype of an array at hand there.
     """
     origin = _StepNode.of(predicted_run, cause.origin_steps[0], sources)
     widening = _StepNode.of(predicted_run, cause.step, sources)
@@ -170,7 +170,7 @@ def _list_names(step_node: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
 
 
 def _list_operands(step_node: _StepNode) -> list[ast.expr]:
-    """List the expressions that a step takes, as far as they are written out."""
+    """List the operands of a step that the source writes out."""
     match step_node.node:
         case ast.BinOp(left=a, right=b) | ast.AugAssign(target=a, value=b):
             return [a, b]
@@ -229,7 +229,7 @@ def _changes_at_widening(predicted_run: PredictedRun, cause: Cause, step_node: _
 
 
 def _list_casts(step_node: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
-    """Yield ways to cast an expression: as an array, or as a list."""
+    """Yield the ways to cast an expression: as an array, or as a list."""
     text = step_node.source.operand_text(node)
     alias = step_node.alias()
     if not isinstance(node, LISTS):
@@ -340,7 +340,7 @@ def _is_dtype(function: ast.expr) -> bool:
 
 
 def _changes_of_numpy_number(step_node: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
-    """Yield changes of a call such as `np.float64(2)` into a Python number, which widens nothing."""
+    """Yield changes of a call such as `np.float64(2)` into a Python number, which does not widen arrays."""
     if len(node.args) == 1 and not node.keywords:
         (value,) = node.args
         text = step_node.source.text(value)

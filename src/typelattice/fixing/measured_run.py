@@ -1,4 +1,4 @@
-"""A plain run of a program, without the tracer: the seconds it takes, and the most memory of its process."""
+"""A plain run of a program, without the tracer: its seconds, and the peak memory of its process."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def peak_bytes() -> int:
 
 
 class ReplacedLoader(SourceFileLoader):
-    """A loader of a source file with another content. It neither reads nor writes Python's cache."""
+    """A loader of a source file with replaced content. It neither reads nor writes Python's cache."""
 
     content: bytes
 

@@ -39,7 +39,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Unfixed:
-    """A cause without a change that was kept, and why the last one was taken back."""
+    """A cause without a kept change, and why the last change was undone."""
 
     file: Path
     line: int
@@ -52,7 +52,7 @@ class Unfixed:
 
 @dataclass(frozen=True, slots=True)
 class CostComparison:
-    """The time and the peak memory of plain runs before and after a patch: the least of some runs each.
+    """The time and the peak memory of plain runs before and after a patch, each the least of several runs.
 
     >>> print(CostComparison(RunCost(1.5, 412_000_000), RunCost(0.914, 221_000_000), 3))
     peak memory 412.0 MB before, 221.0 MB after; time 1.50 s before, 0.91 s after (least of 3 plain runs each)
@@ -124,7 +124,7 @@ class Patch:
 
     @property
     def is_equal(self) -> bool:
-        """True if the values of the patched program were compared, and all equal those before."""
+        """True if the values of the patched program were compared, and all are equal."""
         return self.grade == "equal in this run"
 
     @property
@@ -149,7 +149,7 @@ class Patch:
         )
 
     def data(self) -> dict[str, object]:
-        """Return the patch as JSON data: its changes, the diff, and each changed file as it becomes."""
+        """Return the patch as JSON data: its changes, the diff, and the new content of each changed file."""
         return {
             "fixed": [
                 {"file": str(f.file), "line": f.line, "before": f.before, "after": f.after}

@@ -114,7 +114,7 @@ def fix_script(
     here = Path(os.path.realpath(os.curdir))
     path = here
     if not as_module:
-        read_bytes(target, 0)  # raises FileError for a path that names no file that can be read
+        read_bytes(target, 0)  # raises FileError if the path does not name a readable file
         path = Path(os.path.realpath(target))
     folder = here if as_module or path.is_relative_to(here) else path.parent
     program = ProgramToRun(
@@ -166,7 +166,7 @@ def fix_program(
 
 
 class _PatchSearch:
-    """The search for a patch of one program: its sources with the changes kept so far, and the run of them.
+    """The search for a patch of one program: its sources with the changes kept so far, and their run.
 
     `unchanged_run` is the run without any change. `current_run` has the changes kept so far. `wide_input_run`
     is the unchanged run with wide input, if the program has such input. `unreadable` has the reason for each
@@ -320,11 +320,11 @@ class _PatchSearch:
     def drop_needless_changes(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
         """Undo each change that later changes made unnecessary, and return the changes that are kept.
 
-        A change is needless if the program without it is as close to the goal and computes the same.
+        A change is unnecessary if the program without it is as close to the goal and computes the same.
         """
         distance = self.measure_distance(self.current_run)
         kept = [*fixed]
-        for entry in reversed(fixed[:-1]):  # nothing came after the last one
+        for entry in reversed(fixed[:-1]):  # nothing follows the last one
             change = entry[1]
             source = self.sources[change.file]
             later = [other for _, other in kept[kept.index(entry) + 1 :]]
@@ -460,7 +460,7 @@ class _PatchSearch:
 
     def why_wide_input_narrows(self) -> str:
         """Run the program with wide input. Say which results the change made narrow, or return ""."""
-        if not isinstance(self.wide_input_run, FinishedRun):  # it has no wide input, or fails with it anyway
+        if not isinstance(self.wide_input_run, FinishedRun):  # it has no wide input, or always fails with it
             return ""
         finished_run = self.workspace.run(widen=True)
         if isinstance(finished_run, FailedRun):

@@ -29,7 +29,7 @@ class StepValues(ValueChecks):
         keywords: Mapping[str, Any],
         result: Any,
     ) -> None:
-        """Keep the first numbers of a result. One that holds no data is left out."""
+        """Keep the first numbers of a result. A result without data is left out."""
         try:
             first = result.reshape(-1)[:MAX_KEPT_NUMBERS]
         except Exception:  # an error of a library, for an object that is not an array

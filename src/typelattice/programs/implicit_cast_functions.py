@@ -1,4 +1,4 @@
-"""Implicit casts by their names in graph compilers: of two dtypes, and of symbols and arrays."""
+"""Implicit casts under their names in graph compilers: of two dtypes, and of symbols and arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs are made here: of expressions, lines of Python, functions in files, functions that run."""
+"""Making of programs: from expressions, lines of Python, functions in files, and functions to call."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # a function of a fil
 
 
 def program(what: str | Callable[..., object], /, *operands: object, **bound: object) -> Program:
-    """Make a program of Python text, or of a function of arrays, which is called with symbols.
+    """Make a program from Python text, or from a function of arrays, which is called with symbols.
 
     Text is an expression, lines with assignments, a function, or `FILE.py:function`. It is parsed and never
     evaluated. Operands are bound to the names in it, or by position to the parameters of a function.
 
     An operand is an array, a dtype, a number or an operand string. The string may name a dtype of a system's
-    own file, and `float32[3,4]` has a shape. A function that is called gets a symbol for each of these, but
-    numbers, None and tuples as they are. A `System` by position lends the operations that its file defines.
-    Raise ProgramError or FileError.
+    own file, and `float32[3,4]` has a shape. A called function gets a symbol for each of these, but numbers,
+    None and tuples as they are. A `System` by position adds the operations that its file defines. Raises
+    ProgramError or FileError.
 
     >>> p = program("a*2.0 + b", a="int8:0d", b="float16")
     >>> [(step.text, str(o)) for step, o in zip(p.steps, p.under("numpy")) if step.op]
@@ -58,7 +58,7 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
 
 
 def custom_operations(systems: Iterable[System]) -> dict[str, Operation]:
-    """Return the operations that the files of systems define. Raise ProgramError if two differ in one."""
+    """Return the operations that the files of systems define. Raises ProgramError if two systems disagree."""
     found: dict[str, Operation] = {}
     for system in systems:
         for name, op in system.custom_operations.items():

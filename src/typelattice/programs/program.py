@@ -99,7 +99,7 @@ class Replay(Sequence[Outcome], Viewed):
         return tuple((step, seen) for step, outcome in pairs if (seen := outcome.recorded_departure))
 
     def __str__(self) -> str:
-        from typelattice.explanations.recorded_answer_in_english import describe_answer  # takes long to load
+        from typelattice.explanations.recorded_answer_in_english import describe_answer  # slow to import
         from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
 
         lines = [f"under {self.name}"]
@@ -132,7 +132,7 @@ class Program(Viewed):
 
     @property
     def inputs(self) -> Mapping[str, Operand | str]:
-        """The operand of each input, by the name of the input."""
+        """The operand of each input, by the input's name."""
         return {step.text: step.fixed_result for step in self.steps if isinstance(step, Input)}
 
     def __str__(self) -> str:
@@ -180,7 +180,7 @@ class Program(Viewed):
         return tuple(implicit_casts(self.steps, self.under(system).outcomes))
 
     def explicit(self, system: AnySystem) -> Program:
-        """Return the program with each implicit cast written: a typed graph, the same under every system.
+        """Return the program with each implicit cast written out: a typed graph, the same under every system.
 
         Raises ProgramError if the system refuses a step.
 

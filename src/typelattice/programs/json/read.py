@@ -38,7 +38,7 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.json.write import KEYS, VERSION
 
 MAX_JSON_CHARS = 400_000_000  # characters
-MAX_NAME_CHARS = 1_000  # characters of a file's name, a function's, an operand's
+MAX_NAME_CHARS = 1_000  # characters of the name of a file, a function or an operand
 MAX_LIST_DEPTH = 32  # lists within one another
 KINDS: Mapping[str, type[Step]] = {
     cls.__name__.lower(): cls for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque)
@@ -305,7 +305,7 @@ def _shape(x: _Reader) -> tuple[int | None, ...]:
     )
 
 
-# How each field of a step is read, where a class of steps has no way of its own.
+# Readers for fields of steps, unless a class of steps has its own reader.
 FIELDS: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
     ("", "args"): _args,
     ("", "dtype"): _Reader.read_dtype,

@@ -1,4 +1,4 @@
-"""Explicit casts that follow a rule of a system, replaced by plain steps: rounding, bounds, a plain cast."""
+"""Explicit casts by a rule of a system as plain steps: rounding, bounds, and a plain cast."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class PlainStepWriter:
         if own is None or others is None or None in (d.min, d.max, to.min, to.max):
             raise self._refuse("whose range is not known")
         if "i" not in d.specials and others.low <= own.low and own.high <= others.high:
-            return source  # nothing is beyond the range
+            return source  # no value is out of range
         low, high = self._find_bound(own, d.min, to.min, max), self._find_bound(own, d.max, to.max, min)
         return self._add_call("clip", d, source, self._add_number(low, d), self._add_number(high, d))
 
     def _find_bound(
         self, its: FiniteValues, other_bound: Any, other: Any, nearer: Callable[[float, float], float]
     ) -> Value:
-        """Return the bound that both dtypes have, or that infinity goes to. The source has to hold it."""
+        """Return the bound of both dtypes, or the value that infinity becomes. The source must hold it."""
         d = self.cast.source
         bound = other if "i" in d.specials else nearer(other_bound, other)
         if not its.holds(scale(bound)):

@@ -13,7 +13,7 @@ from typelattice.programs.replay.outcome import Outcome
 class StepDivergence:
     """A step with different outcomes under some systems, and its outcome under each.
 
-    `inherited` has the earlier differences that the step uses. A step that uses none differs by itself.
+    `inherited` has the earlier differences that the step uses. A step without any causes the difference.
     """
 
     number: int
@@ -46,7 +46,7 @@ class Divergences:
 
     @property
     def causes(self) -> tuple[StepDivergence, ...]:
-        """The steps that differ by themselves: the steps that they use have the same outcomes."""
+        """The steps that cause a difference: the steps that they use have the same outcomes."""
         return tuple(d for d in self.differences if not d.inherited)
 
     @property
@@ -57,7 +57,7 @@ class Divergences:
     def __str__(self) -> str:
         if not self.differences:
             return f"{', '.join(self.systems)} agree on every step"
-        from typelattice.recorded.never_asked import NEVER_ASKED_NOTE  # takes long to load
+        from typelattice.recorded.never_asked import NEVER_ASKED_NOTE  # slow to import
 
         lines = []
         for d in self.differences:

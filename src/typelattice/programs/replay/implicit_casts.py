@@ -18,7 +18,7 @@ from typelattice.programs.replay.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class ImplicitCast:
-    """A cast that is not written: at step `number`, of the result of step `operand`.
+    """A cast that the source does not write: at step `number`, of the result of step `operand`.
 
     If both are the same step, its own result is cast as it is written into an array. `bytes` is the size of
     the new array, or None if its shape is unknown. A Python number has a kind, no dtype, and a loss of None.
@@ -43,7 +43,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
         call = step.name, step.args, step.keywords[:-1]
         if step.keywords and step.keywords[-1][0] == RESULT_KEYWORD:
             if call in cast:
-                continue  # one call gives them all
+                continue  # one call gives all of them
             cast.add(call)
         for part, o in promoting_inputs(step, p):
             to = p.cast_target(o)
@@ -53,7 +53,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
         computed = p.compute if p.op and p.system.operation(p.op).in_place else p.dtype
         if any(key == RESULT_KEYWORD for key, _ in step.keywords):
             continue  # the choice between several results decides the dtype, and casts nothing
-        if computed is not None and given is not None and given is not computed:  # written into what is there
+        if computed is not None and given is not None and given is not computed:  # the array exists
             yield _make_cast(i, steps, i, computed, given)
 
 

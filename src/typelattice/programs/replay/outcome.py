@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExplicitCast:
-    """A cast that the source writes, with what the system's file says of it and the line that does."""
+    """A cast that the source writes, with the system's rule for it and the line of that rule."""
 
     source: DType
     target: DType
@@ -30,7 +30,7 @@ class Outcome:
     """The outcome of a step under a system: an operand, or None if the step is refused or not reached.
 
     `reason` says why a step is refused. A step that needs a refused one is not reached, and has no reason.
-    `cast` is set for an explicit cast that the system has a rule for.
+    `cast` is set for an explicit cast if the system has a rule for it.
     """
 
     operand: Operand | None

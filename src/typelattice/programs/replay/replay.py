@@ -79,7 +79,7 @@ def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ..
 def predict_each_step(
     steps: Sequence[Step], find_evaluator: FindEvaluator, known_outcomes: Sequence[Outcome | None]
 ) -> tuple[Outcome, ...]:
-    """Return the outcome of each step by itself, whatever the outcomes of the earlier steps.
+    """Return the outcome of each step by itself, independent of the outcomes of the earlier steps.
 
     Later steps use the outcome in `known_outcomes` for each step, or the step's own outcome if that is None.
     Raises as `replay` does.
@@ -95,7 +95,7 @@ def predict_each_step(
 
 
 def _adds_known_value(known_outcome: Outcome, computed: Outcome) -> bool:
-    """Return True if the computed outcome differs from the given one only by knowing the value."""
+    """Return True if the computed outcome differs from the given one only by a known value."""
     o, own = known_outcome.operand, computed.operand
     return own is not None and own.value is not None and o == replace(own, value=None)
 
@@ -121,7 +121,7 @@ def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEva
 
 
 def _module_evaluator_finder(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
-    """Return a finder of evaluators for functions of modules such as `jax.lax`, by the systems of these."""
+    """Return a finder of evaluators for functions of modules such as `jax.lax`, by the modules' systems."""
     found: dict[tuple[str, str], _Evaluator] = {}
     if not any(isinstance(step, Call) and step.module for step in steps):
         return find_evaluator
@@ -142,7 +142,8 @@ def _module_evaluator_finder(find_evaluator: FindEvaluator, steps: Sequence[Step
 def system_of_function(system: System, module: str, library: str | None) -> System | None:
     """Return the system of a mode, or of a function's module with the usual system's default dtypes.
 
-    It has the name of a system only where it is that system: `jax.lax` without 64-bit types was not recorded.
+    It has the name of a system only if it equals that system: `jax.lax` without 64-bit types was not
+    recorded.
     """
     plain, sign, release = system.name.partition(VERSION_SIGN)
     mode = system_of_mode(module, library, plain)
@@ -191,7 +192,7 @@ def _find_owner_evaluator(evaluators: Mapping[str, _Evaluator], step: Step) -> _
     if step.owner is not None and step.owner in evaluators:
         return evaluators[step.owner]
     if step.op is None and evaluators:
-        return next(iter(evaluators.values()))  # a step without a rule is the same under each system
+        return next(iter(evaluators.values()))  # a step without a rule has the same outcome under each system
     where = f" ({step.location})" if step.location else ""
     who = f"is {step.owner}'s, and no system is given for that" if step.owner else "is owned by no library"
     raise ProgramError(f"{step.text}{where} {who}; give one system for all, or one for each library")
@@ -200,8 +201,8 @@ def _find_owner_evaluator(evaluators: Mapping[str, _Evaluator], step: Step) -> _
 class _Evaluator:
     """The evaluator of one program's steps under one system. It evaluates equal operations once.
 
-    `owners` has the library of each step's result in a program of several libraries, marked as a scalar's
-    if a result without dimensions is one.
+    `owners` has the library of each step's result in a program of several libraries. It ends in `-scalar` if
+    a result without dimensions is a scalar.
     """
 
     def __init__(self, system: System, owners: Sequence[str | None] = ()) -> None:
@@ -261,7 +262,7 @@ class _Evaluator:
         raise TypeError(f"a {type(step).__name__} is no step")
 
     def dtype_from_foreign(self, o: Operand, source: int) -> DType | None:
-        """Return the dtype of the array that the library makes of another library's.
+        """Return the dtype of the array that the library makes from another library's array.
 
         The array promotes by itself: Keras on JAX makes float32 of NumPy's float64. So does MLX, although it
         has float64 arrays.
@@ -298,7 +299,7 @@ class _Evaluator:
         return Outcome(operand_of_dtype(to, tier=own.tier)) if to else None
 
     def why_out_refused(self, output: Operand, result: Operand) -> str | None:
-        """Return the reason why the library does not write a result into the array that `out=` names."""
+        """Return the reason why the library does not write a result into the `out=` array."""
         writes, into = operation_rules(self.system, "+="), result.dtype
         try:
             if into is not None:
@@ -387,10 +388,10 @@ class _Evaluator:
         return replace(made, operand=replace(made.operand, value=None), cast=cast)
 
     def why_number_refused(self, name: str, numbers: Sequence[Operand], outcome: Outcome) -> str | None:
-        """Return the reason why the library makes no array of a dtype of Python numbers.
+        """Return the reason why the library cannot make an array of a dtype from Python numbers.
 
-        An int may be out of range: `np.uint8(300)`, `np.float32(10**400)`. The operation of that name
-        decides, `asarray`, `full` or `arange`. Numbers of other kinds are cast, unless its rule names them.
+        An int may be out of range: `np.uint8(300)`, `np.float32(10**400)`. The rule of that operation
+        decides: `asarray`, `full` or `arange`. Numbers of other kinds are cast, unless its rule names them.
         """
         known = [x for x in numbers if x.tier == "scalar" and x.value is not None]
         to = outcome.dtype
@@ -401,14 +402,14 @@ class _Evaluator:
         try:
             check_scalar_limits(
                 self.system.limits if op.limits is None else {}, checked
-            )  # else of its default dtype
+            )  # otherwise of its default dtype
         except RefusalError as e:
             return e.reason
         fits = fit_values(self.system, [operand_of_dtype(to), *checked], to, op)
         return next((f"{fit.value} is out of range for {to}" for fit in fits if fit.outcome == "raise"), None)
 
     def outcome_of_creation(self, step: Created, earlier_outcomes: EarlierOutcomes) -> Outcome:
-        """Return the outcome of making an array: of the requested dtype, or of a default one.
+        """Return the outcome of making an array, with the requested dtype or a default one.
 
         `full`, and `asarray` of a lone Python number, keep the weakness of the number.
         """
@@ -478,7 +479,7 @@ class _Evaluator:
         stands_for = next((str(value) for key, value in step.keywords if key == SAME_DTYPE_AS), "")
         if (
             stands_for in self.system.custom_operations
-        ):  # the library's file says what this very function gives
+        ):  # the library's file has the result of this very function
             asked_of = stands_for
         if (
             step.module
@@ -524,12 +525,12 @@ FindEvaluator = Callable[[Step], _Evaluator]  # finds the evaluator of a step
 
 
 def _find_tier(step: Step, operands: Sequence[Operand]) -> Tier:
-    """Return the tier of a result: by its shape if known, else an array if any operand is one."""
+    """Return the tier of a result: by its shape if known, or else an array if any operand is one."""
     if step.shape is not None:
         return "array" if step.shape else "0d"
     return "array" if any(o.tier == "array" for o in operands) else "0d"
 
 
 def _with_tier_of_shape(o: Operand, shape: Shape | None) -> Operand:
-    """Return an operand, in the tier `0d` if its shape is `()` though a string described it as an array."""
+    """Return an operand, in the tier `0d` if its shape is `()` but a string described it as an array."""
     return replace(o, tier="0d") if shape == () and o.tier == "array" else o

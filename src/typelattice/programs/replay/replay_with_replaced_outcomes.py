@@ -19,7 +19,7 @@ def replay_with_replaced_outcomes(
     consumers: Sequence[Sequence[int]],
     replaced_operands: Mapping[int, Mapping[int, Outcome]],
 ) -> dict[int, Outcome]:
-    """Return the outcomes that change if some steps had other outcomes: of these steps and of later ones.
+    """Return the outcomes of some steps and of later ones that change if the steps had other outcomes.
 
     `outcomes` has the original outcomes, `replaced` the other ones. `consumers` has the later steps that use
     each step. `replaced_operands` has, for a step, other outcomes of its operands that count only for that

@@ -1,4 +1,4 @@
-"""A program that is carried out: step by step, by the functions of an array-API namespace."""
+"""Running of a program step by step, with the functions of an array-API namespace."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EXTENSIONS = ("linalg", "fft")  # submodules where a namespace also has function
 
 
 def run(steps: Sequence[Step], results: Sequence[int], xp: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the results of a program, computed by a namespace from what its inputs are given.
+    """Return the results of a program, computed by a namespace from values of its inputs.
 
     Raises ProgramError if an input is missing, or if a step cannot run there. If the namespace raises an
     error, a note names the step.
@@ -100,7 +100,7 @@ class _Runner:
         )
 
     def limit(self, name: str, x: Any) -> Any:
-        """One of the limits of the dtype that an array has: `finfo.eps`."""
+        """A limit of an array's dtype, such as `finfo.eps`."""
         which, _, field = name.partition(".")
         found = operand(x).dtype
         assert found is not None
@@ -179,7 +179,7 @@ class _Runner:
         return op.adds_up and all(getattr(self.values[i], "dtype", to) != to for i in step.operands)
 
     def accumulate(self, op: Operation, args: Sequence[Any], keywords: Mapping[str, Any], target: Any) -> Any:
-        """Return an operation that adds up in a dtype that its operands do not have."""
+        """Return an operation that adds up in a dtype different from its operands'."""
         if isinstance(self.xp, Namespace):
             return self.xp._context.accumulate(op.name, target, args, **keywords)
         cast = [self.cast(x, target) if hasattr(x, "dtype") else x for x in args]
@@ -188,7 +188,7 @@ class _Runner:
     def list_arrays(
         self, op: Operation, step: Call, array_arguments: Sequence[Argument], args: list[Any]
     ) -> list[Any]:
-        """Convert arguments to arrays where the standard wants them: at least one, and any condition."""
+        """Convert arguments to arrays where the standard needs them: at least one, and any condition."""
         refs = [i for i, x in enumerate(array_arguments) if isinstance(x, Ref) and x.step in step.operands]
         numbers = [i for i in refs if not hasattr(args[i], "dtype")]
         if op.form == "elementwise":
@@ -225,7 +225,7 @@ class _Runner:
         return getattr(self.xp, requested.name, requested.name)
 
     def lists(self, key: Argument, form: str) -> Any:
-        """Return an index with lists in it, which are tuples in a step."""
+        """Return an index with lists in it, which a step has as tuples."""
         found = [_convert_to_lists(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
         return found[0] if form == INDEX_FORMS[0] else tuple(found)
 

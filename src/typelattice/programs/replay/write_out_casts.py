@@ -89,7 +89,7 @@ class _Writer:
         return found
 
     def rename_steps(self, x: Argument) -> Argument:
-        """Return a single argument that speaks of the new steps, and names the dtype of an earlier one."""
+        """Return a single argument with the new steps' numbers, and with an earlier step's dtype by name."""
         if isinstance(x, Ref):
             return self.refs[self.new_numbers[x.step]]
         return self.named_dtype(self.operand(x.step).dtype) if isinstance(x, DTypeOf) else x
@@ -151,7 +151,7 @@ class _Writer:
         return made
 
     def place_arguments(self, step: Call, cast_steps: Mapping[int, int]) -> tuple[Argument, ...]:
-        """Return the arguments of a step, its operands as they are after their casts."""
+        """Return the arguments of a step, with its operands after their casts."""
 
         def place_argument(x: Argument) -> Argument:
             if isinstance(x, Ref) and x.step in cast_steps:
@@ -162,7 +162,7 @@ class _Writer:
         return placed
 
     def cast_operands(self, step: Call, p: Promotion | None, requested: DType | None) -> dict[int, int]:
-        """Map the operands of a call to new steps, cast to the dtype computed in or to the requested one."""
+        """Map the operands of a call to new steps, cast to the compute dtype or to the requested one."""
         cast_steps = {part: self.new_numbers[part] for part in step.operands}
         if p is not None and p.compute is not None:
             compared = self.comparison_dtype(step, p)
@@ -307,6 +307,6 @@ def _dtype_of(described_operand: Operand | str) -> str | None:
 
 
 def _step_text(step: Step) -> str:
-    """Return a step as an error names it: its operation, text and place."""
+    """Return a step's description for an error: its operation, text and place."""
     where = f" ({step.location})" if step.location else ""
     return f"{step.op or 'input'} {step.text!r}{where}"

@@ -18,7 +18,7 @@ from typelattice.programs.source.name_meanings import ASKS, MAX_RANGE_LENGTH, Do
 
 LOOPED = ("enumerate", "reversed", "zip")
 USE_ARRAY_FUNCTION = object()  # the result if a Python builtin means the function of arrays
-USE_PYTHON = object()  # the result if Python itself computes it, of values that are known
+USE_PYTHON = object()  # the result if Python itself computes it, from known values
 BUILTINS: Mapping[str, Callable[..., Any]] = {
     "abs": abs, "all": all, "any": any, "enumerate": lambda *given: tuple(enumerate(*given)),
     "isinstance": isinstance, "len": len, "list": tuple, "max": max, "min": min, "print": print,

@@ -1,4 +1,4 @@
-"""Dictionaries that the source writes out: what is looked up in them is known."""
+"""Dictionaries that the source writes out, so that a look-up has a known result."""
 
 from __future__ import annotations
 

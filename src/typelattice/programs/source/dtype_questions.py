@@ -50,7 +50,7 @@ DECIDED = (
 class Limits:
     """The result of `finfo` or `iinfo` for a dtype. `name` is the name of the function.
 
-    `is_array`: the numbers are scalars of the dtype, as in NumPy, and not Python numbers.
+    `is_array`: the numbers are scalars of the dtype, as in NumPy, instead of Python numbers.
     """
 
     name: str
@@ -118,7 +118,7 @@ def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
 
 
 def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
-    """One of the numbers of `finfo` and `iinfo`: its kind is known even where a system decides the dtype."""
+    """One of the numbers of `finfo` and `iinfo`. Its kind is known even if a system decides the dtype."""
     of_dtype, fields = LIMITS[limits.name]
     if field not in fields:
         near = spelling_hint(field, fields)

@@ -1,7 +1,7 @@
 """Meanings of names in Python source, and the generators that read expressions.
 
-Generators replace recursion here. `run` keeps them on a stack of its own, so that no depth of code is too
-deep. An expression without parts is read at once, and yielded as it is.
+Generators replace recursion here. `run` keeps them on a stack of its own, so that code may nest to any depth.
+An expression without parts is read at once, and yielded as it is.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Scope: TypeAlias = MutableMapping[str, Any]  # the objects that names are bound 
 
 @dataclass(frozen=True, slots=True)
 class Dotted:
-    """A name that is bound to nothing here: a library, a function of one, or a dtype that a file defines."""
+    """An unbound name: a library, a function of one, or a dtype that a file defines."""
 
     path: tuple[str, ...]
 
@@ -58,7 +58,7 @@ class Function:
 
     @property
     def lines(self) -> Sequence[ast.stmt]:
-        """Its lines: of a lambda the one that returns its expression."""
+        """Its lines. For a lambda, the line that returns its expression."""
         if isinstance(self.node, ast.FunctionDef):
             return self.node.body
         return [ast.Return(value=self.node.body)]

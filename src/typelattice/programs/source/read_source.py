@@ -29,8 +29,8 @@ def read(
 ) -> tuple[ProgramBuilder, list[int]]:
     """Return the steps of a source, and the numbers of its result steps. Raises ProgramError.
 
-    `custom_operations` are the operations that systems define. `function` names the function of a file that
-    is meant.
+    `custom_operations` are the operations that systems define. `function` names the function to read in a
+    file.
     """
     if len(text) > MAX_SOURCE_CHARS:
         raise ProgramError(f"a source of {len(text):,} characters; the longest is {MAX_SOURCE_CHARS:,}")
@@ -101,7 +101,7 @@ def _bind_names(source: Reader, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _read_input(source: Reader, name: str) -> Argument:
-    """Return the value that a name is bound to: an input, a tuple as it is, or None."""
+    """Return the value for a name: an input, a tuple as it is, or None."""
     given = source.bound[name]
     if given is None or (isinstance(given, str) and given == "None"):
         return None
@@ -144,7 +144,7 @@ def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
     for name in unread:
         if name not in written:
             raise ProgramError(
-                f"{clip_text(name, 40)} is bound and does not occur in {quote_short(source.text)}"
+                f"{quote_short(source.text)} does not use {clip_text(name, 40)}; remove {clip_text(name, 40)}"
             )
 
 
@@ -170,7 +170,7 @@ def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
 
 
 def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name: str | None) -> Reading:
-    """Return the function of a name, or the last one, called with what its parameters are bound to."""
+    """Call the function of a name, or the last one, with the operands bound to its parameters."""
     defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
     if name is not None and name not in defined:
         near = spelling_hint(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"

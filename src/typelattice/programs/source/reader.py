@@ -114,7 +114,7 @@ APPLYING = "apply_along_axis"  # applies a function to the slices of an array
 NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # they return an array's namespace
 
 
-MAX_CALL_DEPTH = 200  # calls of functions within one another
+MAX_CALL_DEPTH = 200  # calls of functions within others
 UNRETURNED: Any = object()  # the result of a block of lines that returns nothing
 NAMELESS = "elements of what has no name; give it one first"
 ELEMENTS: Mapping[type[ast.expr], str] = {
@@ -218,7 +218,7 @@ class Reader:
         return x
 
     def plain(self, x: Read) -> Any:
-        """Return the number that a step gives if it is known, else the step."""
+        """Return the number that a step gives if it is known, or else the step."""
         others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
         return x if isinstance(x, others) else self.builder.known_number(x)
 
@@ -327,7 +327,7 @@ class Reader:
             raise self.excerpt(call).error(f"{several}; write {ways}")
 
     def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
-        """Return the items that a loop runs over. Raises ProgramError for an array, and past MOST_PASSES."""
+        """Return the items that a loop runs over. Raises ProgramError for an array, or beyond MAX_PASSES."""
         if isinstance(over, (bool, int, float, complex)) or over is None:
             raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
@@ -451,7 +451,7 @@ class Reader:
     def read_method(
         self, node: ast.Call, method: Method, args: Sequence[Read], keywords: Mapping[str, Read], scope: Scope
     ) -> Read:
-        """Return the result of an array's method. One such as `x.add_(y)` changes the array named x."""
+        """Return the result of an array's method. A method such as `x.add_(y)` changes the array named x."""
         found = self.called_method(node, method, args, keywords)
         written = node.func.value if isinstance(node.func, ast.Attribute) else None
         if is_in_place(method.name) and isinstance(written, ast.Name):
@@ -506,9 +506,9 @@ class Reader:
         return read_dictionary_attribute(self.excerpt(node), dictionary, method, args)
 
     def read_at_method(self, node: ast.Call, target: Elements, method: str, args: Sequence[Argument]) -> Ref:
-        """Read `x.at[key].set(y)`: an array with other elements, of the dtype of x.
+        """Read `x.at[key].set(y)`: a new array with other elements, of the dtype of x.
 
-        `casting="same_kind"` is our own: a program writes it where the source has `out=`.
+        `casting="same_kind"` is our own notation: a program writes it where the source has `out=`.
         """
         excerpt, written = (
             self.excerpt(node),
@@ -527,7 +527,7 @@ class Reader:
         return self.builder.set_elements(excerpt, target.array, target.key, made)
 
     def method(self, node: ast.Attribute, receiver: Read, name: str) -> Read:
-        """Return the target of a call `of.name(...)`: a method of an array, or a function."""
+        """Return what a call `of.name(...)` calls: a method of an array, or a function."""
         if isinstance(receiver, Ref):
             return Method(receiver, name)
         if isinstance(receiver, tuple):
@@ -632,7 +632,7 @@ class Reader:
         return taken, said
 
     def may_be_dtype(self, name: str, i: int) -> bool:
-        """Return True if argument `i` of a function may name a dtype: of a cast, or of a new array."""
+        """Return True if argument `i` of a function may name a dtype, as in casts and in making arrays."""
         if name in ("result_type", "promote_types", "dtype"):
             return True
         return i > 0 and (
@@ -682,7 +682,7 @@ class Reader:
         return self.apply_operator(node, OPERATORS[type(node.op)], [given])
 
     def boolean(self, node: ast.BoolOp, scope: Scope) -> Reading:
-        """Read `a and b` or `a or b`: as in Python, the first value that decides, else the last."""
+        """Read `a and b` or `a or b`: as in Python, the first value that decides, or else the last."""
         last: Any = None
         for each in node.values:
             last = yield self.expression(each, scope)
@@ -729,7 +729,7 @@ class Reader:
         return {key_of(self.excerpt(node.key), self.plain(k)): v for k, v in pairs}
 
     def function(self, node: ast.Lambda, scope: Scope) -> Reading:
-        """Read a lambda, which is inlined where it is called."""
+        """Read a lambda, which is inlined at its calls."""
         yield from ()
         return Function(node, scope)
 
@@ -869,7 +869,7 @@ class Reader:
                 raise self.excerpt(line).error(f"it is {why}")
 
     def read_assignment(self, target: ast.expr, value: Read, scope: Scope) -> Reading | None:
-        """Read an assignment to a name, to several, or to elements of an array."""
+        """Read an assignment to a name, to several names, or to elements of an array."""
         if isinstance(target, ast.Subscript):
             return self.assign_elements(target, value, scope)
         self.assign(target, value, scope)
@@ -898,7 +898,7 @@ class Reader:
             self.shared |= dict.fromkeys(together, together)
 
     def change_array(self, name: str, new_value: Argument, scope: Scope) -> None:
-        """Bind a name to its changed array, and the names that share the array, if it was changed in place.
+        """Bind a name to its changed array. If it was changed in place, also bind the names that share it.
 
         In MLX `y = x; y += 1.5` also casts x. A result that rebinds the name changes no other name, as with
         NumPy's scalars.
@@ -917,7 +917,7 @@ class Reader:
                     scope[other] = new_value
 
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
-        """Read `x += y`, or `x[i] += y`, which computes with elements of x and puts them back."""
+        """Read `x += y`, or `x[i] += y`, which computes with elements of x and writes them back."""
         if isinstance(target, ast.Attribute):
             raise self.excerpt(line).error("an attribute that is set; give the value a name")
         x = self.as_argument(line, (yield self.expression(target, scope)))

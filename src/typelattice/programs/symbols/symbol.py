@@ -1,4 +1,4 @@
-"""A symbol: what a function of arrays is called with, so that what it does becomes a program."""
+"""A symbol: an argument for a function of arrays, which records the function's operations as a program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Symbol:
     """A result in a program that is being built. Operators and the functions of its namespace add steps."""
 
     __slots__ = ("_ref", "_xp")
-    __array_priority__ = 1e6  # a NumPy array at the left leaves an operation to us
+    __array_priority__ = 1e6  # if a NumPy array is on the left, NumPy leaves the operation to us
     __hash__ = None  # type: ignore[assignment]  # == makes a step, so that no key can be found
     shape: tuple[int, ...]
     ndim: int
@@ -43,12 +43,12 @@ class Symbol:
 
     @property
     def dtype(self) -> Any:
-        """The dtype: of an input and of a cast a DType, of anything else what the system will say."""
+        """The dtype. It is a DType for an input or a cast. For all others a system decides it."""
         return self._xp.builder.dtype(self._ref) or SymbolDType(self._ref)
 
     @property
     def device(self) -> None:
-        """A symbol is nowhere."""
+        """The device, which is always None."""
         return None
 
     def __round__(self, decimals: int = 0) -> Symbol:

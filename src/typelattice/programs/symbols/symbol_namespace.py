@@ -1,4 +1,4 @@
-"""A namespace of symbols: functions of arrays that are called with symbols add steps to a program."""
+"""A namespace of symbols: calling its functions with symbols adds steps to a program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
 class Symbols:
     """A namespace of the array API standard with symbols as its arrays.
 
-    `output` gives the program that leads to some of them. `own` are operations that systems define:
+    `output` gives the program that computes some of them. `own` are operations that systems define:
     `system.operations`.
 
     >>> xp = Symbols()
@@ -39,7 +39,7 @@ class Symbols:
 
     def __init__(self, custom_operations: Mapping[str, Operation] = {}) -> None:
         self.builder = ProgramBuilder(custom_operations=custom_operations)
-        self.__name__ = "typelattice.Symbols"  # code that looks for a library by its name finds none
+        self.__name__ = "typelattice.Symbols"  # code that searches for a library by its name finds none
 
     @property
     def linalg(self) -> Symbols:
@@ -129,7 +129,7 @@ class Symbols:
         return self._wrap_result(excerpt, found)
 
     def _wrap_result(self, excerpt: Excerpt, result: Argument | MultipleResults) -> Any:
-        """Return a result as the calling code gets it: a symbol for a step, a plain value as it is."""
+        """Return a result for the calling code: a symbol for a step, a plain value as it is."""
         if isinstance(result, MultipleResults):
             return self._wrap_each(excerpt, result)
         if isinstance(result, NamedDType):
@@ -146,7 +146,7 @@ class Symbols:
 
 
 class SymbolLimits:
-    """The limits of a dtype: numbers where it is known, else Python numbers of unknown value."""
+    """The limits of a dtype. They are numbers if it is known, or else Python numbers of unknown value."""
 
     __slots__ = ("_limits", "_xp")
 

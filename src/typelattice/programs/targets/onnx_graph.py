@@ -124,7 +124,7 @@ class OnnxGraph:
         self.name(node_name, name, dtype, self.add(Input(given, text=plain, shape=shape)))
 
     def constant(self, node_name: str, name: str, tensor: Any) -> None:
-        """Add a tensor of the model: written out if small, an input if it is large or kept elsewhere."""
+        """Add a tensor of the model: written out if small, or as an input if large or stored elsewhere."""
         dtype, shape = self.dtype(node_name, tensor.data_type), tuple(tensor.dims)
         count = 1
         for n in shape:
@@ -134,7 +134,7 @@ class OnnxGraph:
             return
         try:
             value = numpy_helper.to_array(tensor)
-        except (KeyError, TypeError, ValueError) as e:  # bytes that are too few, or of another sort
+        except (KeyError, TypeError, ValueError) as e:  # too few bytes, or bytes of another sort
             raise ProgramError(f"{node_name}: {clip_text(' '.join(str(e).split()), 200)}") from None
         if DTYPES[dtype].kind.word == "int" and value.ndim < 2:
             self.settings[name] = tuple(value.reshape(-1).tolist())
@@ -159,7 +159,7 @@ def _read_tuple(x: Any) -> Argument:
 
 
 class OnnxNode:
-    """A node that is read: its operands, its settings, and the steps that are made for it.
+    """A node that is being read: its operands, its settings, and its steps.
 
     `dtypes` has the dtype of each operand, or None for one that is left out. `shape` is the shape of its
     first result.
@@ -177,7 +177,7 @@ class OnnxNode:
         return position < len(self.dtypes) and self.dtypes[position] is not None
 
     def operand(self, position: int) -> int:
-        """Return the step of the operand at a position, which is given."""
+        """Return the step of the operand at a position. It must not be left out."""
         return self.graph.part(self.node_name, self.node.input[position])
 
     def operands(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""ONNX's operators as operations, those too that have attributes, or constants for settings: `Gemm`, `Slice`.
+"""ONNX's operators as operations, also those with attributes or constants as settings: `Gemm`, `Slice`.
 
 A reader returns the number of the step that a node becomes. It returns None if no operation does what the
 node does, because of its attributes or because a setting is not a constant. Such a node is opaque. The
@@ -99,9 +99,9 @@ def _read_transpose(node: OnnxNode) -> int | None:
 
 
 def _of_shape(name: str) -> Reader:
-    """Return the reader of an operator that changes the shape to the one that ONNX states.
+    """Return the reader of an operator that changes the shape to the shape that ONNX states.
 
-    One length may be open for `reshape`.
+    One length may be unknown for `reshape`.
     """
 
     def read(node: OnnxNode) -> int | None:

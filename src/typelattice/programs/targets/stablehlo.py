@@ -1,4 +1,4 @@
-"""Export of programs to StableHLO, as text: what JAX gives its compiler for them."""
+"""Export of programs to StableHLO, as the text that JAX passes to its compiler."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEEPS_OPERANDS = ("tpu",)
 
 
 class StableHLO(JAX):
-    """JAX as it writes graphs. It says which products it has written with an accumulator of their own."""
+    """JAX's writer of graphs. It reports which products have their own accumulator."""
 
     def __init__(self) -> None:
         super().__init__(jnp, jnp, "jax", mutable=False)

@@ -44,7 +44,7 @@ class CompiledCalls:
         recorder, links = self.recorder, self.recorder.links
         name = getattr(function, "__name__", "")
         if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in FUNCTIONS:
-            return False  # an operation: its inner steps would be of little help
+            return False  # an operation: its inner steps would not help
         if not library.is_own(function):
             self.recorder.weak_arguments.record(witness, library, function, arguments_and_result)
         results = library.leaves(arguments_and_result[-1])
@@ -102,7 +102,7 @@ class CompiledCalls:
             witness.tallies[*function_key, *map(self.argument_key, leaves)] = (
                 new_steps  # the arguments have steps by now
             )
-        except Exception as e:  # the program must go on, whatever form a library's graph has
+        except Exception as e:  # an unexpected graph must not stop the program
             name = getattr(function, "__qualname__", type(function).__qualname__)
             why = f"what it computes inside cannot be read ({type(e).__name__}: {e})"
             self.recorder.not_followed[name] = why

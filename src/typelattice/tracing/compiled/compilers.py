@@ -14,18 +14,18 @@ from typelattice.tracing.compiled.graph import Graph
 
 
 class CompilerAdapter:
-    """A library's file, by its functions: the functions that the library compiles, and the tracers in them.
+    """The file of a library that compiles functions: its compiled functions, and the tracers in them.
 
-    A file has `LIBRARY`, `is_compiled`, `leaves` and `graph`. What else it leaves out is answered here.
+    A file has `LIBRARY`, `is_compiled`, `leaves` and `graph`. This class has defaults for all else.
     """
 
     LIBRARY: str
     is_compiled: Callable[[type], bool]
-    """Tells whether the objects of a class are compiled functions."""
+    """Returns True if the objects of a class are compiled functions."""
     leaves: Callable[[Any], list[Any]]
-    """Gives the leaves of nested arguments or results, in the order of a graph's inputs and outputs."""
+    """Returns the leaves of nested arguments or results, in the order of a graph's inputs and outputs."""
     graph: Callable[[Any, Sequence[Any], Mapping[str, Any]], Graph | None]
-    """Gives the graph of a function for arguments of an earlier call; None if the graph is not known."""
+    """Returns the graph of a function for arguments of an earlier call, or None if it is not known."""
 
     def __init__(self, file: ModuleType) -> None:
         vars(self).update(vars(file))
@@ -51,7 +51,7 @@ class CompilerAdapter:
         return None
 
     def is_loop(self, function: Any) -> bool:
-        """Return True if a plain function of the library compiles functions that it is given."""
+        """Return True if a plain function of the library compiles its function arguments."""
         return False
 
     def weak_type(self, x: Any) -> tuple[Any, bool]:
@@ -93,7 +93,7 @@ def compiler_by_module(function: Any) -> Any:
 
 
 def compiler_of_loop(function: Any) -> Any:
-    """Return the Compiler of a plain function's library if the function compiles those it is given."""
+    """Return the Compiler of a plain function's library if the function compiles its function arguments."""
     module = getattr(function, "__module__", None)
     found = _compiler_in(module) if isinstance(module, str) else None
     return found if found is not None and found.is_loop(function) else None

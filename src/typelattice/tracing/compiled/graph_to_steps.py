@@ -36,8 +36,8 @@ OperationName = tuple[str, bool]  # our name of an operation, and whether consta
 class VariableStep:
     """The step that was seen for a variable during compilation.
 
-    `is_counted` is True once the call that caused the compilation is counted. The step was counted for it
-    when it was seen.
+    `is_counted` is True once the call that caused the compilation is counted. The step was counted for that
+    call when it was seen.
     """
 
     variable: object

@@ -125,7 +125,7 @@ def tracer_object(variable: Any) -> Any:
 
 
 class _Reader(GraphReader):
-    """A reader of a jaxpr and its inner ones. A variable is JAX's own, with the number of the reading."""
+    """A reader of a jaxpr and its inner ones. A variable is JAX's own, with the number of its reading."""
 
     def read(
         self, closed: Any, inputs: Sequence[Variable], number: int, outer: SourceLocation | None = None
@@ -147,7 +147,7 @@ class _Reader(GraphReader):
                 break
             location = (
                 None if own_file and outer is not None else _location(eqn)
-            )  # its spans are its first caller's
+            )  # its source locations are those of its first caller
             self.equation(eqn, number, location or outer)
         return tuple(self.variable_of(v, number) for v in jaxpr.outvars)
 
@@ -197,7 +197,7 @@ class _Reader(GraphReader):
 
 
 def _location(eqn: Any) -> SourceLocation | None:
-    """Return the source location in the program of an equation, without the frames of JAX's own files."""
+    """Return an equation's location in the program's source, without the frames of JAX's own files."""
     trace = eqn.source_info.traceback
     tell = _user_frame()
     frame = tell(trace) if trace is not None and tell is not None else None

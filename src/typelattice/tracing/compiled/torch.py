@@ -23,7 +23,7 @@ from typelattice.tracing.libraries.torch import DEVICES, autocast_is_on
 
 LIBRARY = "torch"
 COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
-FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # the modules of functions that are read as graphs
+FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # modules with functions that are read as graphs
 HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # a program can add code of its own to a module with these
 OPERATORS = "aten"  # the namespace of PyTorch's operators on tensors
 NUMBER = "number"  # the schema's type for a Python number as an operand
@@ -138,7 +138,7 @@ def _instead(x: Any, empty: Mapping[int, Any]) -> Any:
 
 
 class _Reader(GraphReader):
-    """A reader of the dispatcher's operations. A variable stands for a tensor between two writes into it.
+    """A reader of the dispatcher's operations. A variable is a tensor between two writes into it.
 
     A view has the variable of its base tensor, unless their dtypes differ or only one has dimensions.
     """
@@ -215,7 +215,7 @@ def _mode() -> Any:
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if function.namespace == OPERATORS and function.has_kernel_for_dispatch_key(composite):
-                with self:  # it was not decomposed before, as in inference mode
+                with self:  # it was not decomposed before, for example in inference mode
                     return function.decompose(*args, **(kwargs or {}))
             made = function(*args, **(kwargs or {}))
             self.reader.add_node(function, args, made)

@@ -16,8 +16,11 @@ from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.run_data.run import agrees, is_operation
 
 COSTS = ("raises", "loses", "wider", "narrower", "differs")
-"""What a system costs at a step, the worst first: it refuses; one of its casts loses what no cast in the run
-lost; its result takes more bits, or fewer; or it is of another kind that takes as many."""
+"""The costs of a system at a step, the worst first.
+
+The system refuses the step, or one of its casts loses what no cast in the run lost. The result has more bits,
+or fewer bits, or as many bits in a different kind.
+"""
 
 
 @dataclass(frozen=True, slots=True)

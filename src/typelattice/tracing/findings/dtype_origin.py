@@ -15,7 +15,7 @@ DTYPE_POSITIONS = {  # functions and methods, each with the position of a dtype 
     "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1, "to": 0,
 }  # fmt: skip
 ARRAY_ATTRIBUTES = {"shape", "ndim", "dtype", "size", "T"}
-"""Attributes that a function asks of an array."""
+"""Attributes of arrays: a name with one of these is taken for an array."""
 MAX_PARSED_SOURCES = 32
 MAX_SOURCE_LINES = 20_000  # longest source that is parsed
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -23,7 +23,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class DtypeDecision:
-    """A place that decides the dtype that a name holds: its source location, and words for what it does."""
+    """A place that decides the dtype of a name: its source location, and words for what it does."""
 
     location: SourceLocation
     text: str

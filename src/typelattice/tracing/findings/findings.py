@@ -15,7 +15,7 @@ from typelattice.tracing.findings.widening_causes import Cause, find_causes
 from typelattice.tracing.run_data.run import Run, WeaknessChange
 
 MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
-"""The comment on a line of which nothing is to be reported."""
+"""A comment that turns off the findings of its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
 
 
 class _Excuses:
-    """Tells whether a comment on the line of a step says that it is meant, and counts how often it did."""
+    """Finds a comment on a step's line that says that the step is intended, and counts these steps."""
 
     def __init__(self, run: Run) -> None:
         self.steps = run.program.steps
@@ -67,7 +67,7 @@ class _Excuses:
         return self.excuse_lines(*(self.steps[i].location for i in steps))
 
     def excuse_lines(self, *places: SourceLocation | None) -> bool:
-        """Tell the same of places."""
+        """Return True if a comment excuses a place."""
         found = any(
             place.line <= len(lines) and MEANT.search(lines[place.line - 1])
             for place in places

@@ -156,7 +156,7 @@ def predict_run(run: Run) -> PredictedRun:
 def pair_writes_with_computations(run: Run) -> Iterator[tuple[int, int]]:
     """Yield pairs of steps for each call with `out=`, or that casts its result to `dtype=`.
 
-    They are the write into the array, or the cast, and the computation. The computed values are never an
+    These are the write into the array, or the cast, and the computation. The computed values are never an
     array of their own, since the library casts them piece by piece.
     """
     steps = run.program.steps

@@ -76,7 +76,7 @@ def plan_casts(predicted_run: PredictedRun, cause: Cause) -> CastPlan | None:
 
 
 def _cast_at_consumers(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) -> CastPlan:
-    """Move the casts of arrays that another function made to the steps that take them, if as much is kept."""
+    """Move the casts of another function's arrays to the steps that use them, if as much stays narrow."""
     casts: set[PlannedCast] = set()
     concerned = {*cause.widening_steps, *cause.later_wide_steps}
     for c in plan.casts:
@@ -132,7 +132,7 @@ def _cast_wide_operands(
 ) -> list[PlannedCast]:
     """List casts of the operands that are as wide as a step's result, or of its integers if none is a float.
 
-    `changes` holds outcomes that take the place of the run's.
+    `changes` has outcomes that replace those of the run.
     """
     operands = {
         p: changes[p].operand if p in changes else predicted_run.result_of(p) for p in predicted_run.inputs[i]
@@ -179,7 +179,7 @@ def _try_casts(predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast
 def _measure_casts(
     predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast], changes: Mapping[int, Outcome]
 ) -> CastPlan:
-    """Measure which steps some casts keep narrow: none if the replay with them refuses a step."""
+    """Find the steps that some casts keep narrow. Find none if the replay with them refuses a step."""
     limit = dtype_width(cause.narrow_dtype) or 0
     refused = any(outcome.operand is None for outcome in changes.values())
     concerned = () if refused else sorted({*cause.widening_steps, *cause.later_wide_steps})

@@ -174,7 +174,7 @@ def _find_following(
 ) -> tuple[int, ...]:
     """Find the later steps that use a widened value, directly or not, without steps of the same source text.
 
-    An array into which a widened value was written counts as widened from then on.
+    An array counts as widened once a widened value was written into it.
     """
     reached, _ = find_reached_steps(predicted_run, widened, sorted({*widened, *later_wide_steps}))
     sources = {source_of(predicted_run.steps[i]) for i in widened}
@@ -186,10 +186,10 @@ def _find_following(
 def find_reached_steps(
     predicted_run: PredictedRun, first: Iterable[int], among: Iterable[int]
 ) -> tuple[set[int], set[int]]:
-    """Find the steps that use the values of some steps, directly or not: these, and those they write into.
+    """Find the steps that use the values of some steps, directly or not, including these steps.
 
-    `among` are the steps that are looked at, in order. An array into which a value was written counts as
-    using it from then on.
+    `among` are the steps to search, in order. An array counts as using a value once the value was written
+    into it.
     """
     reached: set[int] = set()
     holding: set[int] = set()

@@ -1,4 +1,4 @@
-"""Functions that exist already and are followed for a while: they get rewritten code, and lose it again."""
+"""Functions that exist already and are followed for a while: they get rewritten code, then their own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NewCode = tuple[FunctionType, CodeType, CodeType]  # a function, its old code an
 
 
 class TraceError(TypelatticeError, TypeError):
-    """The error of an object that cannot be traced: no function, or a function without its source."""
+    """The error of an object that cannot be traced: not a function, or a function without its source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None
 
 
 def files_of_namespace(names: Mapping[str, Any], but: str) -> dict[str, str]:
-    """Map the files of functions that share their global names to their module, except one file.
+    """Map the files of functions with the same global names to their module, except one file.
 
     In a notebook each cell is a file of its own, and all share the names of `__main__`.
     """
@@ -84,7 +84,7 @@ def files_of_namespace(names: Mapping[str, Any], but: str) -> dict[str, str]:
 
 @contextmanager
 def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[None]:
-    """Within, all functions of some source files have rewritten code. `files` maps each to its module."""
+    """Replace functions of some source files by rewritten code in a block. `files` has their modules."""
     functions: dict[str, list[FunctionType]] = {}
     for each in gc.get_objects():
         if type(each) is FunctionType and each.__code__.co_filename in files:
@@ -99,7 +99,7 @@ def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[Non
 
 
 def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewCode]:
-    """Find the functions that the rewritten code of their module has, each with its old and its new code."""
+    """Find the functions with rewritten code in their module, each with its old and its new code."""
     by_place: dict[object, list[CodeType]] = {}
     for code in _inner(module):
         by_place.setdefault(_place(code), []).append(code)
@@ -115,7 +115,7 @@ def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewC
 
 @contextmanager
 def _exchange_code(codes: Sequence[NewCode]) -> Iterator[None]:
-    """Within, functions have their new code."""
+    """Give functions their new code in a block."""
     try:
         for function, _, new in codes:
             function.__code__ = new

@@ -21,7 +21,7 @@ def load_ipython_extension(shell: Any) -> None:
     """Define the magic: `%load_ext typelattice`."""
 
     def dtypes(line: str, cell: str) -> Traced:
-        """Run a cell and report its dtypes, under the systems of the line too: `%%dtypes torch`."""
+        """Run a cell and report its dtypes, also under the systems on the line: `%%dtypes torch`."""
         transform = getattr(shell, "transform_cell", str)
         return traced_cell(transform(cell), shell.user_ns, shlex.split(line))
 

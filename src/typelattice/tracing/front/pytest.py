@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typelattice.tracing.front.width_budget import Budget
 
 NAME = "typelattice"  # key of the data that a process sends to the one that started it
-TRACING = "typelattice-tracing"  # the plug-in that traces, or that puts together what others traced
+TRACING = "typelattice-tracing"  # the plug-in that traces, or that combines the findings of others
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -77,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Fail a test with a budget where nothing is traced: it would check nothing."""
+    """Fail a test with a budget if nothing is traced, because it would check nothing."""
     if item.get_closest_marker("dtype_budget") and not item.config.pluginmanager.has_plugin(TRACING):
         why = "dtype_budget checks nothing unless code is traced: run pytest with --dtype-trace=PKG"
         pytest.fail(why, pytrace=False)
@@ -112,7 +112,7 @@ def _baseline(config: pytest.Config) -> Path | None:
 def _budget(mark: pytest.Mark, least: int) -> Budget:
     """Read the budget of a mark. `least` is its floor if it has none.
 
-    Fails the test for anything but a float, a floor and a bool.
+    Fails the test unless the mark has a float, a floor and a bool.
     """
     from typelattice.facts.dtypes import DTypeError, dtype
     from typelattice.tracing.front.width_budget import Budget
@@ -291,7 +291,7 @@ class Plugin(Baselined):
 
 
 class Collector(Baselined):
-    """Puts together what the processes found that run the tests."""
+    """Combines the findings of the processes that run the tests."""
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config)
@@ -309,7 +309,7 @@ class Collector(Baselined):
             self.findings.append(from_data(data))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Tells what was found by all."""
+        """Report the findings of all processes."""
         from typelattice.tracing.front.pytest_session import merge_outcomes
 
         if self.findings:

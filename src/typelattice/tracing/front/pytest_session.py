@@ -1,4 +1,4 @@
-"""A session of pytest under the tracer: what its tests computed, against a baseline and their budgets."""
+"""A session of pytest under the tracer: what its tests computed, compared with a baseline and budgets."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def merge_outcomes(outcomes: Sequence[SessionFindings]) -> SessionFindings:
 
 
 def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
-    """List the findings, one a line, in place of a report."""
+    """List the findings, one for each line, in place of a report."""
     heading = (
         f"{count_text(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
     )

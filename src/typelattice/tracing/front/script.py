@@ -94,7 +94,7 @@ def run_script(
             _put_first("")
             with _explain_syntax_error("the code after -c"):
                 code, name = compile(target, OF_COMMAND, "exec", dont_inherit=True), "-c"
-            if sys.version_info >= (3, 13):  # its tracebacks show the lines of such code, found by its name
+            if sys.version_info >= (3, 13):  # its tracebacks find the lines of such code by its name
                 known = code if sys.version_info >= (3, 14) else OF_COMMAND
                 linecache._register_code(known, target, OF_COMMAND)
         else:
@@ -112,7 +112,7 @@ def run_script(
             if ends_process:
                 _run_exit_functions()
     finally:
-        vars(builtins).update(own_builtins)  # the script may have replaced some, and never put them back
+        vars(builtins).update(own_builtins)  # the script may have replaced some, and not restored them
         if not ends_process:
             sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
     tracing.recorder.name_results({name: x for name, x in module.__dict__.items() if name[:2] != "__"})
@@ -155,7 +155,7 @@ def _report_before_exit(tracing: Tracing, leaving: Callable[[EndedScript], None]
 
 
 def _leave_out_own_folder() -> None:
-    """Remove the folder from the path that Python added for the program that called us."""
+    """Remove the folder that Python added to the path for the program that called us."""
     ours = sys.modules["__main__"]
     started = os.path.dirname(os.path.realpath(getattr(ours, "__file__", None) or ""))
     folder = os.getcwd() if getattr(ours, "__spec__", None) else started
@@ -234,7 +234,7 @@ def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
     except (ImportError, AttributeError, ValueError) as e:
         why = clip_text(str(e), 200)
         raise ScriptError(f"there is no module {clip_text(name, 100)} ({why}); install it") from None
-    except Exception as e:  # whatever the package raises that the module is in
+    except Exception as e:  # the module's package may raise anything
         what = f"the package of {clip_text(name, 100)} cannot be imported"
         why = clip_text(f"{type(e).__name__}: {e}", 200)
         raise ScriptError(f"{what} ({why}); Python cannot run it either") from None
@@ -270,12 +270,12 @@ def _run_code(code: CodeType, module: ModuleType) -> int | None:
     except KeyboardInterrupt as e:
         _complain(e)
         return None
-    except BaseException as e:  # whatever the script raised ends it as it would end Python
+    except BaseException as e:  # any exception of the script ends it as it would end Python
         _complain(e)
         return 1
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # the script may have closed it, or put any object in its place
+            with suppress(Exception):  # the script may have closed it, or replaced it by any object
                 stream.flush()
     return 0
 
@@ -299,5 +299,5 @@ def _complain(e: BaseException) -> None:
     e.__traceback__ = trace
     try:
         sys.excepthook(type(e), e, trace)
-    except Exception:  # the script may have put anything there
+    except Exception:  # the script may have replaced it by any object
         sys.__excepthook__(type(e), e, trace)

@@ -1,4 +1,4 @@
-"""The section `[tool.typelattice]` of a project's pyproject.toml: what the command line leaves out."""
+"""The section `[tool.typelattice]` of a project's pyproject.toml: defaults for the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import quote_short, spelling_hint
 
 FILE = "pyproject.toml"
-MAX_SETTINGS_BYTES = 1 << 24  # bytes of the file
+MAX_SETTINGS_BYTES = 1 << 24  # most bytes of the file
 
 
 class SettingsError(TypelatticeError, ValueError):

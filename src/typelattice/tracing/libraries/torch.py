@@ -10,8 +10,8 @@ from typelattice.tracing.libraries import value_checks
 
 DEVICES = ("cpu", "cuda", "mps", "xpu")
 COMPILER_SWITCH = "torch._dynamo.config", "disable"
-"""The module that has the switch by which the compiler is off, and the switch's name. PyTorch imports the
-module when it compiles. TORCH_COMPILE_DISABLE=1 sets the switch, too."""
+"""The module of the switch that turns off the compiler, and the switch's name. PyTorch imports the module
+when it compiles. TORCH_COMPILE_DISABLE=1 also sets the switch."""
 
 CAST = "{}.to({})"
 """How a program casts an array to a dtype."""
@@ -42,7 +42,7 @@ def as_array(x: Any) -> Any:
 
 
 def casting() -> str:
-    """Return "autocast" if it casts operands right now, else an empty string."""
+    """Return "autocast" if it casts operands right now, or ""."""
     return "autocast" if autocast_is_on() else ""
 
 

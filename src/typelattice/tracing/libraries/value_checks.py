@@ -1,6 +1,6 @@
 """Checks of the values of NumPy arrays. Other libraries' files convert their arrays first.
 
-Nearly all operations lose nothing. So each check begins with a test that shows this at little cost.
+Nearly all operations lose nothing. So each check begins with a cheap test for this.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typelattice.tracing.run_data.run import LOST_DIGITS, LOST_FRACTION, NOT_FIN
 from typelattice.tracing.steps.equivalent_operations import casts_from
 
 NAMES = {"pow": "power", "abs": "absolute", "add=": "add", "subtract=": "subtract"}
-"""Names of operations that NumPy calls otherwise; those with a `=` write into their left operand."""
+"""NumPy's names of operations. Operations with a `=` write into their left operand."""
 PRODUCTS = {"dot", "matmul", "inner", "vdot"}
 SUMS = {"sum", "mean", "cumsum", "var", "std", "nansum", "nanmean", "trace", *PRODUCTS}
 WRAPPING = {*SUMS, "add", "subtract", "multiply", "power", "square", "negative", "absolute", "prod"}
 DEEDS = {WRAPPED: "wrapped", LOST_FRACTION: "lost a fraction", LOST_DIGITS: "lost digits"}
 EXACT = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}
-"""Operations in which float64 overflows for no integers."""
+"""Operations that never overflow float64 for integers."""
 OPTIONS = {"axis", "keepdims", "ddof"}  # sums with other options are not computed in a wide dtype
 KEPT = 2**7  # units in the last place that a sum may lose: about two digits
 LARGE = 2_000  # from this size of an array on, its extreme values are found first
 BLOCK = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
 Found = tuple[str, Callable[[], ValueLoss] | None]
-"""A rule that a result broke, and a function that describes the loss; None if the operands broke it, too."""
+"""A rule that a result broke, and a function that describes the loss (None if the operands also broke it)."""
 
 
 def value_losses(
@@ -38,7 +38,7 @@ def value_losses(
     result: Any,
     converted: Callable[[Any], Any] = lambda x: x,
 ) -> Iterator[Found]:
-    """Yield what an operation of a name lost of the values of its operands, which are converted if needed."""
+    """Yield the values of the operands that an operation lost. The operands are converted if needed."""
     np: Any = sys.modules["numpy"]
     own = result if isinstance(result, np.generic) else np.asarray(result)  # a scalar is faster than an array
     dtype = own.dtype
@@ -100,7 +100,7 @@ def is_every(booleans: Any) -> bool:
 
 
 def is_any(booleans: Any) -> bool:
-    """Return True if one of some booleans is true, likewise."""
+    """Return True if any boolean is true, in the same way."""
     return 1 in booleans.tobytes() if booleans.size < LARGE else bool(booleans.any())
 
 
@@ -123,7 +123,7 @@ def _not_finite(np: Any, arrays: Sequence[Any], result: Any) -> Found:
 
 
 def cast_losses(np: Any, arrays: Sequence[Any], result: Any, dtype: Any) -> Iterator[Found]:
-    """Yield what a cast to a dtype of integers lost: fractions, and values that do not fit.
+    """Yield the losses of a cast to an integer dtype: fractions, and values that do not fit.
 
     `result` is the result, or None if it is yet to be computed.
     """
@@ -150,7 +150,7 @@ def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any],
 
     Few numbers are computed in float64. For many, the extreme values decide.
     """
-    if name == "add=" or name == "subtract=":  # the old values fit: they were there
+    if name == "add=" or name == "subtract=":  # the old values fit
         arrays, name = [result, *arrays], "subtract" if name == "add=" else "add"
         result = result if result.size >= LARGE else getattr(np, name)(*arrays)
     if result.size < LARGE and np.size(arrays[0]) < LARGE:
@@ -180,7 +180,7 @@ def _compare_with_wide(
     """Yield the losses of an operation, compared with the same operation in float64."""
     with np.errstate(all="ignore"):
         if name in ("add=", "subtract="):
-            back = np.subtract if name == "add=" else np.add  # integers wrap exactly: these were there
+            back = np.subtract if name == "add=" else np.add  # exact, because integers wrap
             arrays = [back(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
         wide = compute_wide(np, NAMES.get(name, name), arrays, keywords)
         if wide is None or wide.shape != result.shape:
@@ -197,7 +197,7 @@ def _compare_with_wide(
 def compute_wide(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """Compute an operation in float64, or return None if NumPy's function refuses its arguments."""
     with suppress(TypeError, ValueError):
-        if name in ("sum", "mean"):  # the functions of these names take longer
+        if name in ("sum", "mean"):  # NumPy's own functions of these names are slower
             whole = keywords if len(arrays) > 1 else {"axis": None, **keywords}
             total = np.add.reduce(*arrays, dtype=float, **whole)
             return total if name == "sum" else total * (np.size(total) / np.size(arrays[0]))

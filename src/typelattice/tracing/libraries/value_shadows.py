@@ -18,7 +18,7 @@ MAX_SHADOW_BYTES = 1 << 28  # bytes of all shadows together
 
 
 class Shadow(NamedTuple):
-    """The values in float64 of an array, and its own values at that time.
+    """The values of an array in float64, and its own values at that time.
 
     Both are None after the first sum: a single rounding loses no digits. `has_lost` is True if a loss of
     digits was reported for the array, or for one that it was computed from.
@@ -33,14 +33,14 @@ class Shadow(NamedTuple):
 class Shadows:
     """The shadows of the last sums and differences of narrow floats, by their ids.
 
-    Only additions and subtractions carry a shadow on, which costs little. The result of any other operation
-    has none, nor has an array into which something else was written meanwhile.
+    Only additions and subtractions carry a shadow on, at little cost. The result of any other operation has
+    no shadow, and neither has an array that was written into meanwhile.
     """
 
     def __init__(self) -> None:
         self.shadows: dict[int, Shadow] = {}
         self.bytes = 0
-        self.spare: dict[Any, Any] = {}  # the memory of a large shadow that is gone, by its shape
+        self.spare: dict[Any, Any] = {}  # memory of large shadows that were dropped, by shape
 
     def find_losses(
         self, name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any
@@ -79,7 +79,7 @@ class Shadows:
                 return
             wide, apart = self.carry(np, function, given, result)
             lost, allowed = any(s.has_lost for s in found if s), units(dtype)
-            if not lost and apart > allowed * abs(wide.flat[0]):  # else the rest is spared
+            if not lost and apart > allowed * abs(wide.flat[0]):  # skip a check of each value
                 bad = abs(wide - result) > allowed * max(_largest(np.asarray(x)) for x in given)
                 lost = bool(bad.any())
                 seen = bad, wide, np.asarray(result), " over several steps"
@@ -93,7 +93,7 @@ class Shadows:
     def find_shadow(self, x: Any, is_written: bool = False) -> Shadow | None:
         """Return the shadow of an array, or None if it has none or its values have changed.
 
-        If `is_written`, the operation has written into the array: return the one from before.
+        If `is_written`, the operation has written into the array: return the shadow from before.
         """
         found = self.shadows.get(id(x))
         if found is None or found.array() is not x:

@@ -44,5 +44,5 @@ class ArrayReader:
 
 
 def _dtype_name(dtype: Any) -> str:
-    """Return what a library calls a dtype."""
+    """Return the library's name of a dtype."""
     return getattr(getattr(dtype, "type", dtype), "__name__", None) or str(dtype)

@@ -77,7 +77,7 @@ def read_command(words: Sequence[str]) -> PythonCommand | None:
             i += 2
         elif word[:2] in OPTIONS_WITH_VALUE or (word[:1] == "-" and word[1:] and {*word[1:]} <= FLAGS):
             i += 1
-        elif word[:1] == "-":  # its code comes from standard input, or it only prints something
+        elif word[:1] == "-":  # the code comes from standard input, or Python only prints something
             return None
         else:
             return PythonCommand(tuple(words[1:i]), "", word, tuple(words[i + 1 :]))
@@ -113,7 +113,7 @@ def followed_command(args: object, owner: SettingsSaver) -> list[str] | None:
 
 
 def patch_popen(module: ModuleType, active: Sequence[SettingsSaver]) -> None:
-    """Let `subprocess.Popen` start followed processes, as long as something is active."""
+    """Make `subprocess.Popen` start followed processes while something is active."""
     popen: Any = getattr(module, "Popen", None)
     inner: Any = getattr(popen, "__init__", None)
     if inner is None or hasattr(inner, "of_typelattice"):

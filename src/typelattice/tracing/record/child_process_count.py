@@ -34,7 +34,7 @@ class ChildProcessCounter:
         return self.spawned + max(self.forks, made - self.numbered_before)
 
     def restart_count(self) -> None:
-        """Count from nothing, as in a process that was just forked."""
+        """Start the count from 0, as in a process that was just forked."""
         self.forks = self.spawned = 0
         self.numbered_before = _last_process_number()
 
@@ -58,7 +58,7 @@ LISTENING: set[ChildProcessCounter] = set()
 
 @cache
 def _add_audit_hook() -> None:
-    """Add one audit hook for all contexts, as Python cannot remove a hook. It is idle most of the time."""
+    """Add one audit hook for all contexts, because Python cannot remove a hook. It is mostly idle."""
     sys.addaudithook(_on_audit_event)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typelattice.tracing.record.recorder import Recorder
 
 SPAWNERS = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn")
-"""Modules whose `get_preparation_data` gives what is sent to a new process."""
+"""Modules with a `get_preparation_data` that returns the data for a new process."""
 POPEN = "subprocess"
 LAST_PRIORITY = (
     -1_000
@@ -73,7 +73,7 @@ class TracingStarter:
 class ChildSettings:
     """Settings to follow a child process: as its parent is followed, and its parent's script as well.
 
-    It leaves its run in `folder`.
+    The child process leaves its run in `folder`.
     """
 
     packages: tuple[str, ...] = ()
@@ -87,8 +87,8 @@ class ChildSettings:
 class ChildRuns:
     """A context that collects the runs of child processes as files in a folder.
 
-    The first child process makes the folder necessary. `find_witness` returns the witness of an operation in
-    a file, by its number.
+    The folder is made for the first child process. `find_witness` returns the witness of an operation in a
+    file, by its number.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class ChildRuns:
         self.runs: list[Run] = []
         self.is_written = self.is_writing = False
         self.end_signal = 0
-        """The signal that is to end this process, once its run is written."""
+        """The signal that ends this process once its run is written."""
         self.repeated_signal = RepeatedSignal(
             signal.SIGTERM, lambda: not self.end_signal and self.is_handled()
         )
@@ -135,7 +135,7 @@ class ChildRuns:
         self.stop()
 
     def pickle_settings(self, script: str) -> bytes:
-        """Return the settings of a child process, which runs a script of its parent again."""
+        """Return the settings of a child process that runs a script of its parent again."""
         followed = script if script in self.recorder.sources else ""
         cache = self.child_settings.cache and self.child_settings.cache.absolute()
         return pickle.dumps(
@@ -160,7 +160,7 @@ class ChildRuns:
         return str(path)
 
     def patch(self, module: ModuleType) -> None:
-        """Let a module that starts processes start followed ones."""
+        """Make a module that starts processes start followed ones."""
         if module.__name__ == POPEN:
             patch_popen(module, ACTIVE)
         else:
@@ -186,7 +186,7 @@ class ChildRuns:
     # -- in a child process
 
     def begin(self) -> None:
-        """Begin the run of a child process, which has seen nothing yet."""
+        """Begin the empty run of a child process."""
         recorder = self.recorder
         recorder.lock, recorder.links.lock = threading.RLock(), threading.Lock()
         for tally in recorder.tallies:
@@ -205,7 +205,7 @@ class ChildRuns:
         util: Any = sys.modules.get("multiprocessing.util")
         if util is not None:
             self.register()
-            util.register_after_fork(self, ChildRuns.register)  # a process that is forked forgets the first
+            util.register_after_fork(self, ChildRuns.register)  # a forked process forgets the first call
 
     def register(self) -> None:
         """Register with multiprocessing to be called last."""
@@ -227,7 +227,7 @@ class ChildRuns:
         return signal.getsignal(signal.SIGTERM) == self.on_sigterm
 
     def on_sigterm(self, number: int, frame: FrameType | None) -> None:
-        """Write the run, then end as by the signal. If it is being written, that ends first."""
+        """Write the run, then end as by the signal. If a write is in progress, finish it first."""
         self.end_signal = number
         self.write()
         if not self.is_writing:
@@ -263,7 +263,7 @@ def witness(file: str, number: int) -> object:
 
 @cache
 def _register() -> None:
-    """Hear of forks once for all, as Python cannot forget a hook."""
+    """Register for forks only once, because Python cannot remove such a hook."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
 

@@ -27,17 +27,17 @@ from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
 from typelattice.tracing.run_data.source_text import Source
 
-VERSION = b"12"  # of the rewriting: a cache of another version is not read
+VERSION = b"12"  # version of the rewriting: a cache with a different version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
-"""Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
-and the functions that were left alone."""
+"""Code with its copies and with marks for witnesses, the numbers of the witnesses, the packed row of each
+operation, and the functions left unchanged."""
 
 
 class ModuleCompiler:
     """A compiler of rewritten source for a recorder.
 
-    `cache` is a folder for compiled code, or None. `replaced_contents` has the contents of files that are
-    compiled in place of what the files hold.
+    `cache` is a folder for compiled code, or None. `replaced_contents` has contents to compile in place of
+    those in some files.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class ModuleCompiler:
 
 
 def _digest(path: str, data: bytes) -> str:
-    """Return a hash of all that rewritten code depends on: source, path, Python, its flags, our VERSION."""
+    """Return a hash of what decides rewritten code: source, path, Python, its flags and our VERSION."""
     flags = str(sys.flags.optimize).encode()
     parts = (VERSION, MAGIC_NUMBER, flags, path.encode("utf-8", "surrogateescape"), data)
     found = hashlib.sha256()
@@ -169,7 +169,7 @@ class Finder(MetaPathFinder):
     def __init__(self, packages: Sequence[str], compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
         self.packages, self.compiler, self.child_runs = tuple(packages), compiler, child_runs
         self.packages_without_modules = set(packages)
-        """The packages of which no module has been found yet."""
+        """The packages without a module found so far."""
         self.switches = CompilerSwitches()
 
     def covers(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tracing of the modules imported from now on: start, stop, and the run so far in between."""
+"""Tracing of the modules that are imported from now on."""
 
 from __future__ import annotations
 

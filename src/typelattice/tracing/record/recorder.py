@@ -59,7 +59,7 @@ UNREADABLE = "our reading of it failed ({}); please report it"
 
 
 class Recorder:
-    """The steps so far. A witness calls it when it sees something for the first time."""
+    """The steps so far. A witness calls it when it sees an operation for the first time."""
 
     def __init__(self, values: bool | ValueChecks = False) -> None:
         self.value_checks = ValueChecks() if values is True else values or None
@@ -291,13 +291,13 @@ class Recorder:
         mark = kind.cache_key(x)
         with self.lock:
             linked = self.links.step_of(x)
-            if linked is not None:  # another thread has met it meanwhile
+            if linked is not None:  # another thread has added it meanwhile
                 return linked
             base = kind.base_of(x)
             found = self.links.by_weak_reference.get(id(base)) if base is not None else None
             known = self.step_of_variable(kind.stands_for(x))
             if known is not None and self.tallies[known].operand.dtype is operand.dtype:
-                self.link(x, kind, known)  # another tracer of the same variable, or of the same array
+                self.link(x, kind, known)  # another tracer of the same variable or array
                 return known
             number: StepNumber
             element = self.step_of_elements_read(witness, x) if base is None and position == 0 else None
@@ -343,7 +343,7 @@ class Recorder:
         return self.links.step_of(x)
 
     def link(self, x: Any, kind: ArrayKind, number: StepNumber) -> None:
-        """Record the step of an array, and of the traced value behind it, which `jax.jit` has."""
+        """Record the step of an array, and of its traced value under `jax.jit`."""
         self.links.add(x, number, kind.takes_weak_references)
         inner = kind.stands_for(x)
         own = self.array_kinds[type(inner)]
@@ -392,7 +392,7 @@ class Recorder:
     def _name_result(self, name: str, value: Any) -> None:
         try:
             number = self.links.step_of(value) if self.array_kinds[type(value)] is not None else None
-        except Exception:  # a class that cannot be hashed, by a metaclass of the program
+        except Exception:  # the metaclass of a program's class may prevent hashing
             return
         if number is not None and len(self.results) < MAX_NAMED_RESULTS:
             self.results[name] = int(number)

@@ -33,9 +33,9 @@ class RepeatedSignal:
         self.written = self.inherited = -1
 
     def start(self) -> None:
-        """Start the thread, from the main thread, unless this process has it: a fork leaves it behind.
+        """Start the thread from the main thread, unless this process has it. A fork does not copy the thread.
 
-        Called again, it sets the file again, which asyncio unsets after a fork.
+        A later call sets the file again, because asyncio unsets it after a fork.
         """
         if not hasattr(signal, "pthread_kill"):
             return

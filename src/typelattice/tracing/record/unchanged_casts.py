@@ -40,7 +40,7 @@ class UnchangedCasts:
     def replace_repeated(
         self, steps: list[Step], first_new: int, new_step: Argument, source_step: StepNumber | None
     ) -> Argument:
-        """Return the step of a call that gave back an array which the step `source_step` made.
+        """Return the step of a call that returned an array which the step `source_step` made.
 
         The result is `source_step`, and the new step is removed, if the array went through the same cast
         earlier. The same holds for a cast to the dtype of another array, as in `x.astype(y.dtype,
@@ -66,7 +66,7 @@ class UnchangedCasts:
         operation: WrittenOperation,
         is_method: bool,
     ) -> None:
-        """Note a cast, if a variable keeps the array that was cast."""
+        """Note a cast if a variable keeps the cast array."""
         name = source.operand(operation, 0 if is_method else 1)
         line = source.lines[operation.line - 1] if operation.line <= len(source.lines) else ""
         target = TARGET.fullmatch(line[: operation.column])
@@ -75,7 +75,7 @@ class UnchangedCasts:
             self.casts[cast.step] = UnchangedCast(source_step, name, code)
 
     def step_used(self, part: Any, file: str, source: Source, operation: WrittenOperation) -> Any:
-        """Return the step that an operation uses: the one before a cast, where its variable is named.
+        """Return the step that an operation uses, or the step before a cast if the text names that array.
 
         If a part of a key is not a step of this kind, it is returned as it is.
         """

@@ -50,7 +50,7 @@ METHODS_BEFORE_OPERATION = (
 )
 """Methods that run before their operation and return their first argument."""
 INERT_WITNESS = (  # a witness that does nothing, in plain Python, so that the process needs no typelattice
-    "type('Unfollowed', (), {"  # it can be hashed, as code is by its constants
+    "type('Unfollowed', (), {"  # it can be hashed, because code hashes its constants
     "**dict.fromkeys('record_binary record_unary record_in_place record_item record_attribute "
     "record_call_0 record_call_1 record_call_2 record_call record_map'.split(), "
     "staticmethod(lambda *given: given[-1])), "
@@ -104,7 +104,7 @@ class WitnessBase:
         self.module, self.number = module, number
 
     def fill(self) -> None:
-        """Fill the other fields: `operation` is what is written, `tallies` all that was seen there."""
+        """Fill the other fields. `operation` describes the source text, `tallies` has what was seen there."""
         self.recorder = recorder = self.module.recorder
         self.operation = WrittenOperation(*marshal.loads(self.module.rows[self.number]))
         self.name, self.keywords = self.operation.name, self.operation.keywords
@@ -125,7 +125,7 @@ class WitnessBase:
 class Witness(WitnessBase):
     """An observer of one operation. `tallies` maps a key to the tally of a step.
 
-    A key has the steps of the operands, all else that decides the result's dtype, and the result's mark.
+    A key has the steps of the operands, the result's mark, and all else that decides the result's dtype.
     """
 
     __slots__ = ()
@@ -265,12 +265,12 @@ class Witness(WitnessBase):
             return self.record_failure(e, value)
 
     def forget_receiver(self, a: Any) -> Any:
-        """Forget an array that is about to be resized: NumPy resizes it only if nothing else refers to it."""
+        """Forget an array that is about to be resized. NumPy resizes it only if nothing else refers to it."""
         self.by_weak_reference.pop(id(a), None)
         return a
 
     def forget(self, value: Any, a: Any) -> Any:
-        """Forget the array `a` likewise, and return `value`, the first argument of the resizing."""
+        """Forget the array `a` in the same way, and return `value`, the first argument of the resizing."""
         self.by_weak_reference.pop(id(a), None)
         return value
 
@@ -313,7 +313,7 @@ class Witness(WitnessBase):
             return self.record_failure(e, result)
 
     def record_call_1(self, function: Any, a: Any, result: Any) -> Any:
-        """Record a call of one argument, likewise."""
+        """Record a call of one argument, in the same way."""
         try:
             kind = self.array_kinds[type(result)]
             if kind is None:
@@ -356,7 +356,7 @@ class Witness(WitnessBase):
             return self.record_failure(e, result)
 
     def record_call_2(self, function: Any, a: Any, b: Any, result: Any) -> Any:
-        """Record a call of two arguments, likewise."""
+        """Record a call of two arguments, in the same way."""
         try:
             kind = self.array_kinds[type(result)]
             if kind is None:
@@ -463,9 +463,9 @@ class Witness(WitnessBase):
                 self.recorder.compiled_call_arguments[found[1], self] = None
 
     def is_step(self, function: Any, arguments_and_result: tuple[Any, ...], result: Any) -> bool:
-        """Decide whether a call that gave back an array that it was given is a step all the same.
+        """Decide whether a call that returned one of its arguments is still a step.
 
-        It is one if it wrote into the array, or if it is a cast that changed nothing.
+        It is a step if it wrote into the array, or if it is a cast that changed nothing.
         """
         name = self.name
         if not name and (
@@ -734,19 +734,19 @@ class LazyWitness(WitnessBase):
             with self.module.recorder.lock:  # one thread fills the fields, so that `known` is made once
                 if type(self) is LazyWitness:
                     self.fill()
-                    self.__class__ = self.recorder.witness_class  # its fields are the same
+                    self.__class__ = self.recorder.witness_class  # it has the same fields
             return object.__getattribute__(self, name)
         except RecursionError:
             return give_first if name in METHODS_BEFORE_OPERATION else give_last
 
 
 def give_first(*arguments: Any) -> Any:
-    """Return the first argument, as the witness methods do that run before their operation."""
+    """Return the first argument, like the witness methods that run before their operation."""
     return arguments[0]
 
 
 def give_last(*arguments_and_result: Any) -> Any:
-    """Return the last argument, as the witness methods do that get the operands and the result."""
+    """Return the last argument, like the witness methods that get the operands and the result."""
     return arguments_and_result[-1]
 
 

@@ -39,7 +39,7 @@ class AnnotatedLine:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedFile:
-    """A source file: its path, its text if that is known, and its lines that have steps or findings.
+    """A source file: its path, its text if known, and its lines that have steps or findings.
 
     - `operations` counts the operations that ran in the file, `opaque` the results of unknown ones.
     - `causes` counts the causes of wide floats. `bytes` are the extra bytes of these floats.

@@ -47,7 +47,7 @@ class Why:
     remedy: tuple[str, ...] = ()
 
     def lines(self, width: int = 80) -> Iterator[str]:
-        """Lay the answer out in lines."""
+        """Write the answer in lines."""
         page = Layout(width)
         yield page.bold(f"{self.name} is {self.dtype}")
         for number, link in enumerate(self.steps):
@@ -62,7 +62,7 @@ class Why:
 
 
 def explain_result(run: Run, name: str) -> Why:
-    """Explain the dtype of a result: of a name, or of the last step at a line, as `12` or `file.py:12`.
+    """Explain the dtype of a result, given by its name, or as the last step at a line: `12` or `file.py:12`.
 
     Raises ResultError if the run has no such result.
     """

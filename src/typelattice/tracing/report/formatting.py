@@ -45,7 +45,7 @@ def file_text(file: str) -> str:
         return installed.as_posix()
     try:
         here = PurePath(os.getcwd())
-    except FileNotFoundError:  # the program went into a folder, and removed it
+    except FileNotFoundError:  # the program's current folder was removed
         return file
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else file
 

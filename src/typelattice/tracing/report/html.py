@@ -29,7 +29,7 @@ from typelattice.tracing.run_data.run import Run
 
 TITLE = "Where dtypes come from"
 MAX_INDEX_ENTRIES = 200
-"""Causes, and places where a system parts, that the index shows."""
+"""The most causes and divergences that the index shows."""
 
 
 def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
@@ -108,7 +108,7 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
 
 
 def _link_entry(entry: Entry, names: dict[str, str]) -> str:
-    """Return an entry by its place and code, the place a link to its line."""
+    """Return an entry with its place and code. The place is a link to its line."""
     where = entry.location
     if where is None or where.file not in names:
         return text(f"{location_text(where)}: {entry.code}")

@@ -1,4 +1,4 @@
-"""The casts of a remedy as changes of source lines: the text of an expression, and what takes its place."""
+"""The casts of a remedy as changes of source lines: the text of an expression, and its replacement."""
 
 from __future__ import annotations
 

@@ -58,17 +58,17 @@ RULES = {
         )
     },
 }  # fmt: skip
-"""The stable ids of what a report finds, each with its meaning; the last five are COSTS in their order."""
+"""The stable ids of findings, each with its meaning. The last five are COSTS in their order."""
 
 DIVERGENCE_RULES = dict(zip(COSTS, [rule for rule in RULES if rule.startswith("TL1")], strict=True))
 MISTAKE_RULES = ("TL004", "TL005")
 MAX_NAMED_MODULES = 2
-"""Modules and functions that were not followed which a report names; more are counted by their reasons."""
+"""The most unfollowed modules and functions that a report names. More are counted by their reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A finding at one step: its rule, its source location and code, one sentence, and more on demand.
+    """A finding at one step: its rule, its source location and code, one sentence, and details on demand.
 
     An entry of a report. `sections` builds headings with lines. An entry of one sentence has none.
     """
@@ -85,7 +85,7 @@ class Entry:
 class Chapter:
     """Entries of one sort under a heading, with notes below the heading.
 
-    `describe_rest` describes the entries that are not shown, from a number on.
+    `describe_rest` describes the entries from a number on that are not shown.
     """
 
     name: str

@@ -58,7 +58,7 @@ class Upcast:
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
-    """The upcasts that only one of two runs has, each with its place, and the bytes of all arrays of both."""
+    """The upcasts that only one of two runs has, each with its place, and the bytes of all arrays in both."""
 
     added: tuple[tuple[str, Upcast], ...]
     removed: tuple[tuple[str, Upcast], ...]
@@ -136,7 +136,7 @@ def compare_documents(old_document: dict[str, Any], new_document: dict[str, Any]
 def _drop_repeated(
     places: Sequence[tuple[str, Upcast]], counts: Counter[Upcast]
 ) -> Iterator[tuple[str, Upcast]]:
-    """Yield the last places of each upcast, as many as are counted."""
+    """Yield the last places of each upcast: as many as its count."""
     left = Counter(counts)
     for place, upcast in reversed(places):
         if left[upcast] > 0:
@@ -174,7 +174,7 @@ def _count_bytes(document: dict[str, Any]) -> int:
 
 
 def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Combine the runs of several processes: their steps one after the other, and all counts added up.
+    """Combine the runs of several processes: their steps one after the other, with the sums of all counts.
 
     Raises RunFileError if two of them give a library different systems.
     """

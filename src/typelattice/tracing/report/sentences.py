@@ -23,7 +23,7 @@ from typelattice.tracing.steps.called_name import name_in_source
 
 AS_REQUESTED = ", as the code asks"
 MAX_OTHER_PLACES = 3
-"""Other places at which a cause widened floats that are shown; of the rest it is said how many there are."""
+"""The most other places of a cause that are shown. The rest are counted."""
 
 
 def cause_message(predicted_run: PredictedRun, cause: Cause) -> str:
@@ -36,7 +36,7 @@ def cause_message(predicted_run: PredictedRun, cause: Cause) -> str:
 
 
 def cause_sections(predicted_run: PredictedRun, cause: Cause) -> Iterator[tuple[str, list[str]]]:
-    """Explain a cause under headings of a word or two, the remedy first."""
+    """Explain a cause under short headings, the remedy first."""
     first = cause.origin_steps[0]
     yield "remedy", _describe_remedy(predicted_run, cause)
     yield "what", [describe_step(predicted_run, cause.step)]
@@ -273,7 +273,7 @@ def describe_cast_back(cast_back: CastBack) -> str:
 
 
 def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Iterator[str]:
-    """Describe a divergence: both results, the lost values, and the later steps that differ by it."""
+    """Describe a divergence: both results, the lost values, and the later steps that also differ."""
     i = divergence.steps[0]
     of = describe_operands(predicted_run, i)
     said = f"{name_in_source(predicted_run.steps[i])}{f' of {of}' if of else ''}"

@@ -18,7 +18,7 @@ from typelattice.tracing.report.syntax_colours import highlight
 from typelattice.tracing.steps.called_name import name_in_source
 
 MAX_TABLE_STEPS = 24
-"""Steps of a line that are shown, those that ran most."""
+"""The most steps of a line that are shown: the steps that ran most often."""
 
 LOCATION_PATTERN = re.compile(r"(.+?):(\d+)(?=: )")
 """The place at the beginning of a line of a section, such as `file.py:12`."""
@@ -133,7 +133,7 @@ def _list_marks(findings: Findings, line: AnnotatedLine) -> Iterator[str]:
 
 
 def _list_dtypes(findings: Findings, line: AnnotatedLine) -> dict[str, None]:
-    """Return the dtypes that the steps of a line came to, each once, in their order."""
+    """Return the result dtypes of a line's steps, each once, in their order."""
     operands = (findings.predicted_run.result_of(i) for i in line.steps)
     dtypes: Iterator[DType] = (o.dtype for o in operands if o and o.dtype and o.tier != "scalar")
     return dict.fromkeys(map(str, dtypes))
@@ -142,7 +142,7 @@ def _list_dtypes(findings: Findings, line: AnnotatedLine) -> dict[str, None]:
 def _write_about(
     findings: Findings, line: AnnotatedLine, names: Mapping[str, str], following: int | None
 ) -> Iterator[str]:
-    """All that is known of a line."""
+    """Details of a line."""
     for cause in line.causes:
         told = definitions(cause_sections(findings.predicted_run, cause), names)
         yield element("p", text("a float was widened here"), **{"class": "cause"}) + told

@@ -18,7 +18,7 @@ LOAD_CONST = OP["LOAD_CONST"]
 CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, with the number of arguments
 CALLS = (CACHE, OP["CALL"])  # the instructions after the first one of a call
 ABOVE_TARGET = 2  # values: a witness's method, and the witness
-MARK = StopIteration  # the one constant that marshal keeps and no program's code has
+MARK = StopIteration  # a constant that marshal keeps and that no program's code has
 TO_IN_PLACE = 13  # add this to an operator's number for its in-place form (CPython's opcode.h, 3.11 on)
 
 
@@ -104,7 +104,7 @@ class _WitnessCall:
         self.in_place = self.assigns = False
 
     def replace_mark(self, mark: Sequence[str], code: bytes, first: int, at: int) -> int:
-        """Replace a mark by what it stands for. Return the next position."""
+        """Replace a mark by its instructions. Return the next position."""
         count, number, how = int(mark[0]), int(mark[1]), mark[2]
         if how == COMPARED:
             return _blank(self.made, first, at + 2, "COMPARE_OP")

@@ -211,7 +211,7 @@ class Rewriter:
         return self.wrap_in_witness(node, method, items, inner, name, keywords, constants, at, lists)
 
     def rewrite_resize(self, node: ast.Call, func: ast.Attribute) -> ast.Call:
-        """Let the witness forget `x` before `x.resize(n)`: NumPy resizes only what nothing refers to.
+        """Make the witness forget `x` before `x.resize(n)`: NumPy resizes only arrays without references.
 
         Since Python 3.14 a local variable has no reference of its own on the stack, but the result of a call
         has one. So the variable stays as it is, and the witness's call goes into the first argument.
@@ -243,7 +243,7 @@ class Rewriter:
         """Replace `x[i] += y` by `x[i] += result`, which `bytecode` turns into `x[i] = result`.
 
         So Python reads and writes the target in its own order, each part of it once. In `x[i] += y` the value
-        `y` passes a witness of `x[i]`, which learns of what array the elements are.
+        `y` passes a witness of `x[i]`, which learns the array of the elements.
         """
         target = node.target
         self.inner(node)
@@ -268,7 +268,7 @@ class Rewriter:
                 node.value = self.wrap_in_witness(node, "note_data_replaced", items, None, attr)
         return node
 
-    # -- nodes left unchanged: annotations, decorators, patterns, functions that others compile
+    # -- nodes left unchanged: annotations, decorators, patterns, functions that other packages compile
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         return self.function(node)

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_ARGUMENTS = 28
-"""Of a call whose arguments are told. With the function and the result a witness is given 30 values: of more,
-Python makes a list first (STACK_USE_GUIDELINE of CPython's compile.c), into which no copy reaches."""
+"""The most arguments of a call that are reported.
+
+A witness gets 30 values, the function and the result included. For more values Python makes a list first
+(STACK_USE_GUIDELINE in CPython's compile.c) that no copy reaches.
+"""
 ARRAYLESS_BUILTINS = (  # Python's functions that make no array, if no function of arrays has their name
     "super", "locals", "globals", "vars", "dir", "isinstance", "issubclass", "hasattr", "callable", "len",
     "range", "print", "zip", "enumerate", "type", "str", "repr", "int", "float", "complex", "bool", "list",

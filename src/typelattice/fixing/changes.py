@@ -123,7 +123,7 @@ class _StepNode:
         return Change(self.file, line or self.node.lineno, edits)
 
     def alias(self) -> str:
-        """Return the name under which the file imports the library, such as `np`, or "" if it does not.
+        """Return the file's name for an imported library, such as `np`, or "" if the file does not import it.
 
         A library without rules, such as pandas, uses the dtypes of another library, which text can name.
         """
@@ -192,7 +192,7 @@ def _list_operands(step_node: _StepNode) -> list[ast.expr]:
 def _wide_and_narrow(
     predicted_run: PredictedRun, cause: Cause, step_node: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
-    """Split the widening step's operands: those to cast, and those that have the dtype to cast to."""
+    """Split the widening step's operands into those to cast and those that give the dtype."""
     expressions = _list_operands(step_node)
     step = predicted_run.steps[step_node.step]
     taken = step.operands if isinstance(step, Call) else predicted_run.inputs[step_node.step]

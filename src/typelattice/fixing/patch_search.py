@@ -68,8 +68,8 @@ def fix(
 
     The function is called with copies of its arguments, in a process of its own and on a copy of its folder.
     A change is dropped if it gives a narrower result for wide arguments. `only` names one line, such as `12`
-    or `file.py:12`: nothing else is fixed. `steps` compares the values of each step. Raises FixError,
-    FileError.
+    or `file.py:12`: nothing else is fixed. `steps` compares the values of each step. Raises FixError or
+    FileError if no patch can be made.
 
     >>> fix(lambda x: x * 2.0, 1.0)
     Traceback (most recent call last):
@@ -109,7 +109,7 @@ def fix_script(
 ) -> Patch:
     """Find changes of a script, or of a module, that keep its floats as narrow as a dtype.
 
-    Raises FixError, FileError.
+    Raises FixError or FileError if no patch can be made.
     """
     here = Path(os.path.realpath(os.curdir))
     path = here
@@ -133,7 +133,7 @@ def fix_tests(
 ) -> Patch:
     """Find changes of packages that keep floats in their tests as narrow as a dtype.
 
-    Each test must have the same outcome as before. Raises FixError.
+    Each test must have the same outcome as before. Raises FixError if no patch can be made.
     """
     for package in packages:
         check_package(package)
@@ -156,7 +156,7 @@ def fix_program(
     only_line: str | None,
     compares_steps: bool = False,
 ) -> Patch:
-    """Patch a program in a copy of its folder until no change helps any more. Raises FixError."""
+    """Patch a program in a copy of its folder until no change helps. Raises FixError if that fails."""
     if only_line is not None and LINE_PATTERN.fullmatch(only_line) is None:
         raise FixError(f"{clip_text(only_line, 80)!r} is no line; give one such as 12 or file.py:12")
     with open_workspace(program) as workspace:

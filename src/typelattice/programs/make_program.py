@@ -129,7 +129,7 @@ def is_program(text: str) -> bool:
 
 
 def _read_text_file(path: Path) -> str:
-    """Return the text of a file. Raises FileError, ProgramError."""
+    """Return the text of a file. Raises FileError or ProgramError if it cannot be read."""
     data = read_bytes(path, MAX_SOURCE_CHARS + 1)
     if len(data) > MAX_SOURCE_CHARS:
         raise ProgramError(

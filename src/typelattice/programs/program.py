@@ -216,8 +216,8 @@ class Program(Viewed):
     def to_onnx(self, system: AnySystem) -> Any:
         """Return the program under a system as an ONNX model (an onnx.ModelProto), with every cast written.
 
-        Inputs need shapes, `float32[?,4]` where a length is open. Raises ProgramError for a step that the
-        system refuses, for what ONNX lacks, and without ndonnx.
+        Inputs need shapes, with a `?` for an unknown length: `float32[?,4]`. Raises ProgramError if the
+        system refuses a step, if ONNX lacks one, or if ndonnx is not installed.
         """
         chosen, typed = find_system(system), self.explicit(system)
         return _find_target("onnx", "ndonnx").model(typed.steps, typed.results, chosen)
@@ -225,8 +225,8 @@ class Program(Viewed):
     def to_stablehlo(self, system: AnySystem) -> str:
         """Return the program under a system as StableHLO text, with every cast written.
 
-        Inputs need shapes. Raises ProgramError for a step that the system refuses, for what JAX lacks, and
-        without JAX.
+        Inputs need shapes. Raises ProgramError if the system refuses a step, if JAX lacks one, or if JAX is
+        not installed.
         """
         chosen, typed = find_system(system), self.explicit(system)
         found: str = _find_target("stablehlo", "jax").module(typed.steps, typed.results, chosen)
@@ -238,7 +238,7 @@ class Program(Viewed):
 
     @classmethod
     def from_json(cls, text: str) -> Program:
-        """Return the program of a JSON text. Raises ProgramError, which names the place of the mistake."""
+        """Return the program of a JSON text. Raises ProgramError, with the place, if it has a mistake."""
         return cls(*read_json(text))
 
     @classmethod
@@ -266,7 +266,7 @@ class Program(Viewed):
 
 
 def _find_target(name: str, library: str) -> Any:
-    """Return the module that writes or reads graphs of a target. Raises ProgramError without its library."""
+    """Return the module that writes or reads graphs of a target. Raises ProgramError if it lacks its library."""
     try:
         return import_module(f"typelattice.programs.targets.{name}")
     except ModuleNotFoundError as e:

@@ -263,7 +263,7 @@ def _lists_in_index(x: _Reader) -> str:
 
 
 def _read_custom_operation(x: _Reader, name: str) -> Operation:
-    """Return an operation that a system's file defined. Raises ProgramError."""
+    """Return an operation that a system's file defined. Raises ProgramError if one of its keys is wrong."""
     listed = [[y.read_text() for y in x.at(key).read_items(MAX_AXES)] for key in ("operands", "parameters")]
     try:
         return make_custom_operation(name, x.at("like").read_text(), *listed)

@@ -1,4 +1,4 @@
-"""Implicit casts of a program: which operand of which step is cast, to which dtype, and what is lost."""
+"""Implicit casts of a program: the operand and the step of each, the dtype cast to, and the loss."""
 
 from __future__ import annotations
 

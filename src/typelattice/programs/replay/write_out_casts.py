@@ -192,7 +192,7 @@ class _Writer:
         raise ProgramError(f"{what}; compare with a number within its range")
 
     def cast(self, step: Call, part: int, o: Operand, target: DType, p: Promotion | None) -> int:
-        """Cast an operand to a dtype if it has another. A number is converted by the system's rule."""
+        """Cast an operand to a dtype if it has another. The system decides how it converts a number."""
         if o.dtype is target and not o.weak and o.tier != "scalar":
             return self.new_numbers[part]
         value = self.number_after_cast(step, o, target, p)
@@ -274,7 +274,7 @@ def check_no_implicit_cast(steps: Sequence[Step]) -> None:
 
 
 def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
-    """Return the dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
+    """Return the dtype of a call's result. Raises ProgramError if operands need an implicit cast."""
     if step.is_operator and all(d is None for d in operands):
         return None
     if step.name in FUNCTION_OF_IN_PLACE:

@@ -118,7 +118,7 @@ def _call_sum(
 
 
 def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any) -> bool:
-    """Return True if a value is of one of these Python classes. Raises ProgramError for an array's class."""
+    """Return True if a value is of one of these Python classes. Raises ProgramError if one is an array's."""
     names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flatten_classes(classes)]
     asked = tuple(PYTHON_TYPES.get(name) or CLASSES.get(name) for name in names)
     if isinstance(x, (Function, Dotted, Method)) or None in asked:

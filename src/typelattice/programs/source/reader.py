@@ -197,7 +197,7 @@ class Reader:
         return None if name == "device" else Method(x, name)
 
     def as_argument(self, node: ast.AST, x: Read) -> Argument:
-        """Return a value as an argument of an operation. Raises ProgramError, e.g. for an unbound name."""
+        """Return a value as an argument of an operation. Raises ProgramError if it cannot be one."""
         match x:
             case Dotted(path=(name, *more)):
                 if more:
@@ -223,7 +223,7 @@ class Reader:
         return x if isinstance(x, others) else self.builder.known_number(x)
 
     def truth(self, node: ast.AST, x: Read, remedy: str = WHERE) -> bool:
-        """Return True if a plain value is true. Raises ProgramError for an array."""
+        """Return True if a plain value is true. Raises ProgramError if it is an array."""
         value = self.plain(x)
         if is_dtype_question(self.builder, value):
             raise self.excerpt(node).error(f"it asks for {DECIDED}")
@@ -327,7 +327,7 @@ class Reader:
             raise self.excerpt(call).error(f"{several}; write {ways}")
 
     def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
-        """Return the items that a loop runs over. Raises ProgramError for an array, or beyond MAX_PASSES."""
+        """Return the items of a loop. Raises ProgramError if it loops over an array, or exceeds MAX_PASSES."""
         if isinstance(over, (bool, int, float, complex)) or over is None:
             raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
@@ -651,7 +651,7 @@ class Reader:
         return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
 
     def constant(self, node: ast.Constant) -> Read:
-        """Return the value of a constant. Raises ProgramError for bytes, and for a value of no dtype."""
+        """Return the value of a constant. Raises ProgramError if it is a bytes object, or too large an int."""
         match node.value:
             case int() as value if value.bit_length() > MAX_INT_BITS:
                 raise self.excerpt(node).error(

@@ -9,7 +9,7 @@ from typelattice.namespaces.recipe import one_line
 
 
 def input_dtype(step: Input, system: System) -> DType | None:
-    """Return the dtype of an input, or None for a known Python number. Raises ProgramError for another."""
+    """Return the dtype of an input, or None for a known number. Raises ProgramError for an unknown number."""
     o = system.operand(step.fixed_result)
     if o.tier != "scalar":
         return o.dtype

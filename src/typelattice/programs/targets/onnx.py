@@ -16,7 +16,7 @@ from typelattice.programs.targets.inputs import failure_message, input_dtype
 
 
 def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
-    """Write the ONNX model of a program without implicit casts. Raises ProgramError for what ndonnx lacks."""
+    """Write a program without implicit casts as an ONNX model. Raises ProgramError if ndonnx lacks a step."""
     xp = namespace(system, ndonnx)
     arguments = {}
     given = {}

@@ -22,7 +22,7 @@ OWN = ("", "ai.onnx")  # the domains of ONNX's own operators
 
 
 def read(data: bytes | Any, name: str) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-    """Return the steps of a model and its result steps. Raises ProgramError, which names the node."""
+    """Return the steps of a model and its result steps. Raises ProgramError if a node cannot be read."""
     try:
         model = onnx.load_model_from_string(data) if isinstance(data, bytes) else data
         graph = onnx.shape_inference.infer_shapes(model).graph

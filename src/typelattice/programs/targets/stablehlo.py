@@ -63,7 +63,7 @@ def _write_attribute(x: Any) -> Any:
 def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str:
     """Return a program as StableHLO text, with every promotion of the system as an explicit cast.
 
-    Raises ProgramError for an operation that JAX lacks.
+    Raises ProgramError if JAX lacks an operation.
     """
     specs: dict[str, Any] = {}
     with jax.enable_x64(True):

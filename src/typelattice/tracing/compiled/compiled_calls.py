@@ -1,4 +1,4 @@
-"""Calls of compiled functions. Operations in them become steps, except those that witnesses saw."""
+"""Calls of compiled functions. Operations in them become steps, except operations that witnesses saw."""
 
 from __future__ import annotations
 
@@ -113,9 +113,9 @@ class CompiledCalls:
     def argument_key(self, x: Any, ignores_step: bool = False) -> Hashable:
         """Return the part of a cache key that stands for an argument.
 
-        An array is represented by the step that made it. With `ignores_step`, or without a step, it is
-        represented by its own mark. Any other object is represented by its class, with the value of an int, a
-        bool or a str.
+        The part for an array is the step that made it. With `ignores_step`, or without a step, it is the
+        array's own mark. The part for any other object is its class, with the value of an int, a bool or a
+        str.
         """
         step: StepNumber | None = None if ignores_step else self.recorder.links.step_of(x)
         if step is not None:

@@ -130,7 +130,7 @@ class GraphSteps:
         tally.bytes += size
 
     def count_seen(self) -> dict[StepNumber, int]:
-        """Return the steps seen during compilation. Also count those of an earlier call for this one."""
+        """Return the steps seen during compilation. Also count the steps of an earlier call for this one."""
         bytes_of_steps: dict[StepNumber, int] = {}
         fresh = {known.number for known in self.seen_variables.values() if not known.is_counted}
         for known in self.seen_variables.values():

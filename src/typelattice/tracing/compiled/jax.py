@@ -47,7 +47,7 @@ def is_tracer(cls: type) -> bool:
 
 
 def variable(x: Any) -> Any:
-    """Return the variable of a jaxpr that a tracer stands for, within transformations too.
+    """Return the variable of a jaxpr that a tracer stands for, also within transformations.
 
     The result is an array if nothing is compiled, as under a plain `grad`. It is None if the tracer stands
     for neither.

@@ -1,9 +1,9 @@
 """PyTorch's own modules and functions that are not operations, such as `torch.nn.Linear`.
 
 They run in PyTorch's own code, and a witness sees only their result. So the call is repeated on tensors
-without data, of the same dtypes and shapes. PyTorch's dispatcher then reports the operations, and the casts
-of autocast among them. This runs no code of the program, and changes none of its tensors, modules or random
-numbers.
+without data, of the same dtypes and shapes. PyTorch's dispatcher then reports the operations, including the
+casts of autocast. This runs no code of the program. It does not change the program's tensors, modules or
+random numbers.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _is_view(function: Any, args: Sequence[Any], gives: Sequence[Any]) -> bool:
 
 
 def _log(reader: _Reader) -> Any:
-    """Return a context in which the dispatcher reports each operation to a reader."""
+    """Return a context that makes the dispatcher report each operation to a reader."""
     return _mode()(reader)
 
 

@@ -30,8 +30,8 @@ class Divergence:
     - `steps`: the steps at that place, with one source text and the same operands.
     - `later_count`: the number of other steps that differ because of them. `unreached_count` of these have no
       result, because they need a refused one. `runs` counts how often all of them ran.
-    - `opaque_consumers`: the opaque steps that use an array with another dtype. A replay cannot predict their
-      results, nor those of the steps after them: these are `unknown_steps`.
+    - `opaque_consumers`: the opaque steps that use an array with a changed dtype. A replay cannot predict
+      their results or the results of later steps: these are `unknown_steps`.
     - `lossy_casts`: the casts that lose values, or the dtypes of a result that loses a part of its values.
     """
 

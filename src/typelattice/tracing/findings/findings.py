@@ -38,7 +38,7 @@ class Findings:
 def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
     """Collect the findings of a run, replayed under some systems.
 
-    Raises UnknownSystemError or FormatError for a system.
+    Raises UnknownSystemError or FormatError if a system cannot be read.
     """
     predicted_run = predict_run(run)
     replays = {replay.name: replay for replay in (run.program.under(system) for system in systems)}

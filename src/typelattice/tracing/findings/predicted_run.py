@@ -106,7 +106,7 @@ class PredictedRun:
 
 
 def predict_run(run: Run) -> PredictedRun:
-    """Check a run against its own systems. Raises UnknownSystemError or FormatError for a system."""
+    """Check a run against its own systems. Raises UnknownSystemError or FormatError if one is unreadable."""
     steps = run.program.steps
     by_owner = {owner: find_system(name) for owner, name in run.systems.items()}
     systems: System | Systems = by_owner if len(by_owner) != 1 else next(iter(by_owner.values()))

@@ -43,8 +43,8 @@ class CastPlan:
 
     `bytes` is the size of the arrays to cast. `narrow_steps` are the steps with floats that stay narrow.
 
-    `opaque_consumers` are the opaque steps that use a narrowed array. A replay cannot predict their results,
-    nor those of the steps after them: these are `unknown_steps`. Casts that widen the narrower floats keep
+    `opaque_consumers` are the opaque steps that use a narrowed array. A replay cannot predict their results
+    or the results of later steps: these are `unknown_steps`. Casts that widen the narrower floats keep
     nothing narrow.
     """
 

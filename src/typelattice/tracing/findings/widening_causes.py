@@ -47,7 +47,7 @@ class Cause:
 
 
 def find_causes(predicted_run: PredictedRun) -> tuple[Cause, ...]:
-    """Return the causes in a run: first those of the usual dtype, then those that child processes sent.
+    """Return the causes in a run: first the causes of the usual dtype, then those from child processes.
 
     The cause that widens the most named results comes first, then the one that takes the most bytes.
     """

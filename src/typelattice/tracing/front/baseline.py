@@ -87,7 +87,7 @@ def source_file(name: str, root: Path) -> Path:
 
 
 def read_baseline(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """Return the findings of a baseline. Raises FileError, BaselineError."""
+    """Return the findings of a baseline. Raises FileError or BaselineError if it cannot be read."""
     name = os.fspath(path)
     try:
         data = tomllib.loads(read_bytes(path, MAX_BASELINE_BYTES).decode())
@@ -111,7 +111,7 @@ def _entry(name: str, number: int, entry: object) -> Finding:
 
 
 def write_baseline(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
-    """Write a baseline. Raises FileError."""
+    """Write a baseline. Raises FileError if that fails."""
     entries = (
         "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in KEYS)
         for each in sorted(findings)

@@ -63,7 +63,7 @@ def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None
     file = function.__code__.co_filename
     codes = _new_codes(_functions(function), _rewritten(function, file, recorder))
     if not any(each is function for each, *_ in codes):
-        if file == "<string>":  # from eval or exec, and from Python 3.13 on also from `-c`
+        if file == "<string>":  # the file of eval or exec, and from Python 3.13 on also of `-c`
             raise _no_source(function)
         what = f"the source of {function.__qualname__} is not as it was when it was defined"
         raise TraceError(f"{what}; import it again")

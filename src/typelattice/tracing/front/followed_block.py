@@ -51,14 +51,14 @@ class FollowedBlock:
 
     @property
     def traced(self) -> Traced:
-        """The traced block. Raises TraceError before its end."""
+        """The traced block. Raises TraceError if the block has not ended."""
         if self._traced is None:
             raise TraceError("the block has not ended; ask for its run after it")
         return self._traced
 
     @property
     def run(self) -> Run:
-        """The run. Raises TraceError before the end of the block."""
+        """The run. Raises TraceError if the block has not ended."""
         return self.traced.run
 
     def to_json(self) -> str:

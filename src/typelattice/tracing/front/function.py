@@ -52,7 +52,8 @@ def trace(
     block.
 
     Raises TraceError if the object is not a Python function, runs only after its call or has no source.
-    Raises UnknownSystemError or FormatError for a system. An error of the function itself is passed on.
+    Raises UnknownSystemError or FormatError if a system cannot be read. An error of the function itself is
+    passed on.
 
     >>> import numpy as np
     >>> from typelattice import trace

@@ -31,7 +31,8 @@ def load_ipython_extension(shell: Any) -> None:
 def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Traced:
     """Run a cell with some names, and follow it and the functions of other cells.
 
-    Raises UnknownSystemError or FormatError for a system, TraceError, and any error of the cell.
+    Raises UnknownSystemError or FormatError if a system cannot be read, and TraceError if the cell cannot be
+    traced. Errors of the cell are passed on.
     """
     for each in systems:
         find_system(each)

@@ -68,7 +68,7 @@ def outcome(
     root: Path,
     width: int,
 ) -> SessionFindings:
-    """Collect the findings of a run. Raises UnknownSystemError or FormatError for a system."""
+    """Collect the findings of a run. Raises UnknownSystemError or FormatError if a system is unreadable."""
     codes = list_run_codes(run.program.steps, root)
     ran = frozenset(each for each in baseline if (each.file, each.code) in codes)
     places = list_findings(findings(run, systems), root)

@@ -62,7 +62,7 @@ def run_script(
     child_of: str = "",
     as_code: bool = False,
 ) -> EndedScript:
-    """Run a script until it ends in any way. Raises ScriptError, FileError.
+    """Run a script until it ends in any way. Raises ScriptError or FileError if it cannot be run.
 
     If the script calls `os._exit`, which does not return, `leaving` gets the run first. If this process ends
     with the script (`ends_process`), its threads and exit functions are also followed, and the script's

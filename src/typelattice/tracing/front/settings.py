@@ -52,7 +52,7 @@ SORTS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def read_settings(folder: Path) -> Settings:
-    """Read the settings of the project that a folder belongs to. Raises SettingsError, FileError."""
+    """Read the settings of a folder's project. Raises SettingsError or FileError if they are unreadable."""
     path = next((at / FILE for at in (folder, *folder.parents) if (at / FILE).is_file()), None)
     if path is None:
         return Settings()

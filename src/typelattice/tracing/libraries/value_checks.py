@@ -25,7 +25,7 @@ EXACT = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}
 """Operations that never overflow float64 for integers."""
 OPTIONS = {"axis", "keepdims", "ddof"}  # sums with other options are not computed in a wide dtype
 KEPT = 2**7  # units in the last place that a sum may lose: about two digits
-LARGE = 2_000  # from this size of an array on, its extreme values are found first
+LARGE = 2_000  # size of an array that makes a search for its extreme values worthwhile
 BLOCK = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
 Found = tuple[str, Callable[[], ValueLoss] | None]
 """A rule that a result broke, and a function that describes the loss (None if the operands also broke it)."""
@@ -70,7 +70,7 @@ def _compute_again(
     result: Any,
     converted: Callable[[Any], Any],
 ) -> Iterator[Found]:
-    """Yield losses found by the same operation in float64, unless a quick check finds that there are none."""
+    """Yield losses found by the same operation in float64, unless a quick check excludes them."""
     own = result if isinstance(result, np.generic) else np.asarray(result)
     plain = NAMES.get(name, name)
     inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # the next one is an output

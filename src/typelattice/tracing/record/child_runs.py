@@ -234,7 +234,7 @@ class ChildRuns:
             _end(number)
 
     def write(self) -> None:
-        """Write the run of this process completely or not at all. The program goes on if that fails."""
+        """Write the run of this process completely, or nothing of it. The program goes on if that fails."""
         if self.is_written:
             return
         self.is_written = self.is_writing = True

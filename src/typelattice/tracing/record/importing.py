@@ -91,7 +91,7 @@ class ModuleCompiler:
         return rewritten
 
     def _save(self, path: Path, data: bytes) -> None:
-        """Write compiled code completely or not at all. A cache that cannot be written is not an error."""
+        """Write compiled code completely, or nothing of it. An unwritable cache is not an error."""
         spare = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)

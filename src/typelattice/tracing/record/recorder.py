@@ -89,7 +89,7 @@ class Recorder:
         self.elements_read: dict[int, tuple[Witness, Any]] = {}
         """Maps each thread to the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
         self.results: dict[str, int] = {}
-        self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}  # from calls that are not steps
+        self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}  # calls that are not steps
 
     def observed_operand(self, step: int) -> Operand | None:
         """Return the operand of a step that was seen, or None for a step that is being added."""
@@ -201,7 +201,7 @@ class Recorder:
         )
 
     def result_operand(self, x: Any) -> Operand:
-        """Return the operand of a result. Raise UnknownCallError if it is not an array."""
+        """Return the operand of a result. Raises UnknownCallError if it is not an array."""
         kind = self.array_kinds[type(x)]
         found = self.array_reader.read(x, kind) if kind else None
         if found is None:

@@ -1,7 +1,7 @@
 """Casts that return the same array: one object, but two steps.
 
-In `y = np.asarray(h, dtype=np.float64)`, `h` and `y` may be one float64 array. Under another system `h` may
-be float32, while `y` is float64. So the cast is a step, and the names in the source distinguish later uses.
+`h` and `y` may be one float64 array after `y = np.asarray(h, dtype=np.float64)`. If another system makes `h`
+a float32, `y` is still float64. So the cast is a step, and the names in the source distinguish later uses.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
-DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # in the text of a call, this is the dtype of another array
+DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # the dtype of another array, in the text of a call
 TARGET = re.compile(r"\s*(\w+)\s*=\s*")  # the text before a call: `y = `
-MAX_OPERANDS = 4  # operands of an operation whose texts are compared
+MAX_OPERANDS = 4  # operands of an operation with texts that are compared
 
 
 @dataclass(frozen=True, slots=True)

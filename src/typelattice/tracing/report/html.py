@@ -35,8 +35,8 @@ MAX_INDEX_ENTRIES = 200
 def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
     """Write the pages into a folder, and make it if it does not exist. `index.html` is the first page.
 
-    Pages of an earlier run are removed if their source file is not in this run. Raises FileError, and
-    UnknownSystemError or FormatError for a system.
+    Pages of an earlier run are removed if their source file is not in this run. Raises FileError if a page
+    cannot be written. Raises UnknownSystemError or FormatError if a system cannot be read.
     """
     found = findings(run, systems)
     files = annotate_files(found)

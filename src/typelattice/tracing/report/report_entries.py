@@ -112,7 +112,7 @@ class Report:
 
 
 def make_report(findings: Findings, everything: bool = False) -> Report:
-    """Build the report of findings. With `everything` the summary names all that was not followed."""
+    """Build the report of findings. If `everything` is True, the summary names all that was not followed."""
     run = findings.predicted_run.run
     empty = not run.operations and not run.opaque
     chapters = () if empty else tuple(_make_chapters(findings))

@@ -77,7 +77,7 @@ class RunDifference:
 
 
 def read_run(path: str) -> dict[str, Any]:
-    """Read the document of a run. Raises RunFileError, FileError."""
+    """Read the document of a run. Raises RunFileError or FileError if it cannot be read."""
     try:
         found = json.loads(read_bytes(path, MAX_DOCUMENT_BYTES))
     except (ValueError, RecursionError) as e:

@@ -26,7 +26,7 @@ def report(
 ) -> Iterator[str]:
     """Print the report of a run, replayed under some systems, in paragraphs.
 
-    Raises UnknownSystemError or FormatError for a system.
+    Raises UnknownSystemError or FormatError if a system cannot be read.
     """
     made = make_report(findings(run, systems), everything)
     page = Layout(width)

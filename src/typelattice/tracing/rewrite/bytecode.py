@@ -44,7 +44,7 @@ def with_copies(code: CodeType, numbers: list[int]) -> CodeType:
     All instructions keep their positions, so jumps, lines and exception tables stay valid. A copy of a wrong
     value would end the process. So this checks that the call of each witness takes the copied values and the
     result from the stack. One mark replaces all witnesses, and their `numbers` are added in order of
-    appearance. Raise UnknownBytecodeError if a check fails.
+    appearance. Raises UnknownBytecodeError if a check fails.
     """
     consts = tuple([_without_numbers(x, numbers) for x in code.co_consts])
     marks = {
@@ -119,7 +119,7 @@ class _WitnessCall:
         return at
 
     def follow(self, op: int, arg: int, at: int) -> None:
-        """Follow one instruction. Raise UnknownBytecodeError if the call would take other values."""
+        """Follow one instruction. Raises UnknownBytecodeError if the call would take other values."""
         if op == CALL and arg == self.taken and self.pushed == 1 and not self.left and not self.in_place:
             self.taken = 0
             if self.assigns:
@@ -148,7 +148,7 @@ def _copy(made: bytearray, first: int, at: int, depth: int) -> int:
 def _assign(made: bytearray, at: int) -> None:
     """Replace an in-place operator with a known result: drop the value that it has read.
 
-    The operator follows the rest of a call at position `at`. Its caches are removed too: Python ends the
+    The operator follows the rest of a call at position `at`. Its caches are also removed: Python ends the
     process if it meets a cache that no instruction skips.
     """
     while made[at] in CALLS:
@@ -169,7 +169,7 @@ def _blank(made: bytearray, first: int, at: int, name: str) -> int:
 
 
 def _end(code: bytes | bytearray, at: int) -> int:
-    """Return the end of an instruction with caches. Raise UnknownBytecodeError if it has none."""
+    """Return the end of an instruction with caches. Raises UnknownBytecodeError if it has none."""
     end = at + 2
     while code[end] == CACHE:
         end += 2

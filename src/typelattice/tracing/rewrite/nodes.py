@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
 COPY_IN_PLACE = "in-place"  # marks an operator that may write into its left operand
 TARGET = "target"  # marks a value that an in-place operator has read already
-COMPARED = "compared"  # marks the end of a comparison, and does not stand for a value
+COMPARED = "compared"  # marks the end of a comparison, without a value
 WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 LOAD, MINUS = ast.Load(), ast.USub()
 Placed = TypeVar("Placed", bound=Any)

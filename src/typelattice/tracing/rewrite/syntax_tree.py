@@ -103,13 +103,13 @@ class Rewriter:
     ) -> ast.expr:
         """Return a call of a witness's method with the items and, if given, the result of `inner`.
 
-        Its source location is the node's, or that of the node `at`.
+        Its source location is the location of the node, or of the node `at`.
         """
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         self.rows.append((*place, name, keywords, constants, lists))
         witness = place_node(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
         told = place_node(node, ast.Attribute(witness, method, LOAD))
-        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # see called_at
+        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # as for `called_at`
         given = [*items, place_node(at or node, inner)] if inner is not None else [*items]
         return place_node(at or node, ast.Call(told, given, []))
 

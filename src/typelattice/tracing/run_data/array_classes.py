@@ -50,7 +50,7 @@ class ArrayKind:
     is_kept_alive: bool
 
     def stands_for(self, x: Any) -> Any:
-        """Return what `variable` gives, or None if there is none."""
+        """Return the result of `variable`, or None if the kind has no such function."""
         return self.variable(x) if self.variable is not None else None
 
 

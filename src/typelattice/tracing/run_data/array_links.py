@@ -63,7 +63,7 @@ class Links:
         self.forgotten = 0
         self.max_links = min(
             LINKS_BEFORE_CLEANUP, MAX_LINKS
-        )  # at this number of links, those of deleted arrays are removed
+        )  # at this number, links of deleted arrays are removed
         self.lock = threading.Lock()  # never block: a finalizer may run while this thread holds it
 
     def add(self, x: Any, number: StepNumber, takes_weak_references: bool) -> None:
@@ -98,7 +98,7 @@ class Links:
         return kept[1] if kept is not None and kept[0] is x else None
 
     def forget_deleted(self) -> None:
-        """Forget deleted arrays. If too many live, forget the oldest ones too."""
+        """Forget deleted arrays. If too many live, also forget the oldest ones."""
         if len(self.by_weak_reference) <= self.max_links or not self.lock.acquire(blocking=False):
             return
         for i, (found, _) in self.by_weak_reference.copy().items():

@@ -22,7 +22,7 @@ POSITIONAL_KINDS = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 def read_arguments(
     operation: WrittenOperation, stack_values: Sequence[Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments of a call by position and by name. Raises UnknownCallError."""
+    """Return the arguments of a call by position and by name. Raises UnknownCallError if one is unknown."""
     if OMITTED in operation.keywords:
         raise UnknownCallError("its arguments were not seen")
     names = [name for name in operation.keywords if name != "*"]

@@ -82,7 +82,7 @@ class CallReader:
         number: int,
         result: Operand,
     ) -> Argument:
-        """Return the step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
+        """Return the step of a call, or of one of its results. Raises UnknownCallError, ProgramError."""
         called = identify_function(function)
         if called.library is None or not has_rules(called.library):
             raise UnknownCallError("it is no library's, or one's whose rules no system has")
@@ -233,7 +233,7 @@ class CallReader:
         return x
 
     def dtype(self, x: Any) -> AnyDType:
-        """Convert a dtype argument. Raises UnknownCallError."""
+        """Convert a dtype argument. Raises UnknownCallError if it is not a dtype."""
         if isinstance(x, type) and x in PYTHON_KINDS:
             return NamedDType(x.__name__)
         if isinstance(x, str) and x in PYTHON_TYPES:

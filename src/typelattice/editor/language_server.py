@@ -197,6 +197,6 @@ def _column(text: str, units: int) -> int:
 
 
 def _fenced(text: str) -> str:
-    """Return a text as a block of code that no line of it can end."""
+    """Return a text as a block of code. No line of the text can end the block."""
     ticks = "`" * (3 + max((len(run) for run in text.split() if set(run) == {"`"}), default=0))
     return f"{ticks}text\n{text}\n{ticks}"

@@ -257,7 +257,7 @@ class Program(Viewed):
         return cls(steps, results, name if file else "")
 
     def step(self, text: str) -> int:
-        """Return the number of the last step of a text. Raises ProgramError."""
+        """Return the number of the last step of a text. Raises ProgramError if no step has it."""
         for i in reversed(range(len(self.steps))):
             if self.steps[i].text == text:
                 return i
@@ -266,7 +266,7 @@ class Program(Viewed):
 
 
 def _find_target(name: str, library: str) -> Any:
-    """Return the module that writes or reads graphs of a target. Raises ProgramError if it lacks its library."""
+    """Return the module that writes or reads graphs of a target. Raises ProgramError if it cannot load."""
     try:
         return import_module(f"typelattice.programs.targets.{name}")
     except ModuleNotFoundError as e:

@@ -327,7 +327,7 @@ class Reader:
             raise self.excerpt(call).error(f"{several}; write {ways}")
 
     def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
-        """Return the items of a loop. Raises ProgramError if it loops over an array, or exceeds MAX_PASSES."""
+        """Return the items of a loop. Raises ProgramError if it runs over an array, or exceeds MAX_PASSES."""
         if isinstance(over, (bool, int, float, complex)) or over is None:
             raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
@@ -651,7 +651,7 @@ class Reader:
         return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
 
     def constant(self, node: ast.Constant) -> Read:
-        """Return the value of a constant. Raises ProgramError if it is a bytes object, or too large an int."""
+        """Return the value of a constant. Raises ProgramError if it is a bytes object, or too large."""
         match node.value:
             case int() as value if value.bit_length() > MAX_INT_BITS:
                 raise self.excerpt(node).error(

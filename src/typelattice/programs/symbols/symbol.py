@@ -39,7 +39,7 @@ class Symbol:
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return self._xp
 
-    # -- what is known
+    # -- known properties
 
     @property
     def dtype(self) -> Any:

@@ -46,7 +46,7 @@ class OnnxGraph:
         self.names: set[str] = set()
         self.types = {each.name: each.type for each in (*graph.value_info, *graph.output, *graph.input)}
 
-    # -- what is stated
+    # -- stated dtypes and shapes
 
     def dtype(self, node_name: str, number: int) -> str:
         """Return a dtype by ONNX's number."""

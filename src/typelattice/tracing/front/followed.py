@@ -170,6 +170,6 @@ def _place(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
 
 
 def _start(code: CodeType) -> tuple[int, int]:
-    """Return where the body of a function begins, which distinguishes the lambdas of a line."""
+    """Return the start of a function's body, which distinguishes the lambdas of a line."""
     starts = {(line, column) for line, _, column, _ in code.co_positions() if line and column is not None}
     return min(starts - {(code.co_firstlineno, 0)}, default=(0, 0))

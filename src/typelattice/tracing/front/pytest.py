@@ -301,7 +301,7 @@ class Collector(Baselined):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Collect what a pytest-xdist worker found, when it ends."""
+        """Collect the findings of a pytest-xdist worker when it ends."""
         from typelattice.tracing.front.pytest_session import from_data
 
         data = getattr(node, "workeroutput", {}).get(NAME)

@@ -1,4 +1,4 @@
-"""A session of pytest under the tracer: what its tests computed, compared with a baseline and budgets."""
+"""A session of pytest under the tracer, compared with a baseline and budgets."""
 
 from __future__ import annotations
 

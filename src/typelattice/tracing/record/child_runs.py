@@ -35,7 +35,7 @@ SPAWNERS = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "lok
 POPEN = "subprocess"
 LAST_PRIORITY = (
     -1_000
-)  # the priority of what multiprocessing calls at the end of a process: after the program's own
+)  # multiprocessing calls this at the end of a process, after the program's own functions
 START_CODE = """
 try:
     import importlib.util, sys

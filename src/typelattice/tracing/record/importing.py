@@ -36,8 +36,8 @@ operation, and the functions left unchanged."""
 class ModuleCompiler:
     """A compiler of rewritten source for a recorder.
 
-    `cache` is a folder for compiled code, or None. `replaced_contents` has contents to compile in place of
-    those in some files.
+    `cache` is a folder for compiled code, or None. `replaced_contents` maps files to contents that are
+    compiled in their place.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ModuleCompiler:
         return self.witnesses.get(path, {}).get(number)
 
     def compile_source(self, path: str, data: bytes) -> Compiled:
-        """Return rewritten code, from the cache if it is there."""
+        """Return rewritten code, from the cache if it has it."""
         cached_file = self.cache and self.cache / f"{_digest(path, data)}.traced"
         if cached_file:
             with suppress(OSError, ValueError, EOFError, TypeError, IndexError):

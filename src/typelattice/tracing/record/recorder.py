@@ -95,7 +95,7 @@ class Recorder:
         """Return the operand of a step that was seen, or None for a step that is being added."""
         return self.tallies[step].operand if step < len(self.tallies) else None
 
-    # -- what witnesses see for the first time
+    # -- operations that witnesses see for the first time
 
     def step_of_operator(self, witness: Witness, key: Any, result: Any) -> StepTally | None:
         return self.add_step(

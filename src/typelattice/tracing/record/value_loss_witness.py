@@ -1,4 +1,4 @@
-"""Witnesses that also check values: what each operation did to its numbers, by source location."""
+"""Witnesses that also check values, and keep the losses by source location."""
 
 from __future__ import annotations
 

@@ -154,9 +154,9 @@ class Witness(WitnessBase):
                 else:
                     self.recorder.link(result, kind, tally.number)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_unary(self, a: Any, result: Any) -> Any:
@@ -168,9 +168,9 @@ class Witness(WitnessBase):
                 tally = self.tallies.get(key) or self.recorder.step_of_operator(self, key, result)
                 self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_in_place(self, a: Any, b: Any, result: Any) -> Any:
@@ -182,9 +182,9 @@ class Witness(WitnessBase):
                 tally = self.tallies.get(key) or self.recorder.step_of_in_place(self, key, result)
                 self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_item(self, a: Any, index: Any, result: Any) -> Any:
@@ -206,9 +206,9 @@ class Witness(WitnessBase):
                 )
                 self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def note_elements_read(self, value: Any, a: Any) -> Any:
@@ -217,9 +217,9 @@ class Witness(WitnessBase):
             if self.array_kinds[type(a)] is not None:
                 self.recorder.elements_read[get_ident()] = self, self.operand_key(a, 0)
             return value
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return value
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, value)
 
     def record_attribute(self, a: Any, result: Any) -> Any:
@@ -231,9 +231,9 @@ class Witness(WitnessBase):
                 tally = self.tallies.get(key) or self.recorder.step_of_attribute(self, key, result)
                 self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_assignment(self, value: Any, a: Any) -> Any:
@@ -246,9 +246,9 @@ class Witness(WitnessBase):
                     if tally is not None:
                         tally.count += 1
             return value
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return value
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, value)
 
     def note_data_replaced(self, value: Any, a: Any) -> Any:
@@ -259,9 +259,9 @@ class Witness(WitnessBase):
             if type(number) is StepNumber:
                 self.recorder.link(a, kind, number)
             return value
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return value
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, value)
 
     def forget_receiver(self, a: Any) -> Any:
@@ -307,9 +307,9 @@ class Witness(WitnessBase):
                             self.recorder.link(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, result)
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_call_1(self, function: Any, a: Any, result: Any) -> Any:
@@ -350,9 +350,9 @@ class Witness(WitnessBase):
                             self.recorder.link(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, a, result)
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_call_2(self, function: Any, a: Any, b: Any, result: Any) -> Any:
@@ -400,9 +400,9 @@ class Witness(WitnessBase):
                             self.recorder.link(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, a, b, result)
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_call(self, function: Any, *arguments_and_result: Any) -> Any:
@@ -442,9 +442,9 @@ class Witness(WitnessBase):
             )
             self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return arguments_and_result[-1]
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, arguments_and_result[-1])
 
     def note_compiled_call_arguments(self, function: Any, args: tuple[Any, ...]) -> None:
@@ -504,9 +504,9 @@ class Witness(WitnessBase):
                 return self.record_call(function, *arguments_and_result)
             key = (UNDESCRIBED, map.__name__), *self.argument_keys(arguments_and_result[:-1])
             return map(partial(self.record_mapped_result, key), arguments_and_result[-1])
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return arguments_and_result[-1]
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, arguments_and_result[-1])
 
     def record_mapped_result(self, key: tuple[Any, ...], result: Any) -> Any:
@@ -522,9 +522,9 @@ class Witness(WitnessBase):
                     )
                     self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_each_result(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:

@@ -27,7 +27,7 @@ class ResultError(TypelatticeError, LookupError):
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """A step of a chain: its place as `file.py:12`, its text, and what it does."""
+    """A step of a chain: its place as `file.py:12`, its text, and its action."""
 
     place: str
     text: str

@@ -157,7 +157,7 @@ def _subclass_reader(
 
 
 def _count_dimensions(x: Any) -> int:
-    """Return the number of dimensions, as far as a library's array gives it."""
+    """Return the number of dimensions, if a library's array states it."""
     shape: Any = getattr(x, "shape", ())
     return len(shape) if isinstance(shape, tuple) else int(getattr(x, "ndim", 1))
 
@@ -260,7 +260,7 @@ VALUE, TEXT, NUMBER, ARRAY, ITEMS, OTHER = range(6)  # the sorts of an argument 
 def argument_sort(cls: type) -> int:
     """Return the sort of an argument by its class.
 
-    It is a type or the like, a text, a Python number, an array, a sequence of arguments, or another.
+    It is a type or similar, a text, a Python number, an array, a sequence of arguments, or another.
     """
     if cls in PYTHON_KINDS:
         return NUMBER

@@ -11,7 +11,7 @@ from weakref import ref
 
 from typelattice.operands.operand import PYTHON_KINDS, Operand
 
-MAX_CONSTANTS = 1_024  # dtypes and the like that are remembered
+MAX_CONSTANTS = 1_024  # dtypes and similar objects that are remembered
 MAX_KEPT_ALIVE = 2_048  # NumPy's scalars have no weak references, so the last ones are kept alive
 LINKS_BEFORE_CLEANUP = 50_000  # from this number on, links of deleted arrays are removed
 MAX_STEPS_PER_OPERATION = 8  # steps at one source location that differ only in their operands' steps

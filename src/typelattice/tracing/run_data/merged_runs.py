@@ -1,4 +1,4 @@
-"""Runs of several processes as one: an operation that several of them saw is one step, its counts added."""
+"""Runs of several processes as one. An operation that several of them saw is one step with one count."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ class Observation:
     """The observation of a step: the operand of its results, how often it ran, and the bytes of its results.
 
     A step that ran many times is recorded once. `operand` is the dtype, the tier and the weakness that all
-    its results had. For an input, `count` is the number of arrays that came in there. A step that was not
-    observed by itself has a count of 0: a Python number, or the sum that `add(x, y, out=z)` writes.
+    its results had. For an input, `count` is the number of arrays that came in there. A step without an
+    observation of its own has a count of 0: a Python number, or the sum that `add(x, y, out=z)` writes.
     """
 
     operand: Operand
@@ -83,8 +83,8 @@ class CompiledCallArgument:
 class WeaknessChange:
     """An argument that is weak in one call of a compiled function and strong in another.
 
-    `dtype` is its type without weakness. `location` and `text` are what made it weak, `weak_call` and
-    `strong_call` the first call of each sort.
+    `dtype` is its type without weakness. `location` and `text` belong to the step that made it weak.
+    `weak_call` and `strong_call` are the first call of each sort.
     """
 
     function: str

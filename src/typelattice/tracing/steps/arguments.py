@@ -46,7 +46,7 @@ def read_arguments(
 
 
 def list_parameters(function: Any) -> tuple[str, ...]:
-    """Return the names of a function's arguments by position, as far as Python knows them."""
+    """Return the names of a function's positional arguments, if Python knows them."""
     try:
         found = signature(function).parameters
     except (TypeError, ValueError):  # functions in C have no signature
@@ -63,7 +63,7 @@ def list_method_parameters(method: Any, library: str | None) -> tuple[str, ...]:
 def arguments_by_name(
     names: Sequence[str], count: int | None, positional: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments by position and by name, those after the operands by name where that is known.
+    """Return the arguments by position and by name. Arguments after the operands have names if known.
 
     None counts as left out, except as an axis: `concatenate([x, y], axis=None)` flattens.
 

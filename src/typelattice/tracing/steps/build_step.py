@@ -1,4 +1,4 @@
-"""Adds what a witness sees to a builder: an operation of each sort, and its operands, as steps."""
+"""Builders of steps: each adds an operation of one sort, and its operands, as a witness saw them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def operator_maker(builder: ProgramBuilder, name: str) -> StepMaker:
 
 
 def in_place_maker(builder: ProgramBuilder, name: str, is_same_array: bool) -> StepMaker:
-    """Return a maker of the step of an operator such as `+=`, which gave the same array or a new one."""
+    """Return a maker of the step of an operator such as `+=`, which returned the same array or a new one."""
     if name not in IN_PLACE_OF_FUNCTION:
         return operator_maker(builder, name)
     if is_same_array:
@@ -86,7 +86,7 @@ def attribute_maker(builder: ProgramBuilder, name: str) -> StepMaker:
 def add_converted_array(
     builder: ProgramBuilder, excerpt: Excerpt, source: Ref, step_operand: Operand, observed: Operand
 ) -> Ref:
-    """Return an array that a call gave back, or its cast, as JAX without 64 bits casts NumPy's float64.
+    """Return the array that a call returned, or its cast, as JAX without 64 bits casts NumPy's float64.
 
     Raises UnknownCallError if the library's system predicts another dtype.
     """

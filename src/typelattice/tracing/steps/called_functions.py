@@ -59,7 +59,7 @@ class CalledFunction:
     library: str | None
     owner: tuple[Any, ...] = ()
     operand_limit: int | None = None  # number of operands of a ufunc; it writes into later arguments
-    parameters: Callable[[], Sequence[str]] = tuple  # names of its arguments by position, where known
+    parameters: Callable[[], Sequence[str]] = tuple  # names of its positional arguments, if known
     module: str = ""  # its module, if its functions follow a system of their own
     custom_operation: Operation | None = None  # defined by the module's system
 
@@ -203,7 +203,7 @@ class CallReader:
         return made
 
     def argument(self, x: Any) -> Argument:
-        """Convert a value of the program to an argument of a step, which is `...` where no rule reads it."""
+        """Convert a value of the program to an argument of a step. It is `...` if no rule reads it."""
         if x is None or type(x) is str or type(x) in PYTHON_KINDS:
             plain: Argument = x
             return plain

@@ -14,7 +14,7 @@ WRITING = "setitem"  # the operation of a step that writes into an array, by wha
 
 
 def name_in_source(step: Step) -> str:
-    """Find the operation of a step by the name in its source text, as far as the text shows it.
+    """Find the operation of a step by the name in its source text, if the text shows it.
 
     >>> from typelattice.calls.steps import Call
     >>> name_in_source(Call("cumsum", (), (), (), text="np.add.accumulate(x)"))

@@ -32,8 +32,8 @@ def check_casts_of_library(
 ) -> None:
     """Raise LibraryCastError if the last added step contradicts its rules, but need not follow them.
 
-    They need not if the library casts by itself now, or if the function's release was not recorded.
-    `tallies` say what the steps before those gave.
+    It need not follow them if the library casts by itself now, or if the function's release was not recorded.
+    `tallies` have the observed results of the earlier steps.
     """
     last = steps[new_steps[-1]] if new_steps else None
     under = casting(library) or (unrecorded_release(last.module) if isinstance(last, Call) else "")

@@ -19,12 +19,13 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.fixing import child, plain_run, workspace
+from typelattice.fixing import measured_run, traced_run, workspace
 from typelattice.fixing.workspace import Workspace
 
 LOADED = [
     "pytest", "numpy", "typelattice.tracing.findings.findings", "typelattice.tracing.report.text_report",
-    "typelattice.fixing.child", "typelattice.fixing.plain_run", "typelattice.tracing.rewrite.syntax_tree",
+    "typelattice.fixing.traced_run", "typelattice.fixing.measured_run",
+    "typelattice.tracing.rewrite.syntax_tree",
     "typelattice.tracing.front.pytest_session", "typelattice.tracing.front.settings",
     "typelattice.tracing.libraries.numpy", "typelattice.operands.adapters.numpy",
     "pdb", "unittest", "xml.etree.ElementTree",  # which pytest imports as it starts
@@ -63,9 +64,9 @@ def run_forked(
 def fork_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fork each run of a search for patches: a new process takes ten times as long as the run."""
     run_in_process = Workspace.run_in_process
-    mains = {"child": child.main, "plain_run": plain_run.main}
+    mains = {"traced_run": traced_run.main, "measured_run": measured_run.main}
 
-    def run(self: Workspace, files: Sequence[Path], module: str = "child") -> int:
+    def run(self: Workspace, files: Sequence[Path], module: str = "traced_run") -> int:
         if not self.asserts:  # which an option of Python leaves out
             return run_in_process(self, files, module)
         todo, out, printed, errors = files

@@ -42,7 +42,7 @@ def rows_of(path: Path) -> list[str]:
 
 
 def text_of(recording: Recording) -> str:
-    return json.dumps(recording.head) + json.dumps(recording.errors) + recording.lines
+    return json.dumps(recording.head) + json.dumps(recording.messages) + recording.lines
 
 
 def test_two_processes_give_the_recording_of_one_and_ask_no_more(log: Path) -> None:
@@ -52,8 +52,8 @@ def test_two_processes_give_the_recording_of_one_and_ask_no_more(log: Path) -> N
     assert text_of(record(Counting, jobs=2)) == text_of(one)
     assert questions_of(log) == alone
     assert {*alone.values()} == {1}
-    assert one.answer("pow", "int8", "int16") == "!crash"
-    assert len(one.errors) == 3  # their order, too, is that of the questions
+    assert one.require_answer("pow", "int8", "int16") == "!crash"
+    assert len(one.messages) == 3  # their order, too, is that of the questions
 
 
 def test_answers_come_in_the_order_of_the_questions_and_each_once(log: Path) -> None:

@@ -29,7 +29,7 @@ FILES = sorted((Path(RECORDINGS) / FOREIGN).glob("*.jsonl"))
 def departs_of_its_own(system: str, call: RecordedCall) -> bool:
     """Whether the library departs from its rule in the same call of its own arrays alone."""
     own = [x.partition(":")[0] for x in call.operands]
-    seen = tl.find_recorded_answer(tl.system(system).explain(*own, op=call.op))
+    seen = tl.observed(tl.system(system).explain(*own, op=call.op))
     return seen is not None and seen.departs
 
 
@@ -46,7 +46,7 @@ def test_a_system_answers_of_foreign_arrays_as_its_library_did(file: Path) -> No
         p = tl.system(file.stem).explain(*m.call.operands, op=m.call.op)
         assert p.dtype is None and "NumPy computes" in str(p.reason), m
     for m in report.mismatches:  # a departure has the reason that it has without foreign arrays
-        seen = tl.find_recorded_answer(tl.system(file.stem).explain(*m.call.operands, op=m.call.op))
+        seen = tl.observed(tl.system(file.stem).explain(*m.call.operands, op=m.call.op))
         assert seen is not None and seen.departs
         assert (seen.reason is not None) is departs_of_its_own(file.stem, m.call), m
 
@@ -65,7 +65,7 @@ def test_why_a_foreign_array_may_not_stand_at_the_left_of_an_operator_is_what_th
 def test_a_bool_times_an_array_of_numpys_is_a_logical_and_in_tensorflow() -> None:
     for operands in (("bool", "bool:numpy"), ("bool", "float32:numpy")):
         p = tl.system("tensorflow").explain(*operands, op="*")
-        seen = tl.find_recorded_answer(p)
+        seen = tl.observed(p)
         assert seen is not None and not seen.departs
         assert str(seen.dtype) == str(p.dtype) == "bool", operands
 
@@ -75,7 +75,7 @@ def test_what_was_recorded_of_foreign_arrays_is_said() -> None:
         recording = load_recording(file)
         asked = [call for call in recording.calls() if call.answer != "!NotAsked"]
         for call in asked[:: len(asked) // 40]:
-            found = tl.find_recorded_answer(tl.system(file.stem).explain(*call.operands, op=call.op))
+            found = tl.observed(tl.system(file.stem).explain(*call.operands, op=call.op))
             assert found is not None and found.call == call
 
 

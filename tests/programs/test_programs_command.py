@@ -74,10 +74,10 @@ def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["x + y"], "typelattice: x has no operand; give it one, such as x=int8\n"),
+        (["x + y"], "typelattice: x has no dtype; add one, such as x=int8\n"),
         (
             ["sqrt(x)", "--system", "jax"],
-            "typelattice: x has no operand; give it one, such as x=int8\n",
+            "typelattice: x has no dtype; add one, such as x=int8\n",
         ),
         (
             ["x + y", "int8"],

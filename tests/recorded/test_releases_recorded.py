@@ -69,8 +69,8 @@ def test_what_a_release_lacks_is_stated_once_and_no_call_of_it_was_asked() -> No
     assert "positive" in kept("mlx@0.29").head["lacks"]["operations"]
     answers = [call.answer for call in load_recording("mlx@0.29").calls() if call.op == "positive"]
     assert {*answers} == {NOT_ASKED}
-    assert tl.find_recorded_answer(tl.system("mlx@0.29").explain("int8", op="positive")) is None
-    assert tl.find_recorded_answer(tl.system("mlx").explain("int8", op="positive")) is not None
+    assert tl.observed(tl.system("mlx@0.29").explain("int8", op="positive")) is None
+    assert tl.observed(tl.system("mlx").explain("int8", op="positive")) is not None
 
 
 def test_an_exception_says_what_it_said_in_the_older_release() -> None:

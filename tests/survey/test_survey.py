@@ -30,7 +30,7 @@ VERDICTS = {
     "writes": "kept", "moves": "kept", "reads": "kept", "reads_lines": "kept", "connects": "kept",
     "starts": "kept", "opens": "kept", "changes_its_argument": "kept", "shown_elsewhere": "kept",
     "by_recipe": "kept", "in_tests": "kept", "takes_integers": "kept", "takes_lists": "kept",
-    "takes_callback": "kept", "asks_for_wide": "not reached", "limits": "not reached",
+    "takes_callback": "kept", "asks_for_wide": "not reached", "holds": "not reached",
     "widens_integers": "kept", "widens_numbers": "kept", "mixes_integers": "mixed",
     "hides_its_origin": "wide",
 }  # fmt: skip

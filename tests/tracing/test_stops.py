@@ -124,7 +124,7 @@ z = y * x
     assert casts(found, stopped) == [text]
     assert len(stopped.narrow_steps) == 2
     assert "gives float64, as it does of narrower floats" in told(code)
-    assert 'interp.computes = { "bool, real" = "f64", complex = "c128" }' in told(code)
+    assert 'interp".computes = { "bool, real" = "f64", complex = "c128" }' in told(code)
 
 
 def test_what_meets_the_same_wide_float_elsewhere_does_not_follow() -> None:

@@ -43,7 +43,7 @@ def test_what_a_library_is_known_to_do_against_its_rule_is_no_mismatch_and_is_to
     traced = tl.trace(inverse, np.ones(0, np.int32))
     assert not traced.run.mismatches
     (departure,) = traced.run.departures
-    why = "the loop raises where it meets a negative exponent, so an array without elements is no error"
+    why = "the loop raises at a negative exponent, so an empty array is not an error"
     assert departure.reason == why
     told = " ".join(str(traced).split())
     assert "1 step came out as the library is known to, and not as its rule says" in told

@@ -28,13 +28,10 @@ class DifferencesFound(Exception):
     """Ends a command that compared two things and found differences, after it has shown them."""
 
 
-def op_argument(parser: ArgumentParser) -> None:
-    """Add the option `--op`, which takes any name of an operation."""
-    parser.add_argument(
-        "--op", metavar="OP",
-        help="operation, such as add, + or concat (default: only promotion); `typelattice explain --help` "
-        "has the list",
-    )  # fmt: skip
+def op_argument(parser: ArgumentParser, names: str = "`typelattice explain --help` lists the names") -> None:
+    """Add the option `--op`, which takes any name of an operation; `names` says where the names are."""
+    how = f"operation, such as add, + or concat (default: only promotion); {names}"
+    parser.add_argument("--op", metavar="OP", help=how)
 
 
 def format_argument(parser: ArgumentParser) -> None:

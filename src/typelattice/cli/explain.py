@@ -44,7 +44,7 @@ def arguments(parser: ArgumentParser) -> None:
         "--system", action="append", default=[], metavar="NAME|FILE",
         help="show this system in full; can be repeated",
     )  # fmt: skip
-    op_argument(parser)
+    op_argument(parser, "the names are below")
     format_argument(parser)
     exit_code_argument(parser, "the systems differ, or one refuses")
     link_argument(parser)

@@ -62,6 +62,9 @@ PATIENCE = 6  # times the limit that a call may take when it is asked again
 DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls
 
 
+_Choose = Callable[[list[Question]], list[Question]]
+
+
 class ComparisonError(TypelatticeError, ValueError):
     """A comparison that cannot be made: nothing to compare with, no common calls, a file of other things."""
 
@@ -164,36 +167,78 @@ def compare_implementation(
 
     with ExitStack() as stack:
         asked = stack.enter_context(start(name))
-        has = asked.catalogue
-        resumed, operations = asked.resumed, has.operations
+        has, resumed = asked.catalogue, asked.resumed
         if system is None:
             reference = stack.enter_context(start(other))
             resumed += reference.resumed
-            theirs: Sequence[str] = reference.catalogue.operands
-            operations = tuple(each for each in operations if each in reference.catalogue.operations)
-            expected = _asked_now(reference, has, choose, by_value)
-            expect = partial(calls_of_implementation, reference)
-            against = f"{other} ({versions(reference.catalogue.versions)})"
-            if by_value:
-                _require_values(other, map(has_values, expected))
+            side = _implementation_side(other, reference, has, choose, by_value)
         else:
-            expected = askable(calls_of_system(system, has), has)
-            by_question = {(call.op, call.operands): call for call in expected}
-            expected = [by_question[each] for each in choose([*by_question])] if calls else expected
-            expect = partial(answers_of_system, system)
-            theirs = operands_of_system(system, has)
-            against = f"{system.name} ({system.library})"
-        answered = list(differences(asked, expected))
+            side = _system_side(system, has, choose)
+        answered = list(differences(asked, side.expected))
         drawn = programs * (1 if system is None else DRAWN)
-        chains = random_chains(has.operands, operations, drawn, seed)
-        answered += chain_differences(asked, expect, [*chains], programs)
+        chains = random_chains(has.operands, side.operations, drawn, seed)
+        answered += chain_differences(asked, side.expect, [*chains], programs)
     again = partial(start_implementation, name, PATIENCE * limit, by_value)
     answered = _broken_again(again, answered)
     if not answered:
         raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")
     if by_value:
         _require_values(name, (has_values(each.found if each else call) for call, each in answered))
-    ignored = {LEFT_OPEN, ACCEPTS} if entry.get("lenient") else {LEFT_OPEN}
+    forms = entry if other in (entry.get("with"), imitated(name)) else has.forms
+    left_out = _dtypes_left_out(name, has.operands, system.name if system else other, side.operands)
+    lenient = bool(entry.get("lenient"))
+    classes, differ, vague = _sort_answers(answered, lenient)
+    return Comparison(
+        name, has.versions, side.title, classes, causes(differ), vague, has.spellings, forms,
+        [*left_out], resumed,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _OtherSide:
+    """What an implementation is compared with: its title, operands and operations, and expected answers."""
+
+    title: str
+    operands: Sequence[str]
+    operations: Sequence[str]
+    expected: Sequence[RecordedCall]
+    expect: Callable[[Sequence[Question]], Iterable[RecordedCall]]
+
+
+def _implementation_side(
+    other: str, reference: Asked, has: Catalogue, choose: _Choose, by_value: bool
+) -> _OtherSide:
+    """Return another implementation to compare with. Raises ComparisonError if it has no values."""
+    theirs = reference.catalogue
+    expected = _asked_now(reference, has, choose, by_value)
+    if by_value:
+        _require_values(other, map(has_values, expected))
+    return _OtherSide(
+        f"{other} ({versions(theirs.versions)})",
+        theirs.operands,
+        tuple(op for op in has.operations if op in theirs.operations),
+        expected,
+        partial(calls_of_implementation, reference),
+    )
+
+
+def _system_side(system: System, has: Catalogue, choose: _Choose) -> _OtherSide:
+    """Return a system to compare with."""
+    by_question = {(call.op, call.operands): call for call in askable(calls_of_system(system, has), has)}
+    return _OtherSide(
+        f"{system.name} ({system.library})",
+        operands_of_system(system, has),
+        has.operations,
+        [by_question[each] for each in choose([*by_question])],
+        partial(answers_of_system, system),
+    )
+
+
+def _sort_answers(
+    answered: Sequence[tuple[RecordedCall, Difference | None]], lenient: bool
+) -> tuple[dict[str, Counter[str]], list[Difference], Counter[str]]:
+    """Return the sorts of answers by class of operations, the differences to report, and vague answers."""
+    ignored = {LEFT_OPEN, ACCEPTS} if lenient else {LEFT_OPEN}
     # A program may differ for the call that was asked itself.
     differ = [*dict.fromkeys(each for _, each in answered if each and each.sort not in ignored)]
     vague = Counter(each.cause for _, each in answered if each and each.sort == LEFT_OPEN)
@@ -201,11 +246,7 @@ def compare_implementation(
     for call, each in answered:
         sort = each.sort if each and each.sort not in ignored - {LEFT_OPEN} else AGREES
         classes.setdefault(class_of(call.op), Counter())[sort] += 1
-    forms = entry if other in (entry.get("with"), imitated(name)) else has.forms
-    return Comparison(
-        name, has.versions, against, classes, causes(differ), vague, has.spellings, forms,
-        [*_dtypes_left_out(name, has.operands, system.name if system else other, theirs)], resumed,
-    )  # fmt: skip
+    return classes, differ, vague
 
 
 def _dtypes_left_out(
@@ -230,7 +271,7 @@ def _choose(questions: list[Question], calls: int | None, seed: int, by_class: b
 
 
 def _asked_now(
-    reference: Asked, has: Catalogue, choose: Callable[[list[Question]], list[Question]], by_value: bool
+    reference: Asked, has: Catalogue, choose: _Choose, by_value: bool
 ) -> list[RecordedCall]:
     """Ask another implementation what both have, with numbers in the arrays if values are compared."""
     questions = list(questions_of_both(reference.catalogue, has))

@@ -36,11 +36,11 @@ The head of the table explains the others, and what `forms` may have, too.
 class Implementation(Protocol):
     """Anything that promotes: it may run, trace, compile, import or only look up.
 
-    Further attributes are read where they exist: `operations`, the names of those that it has (default: all
-    functions), `tiers` of its operands (default: `("array", "0d")`), and two methods. `ask_values` takes what
-    `ask` takes, with numbers in the operands as in `int8=100`, and returns the numbers of the result.
-    `ask_chain(operations, operands)` answers for operations of which each takes the result of the one before.
-    `forms` says how a program writes a call, by `FORMS`; differences are then shown as programs.
+    Further attributes are optional: `operations`, the names of its operations (default: all functions),
+    `tiers` of its operands (default: `("array", "0d")`), and two methods. `ask_values` has the arguments of
+    `ask`, with numbers in the operands as in `int8=100`, and returns the numbers of the result.
+    `ask_chain(operations, operands)` answers for operations, each of which takes the previous result.
+    `forms` says how a program writes a call, by `FORMS`. Differences are then shown as programs.
     """
 
     name: str
@@ -141,10 +141,9 @@ def implementation(name: str) -> Library:
 def check_name(name: str) -> None:
     """Raise UnknownLibraryError if `implementation` cannot find an implementation by its name."""
     if ":" not in name and name not in (known := (*implementations(), *recordings())):
-        near = spelling_hint(name, known) or f"; these come along: {', '.join(implementations())}"
-        raise UnknownLibraryError(
-            f"unknown implementation {quote_short(name)}{near}; module:attribute is your own"
-        )
+        near = spelling_hint(name, known) or f"; built in: {', '.join(implementations())}"
+        what = f"unknown implementation {quote_short(name)}{near}"
+        raise UnknownLibraryError(f"{what}; or write module:attribute for your own")
 
 
 @cache

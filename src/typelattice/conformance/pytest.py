@@ -158,7 +158,7 @@ def _recorded_of(system: System) -> str:
 def is_undefined(m: Mismatch) -> bool:
     """Return True for an answer where the system refuses, unless the standard still fixes the result.
 
-    >>> call = Call("less", ("int8", "float32"), "bool")
+    >>> call = RecordedCall("less", ("int8", "float32"), "bool")
     >>> is_undefined(Mismatch(call, "-")), is_undefined(Mismatch(replace(call, answer="float32"), "-"))
     (True, False)
     """

@@ -13,7 +13,7 @@ from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.files.reader import system
 from typelattice.study.tables import is_small
 
-DEFAULT_OPERATION = "add"  # the operation of pages whose name has none
+DEFAULT_OPERATION = "add"  # the operation of pages without an operation in their name
 OPERATIONS_WITH_NUMBERS = (DEFAULT_OPERATION, "multiply", "divide", "pow")
 NUMBERS = ("1", "-1", "300", "100000", "2.5", "1e5", "1j")
 SIGNS: Mapping[str, str] = {

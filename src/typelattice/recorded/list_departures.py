@@ -1,7 +1,7 @@
 """Lists of departures: calls that depart from a library's rule, with reasons and sources.
 
 docs/departures.md says how they are written. The files `departures/*.toml`, one of a library, hold those of
-the recordings that come along. A cause that recordings of several libraries share is stated once, in the file
+the built-in recordings. A cause that recordings of several libraries share is stated once, in the file
 of the library that it comes from, which the files of the others extend.
 """
 from __future__ import annotations

@@ -46,7 +46,7 @@ TYPE_NAMES = {str: "a string", int: "an integer", dict: "an object", list: "a li
 
 
 def recording_names() -> tuple[str, ...]:
-    """List the names of the recordings that come along."""
+    """List the names of the built-in recordings."""
     files = os.listdir(RECORDINGS)
     return tuple(sorted(file.removesuffix(ENDING) for file in files if file.endswith(ENDING)))
 

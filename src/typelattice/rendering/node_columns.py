@@ -23,7 +23,7 @@ def without_circles(count: int, edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
-    """Return the edges. Reverse those by which a depth-first search returns to a node on its path."""
+    """Return the edges, with those reversed that lead a depth-first search back to its own path."""
     after: list[list[int]] = [[] for _ in range(count)]
     for a, b in edges:
         after[a].append(b)

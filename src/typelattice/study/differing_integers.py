@@ -1,4 +1,4 @@
-"""The Python ints for which two systems differ, such as those whose answer NumPy 2 changed."""
+"""The Python ints for which two systems differ, such as NumPy 1 and NumPy 2."""
 from __future__ import annotations
 
 from collections.abc import Iterator

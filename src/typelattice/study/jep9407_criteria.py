@@ -200,9 +200,9 @@ def criteria(
     """Judge the pairs of a system's operands by the criteria of JEP 9407, in one tier or in all its tiers.
 
     `dtypes`: only these, as far as the system has them. Tier `all` also pairs each array with a Python int,
-    float and complex. These lose what their default dtypes would, and are as wide. Pairs of two Python
-    scalars are left out beside arrays: they are Python's to add. Raises UnknownSystemError, FormatError;
-    DTypeError if no dtype is left.
+    float and complex. These lose what their default dtypes would, and are as wide. Together with arrays,
+    pairs of two Python scalars are left out, because Python adds them. Raises UnknownSystemError,
+    FormatError; DTypeError if no dtype is left.
 
     >>> import typelattice as tl
     >>> option = tl.criteria("jep9407-1")

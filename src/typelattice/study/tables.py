@@ -149,8 +149,8 @@ def table(
 
     `tier`: the tier of the rows; `all` has arrays, and below them arrays without dimensions if the system
     distinguishes those. `dtypes`: the operands in their order, which may include Python scalars. Without it,
-    the table has all dtypes of the system. Those of less than 8 bits and small floats of a system that comes
-    along are left out unless `small`. The table has Python scalars only if the system accepts them.
+    the table has all dtypes of the system. Those of less than 8 bits and small floats of a built-in system
+    are left out unless `small`. The table has Python scalars only if the system accepts them.
 
     Raises UnknownSystemError, FormatError, OpError; DTypeError or OperandError for objects that are not
     operands, BeyondReachError for too many.
@@ -204,7 +204,7 @@ def make_table(
     operands: Sequence[Operand],
     hidden_dtypes: tuple[DType, ...] = (),
 ) -> Table:
-    """Make the table of operands of some tiers, with all operands, or alone if the operation takes one."""
+    """Make the table of operands of some tiers, with all operands, or in one column for one operand."""
     if not operands:
         raise DTypeError("a table of no dtypes at all; name at least one")
     check_size(sum(o.dtype is not None for o in operands), system.name)

@@ -136,16 +136,15 @@ def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Read
 
 
 def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
-    """Raise ProgramError if a bound name does not occur, not even in lines that are not read."""
+    """Raise ProgramError if a name has an operand, and no line of the source uses the name."""
     unread = [name for name in source.bound if name not in source.used_names]
     if not unread:
         return
     written = {node.id for line in lines for node in ast.walk(line) if isinstance(node, ast.Name)}
     for name in unread:
         if name not in written:
-            raise ProgramError(
-                f"{quote_short(source.text)} does not use {clip_text(name, 40)}; remove {clip_text(name, 40)}"
-            )
+            what = f"{quote_short(source.text)} does not use {clip_text(name, 40)}"
+            raise ProgramError(f"{what}; remove its operand")
 
 
 def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:

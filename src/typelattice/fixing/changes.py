@@ -45,7 +45,7 @@ def propose_narrowing_changes(
     near = origin is not None and widening is not None and origin.scope is widening.scope
     near = (
         near and cause.origin_steps[0] != cause.step
-    )  # if not near, cast an operand, or in the last resort the result
+    )  # otherwise cast an operand, or in the last resort the result
     found: list[Change] = []
     at_origin = [*_changes_at_origin(predicted_run, cause, origin, widening, sources)] if origin else []
     if origin and not near:

@@ -13,7 +13,7 @@ from typelattice.calls.steps import Argument, Slice
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.programs.targets.onnx_graph import OnnxNode
 
-END_OF_SLICE = 2**31 - 1  # from this bound on, Slice goes to the end
+END_OF_SLICE = 2**31 - 1  # Slice goes to the end if its bound is at least this
 
 Reader = Callable[[OnnxNode], int | None]
 

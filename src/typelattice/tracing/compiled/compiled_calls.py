@@ -14,7 +14,7 @@ from typelattice.tracing.steps.equivalent_operations import operation_of
 
 UNREADABLE = "unread"  # replaces the steps of a call that cannot be read
 MAX_STEP_SETS_PER_CALL = 2  # sets of steps of one call that differ in the steps of its arguments
-MAX_STEPS = 200_000  # most steps of a run; beyond it, calls of compiled functions add none
+MAX_STEPS = 200_000  # from this number of steps of a run on, calls of compiled functions add none
 MAX_VARIABLES = 200_000  # variables that are remembered while functions are compiled
 
 
@@ -113,9 +113,8 @@ class CompiledCalls:
     def argument_key(self, x: Any, ignores_step: bool = False) -> Hashable:
         """Return the part of a cache key that stands for an argument.
 
-        The part for an array is the step that made it. With `ignores_step`, or without a step, it is the
-        array's own mark. The part for any other object is its class, with the value of an int, a bool or a
-        str.
+        The part for an array is the step that made it, or the array's own mark with `ignores_step` or without
+        a step. The part for any other object is its class, with the value of an int, a bool or a str.
         """
         step: StepNumber | None = None if ignores_step else self.recorder.links.step_of(x)
         if step is not None:

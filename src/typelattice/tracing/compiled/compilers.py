@@ -43,7 +43,7 @@ class CompilerAdapter:
         return None
 
     def is_tracer(self, cls: type) -> bool:
-        """Return True if the objects of a class are tracers, which stand for arrays during compilation."""
+        """Return True if the objects of a class are tracers, which replace arrays during compilation."""
         return False
 
     def variable(self, x: Any) -> Any:

@@ -42,7 +42,7 @@ def is_own(function: Any) -> bool:
 
 
 def is_tracer(cls: type) -> bool:
-    """Return True if the objects of a class are tracers, which stand for arrays during compilation."""
+    """Return True if the objects of a class are tracers, which replace arrays during compilation."""
     return any(c.__name__ == TRACER and c.__module__.startswith("jax.") for c in cls.__mro__)
 
 

@@ -28,7 +28,7 @@ def is_compiled(cls: type) -> bool:
 
 
 def is_tracer(cls: type) -> bool:
-    """Return True if the objects of a class stand for tensors during compilation."""
+    """Return True if the objects of a class replace tensors during compilation."""
     return cls.__name__ == TRACER
 
 

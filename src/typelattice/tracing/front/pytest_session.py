@@ -23,7 +23,7 @@ from typelattice.tracing.report.formatting import count_text
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.run import Run
 
-CUT = "..."  # marks the end of a step's code that was cut; Python may parse it as an Ellipsis
+CUT = "..."  # marks the cut end of a step's code (Python may parse it as an Ellipsis)
 
 
 @dataclass(frozen=True, slots=True)

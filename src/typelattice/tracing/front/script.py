@@ -286,7 +286,7 @@ def _status(code: object) -> int:
         return 0
     if isinstance(code, int):
         return code
-    with suppress(Exception):  # an object that cannot be printed, or a closed stream; Python ignores both
+    with suppress(Exception):  # Python also ignores an object that cannot be printed, or a closed stream
         print(code, file=sys.stderr)
     return 1
 

@@ -112,7 +112,7 @@ class WitnessBase:
         self.holds_results, self.compiler_of = recorder.holds_results, recorder.compiler_of
         self.arrayless_classes, self.links = recorder.arrayless_classes, recorder.links
         self.by_weak_reference, self.kept_alive = self.links.by_weak_reference, self.links.kept_alive
-        self.function: Any = None  # the last function called; the next field is its part of a key
+        self.function: Any = None  # the last function called, followed by its part of a key
         self.function_key: Hashable = None
         self.tallies: dict[Hashable, Any] = {}
 

@@ -11,7 +11,7 @@ from typing import Any
 from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.rewrite.nodes import COMPARED, COPY, COPY_IN_PLACE, TARGET, WITNESS
 
-TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython; only their code is rewritten
+TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython, for `check_release`
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
 LOAD_CONST = OP["LOAD_CONST"]

@@ -18,8 +18,8 @@ from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
 from typelattice.tracing.compiled.compilers import compiler
 
-MAX_CLASSES = 4096  # remembered classes; a limit, because a program may make classes without end
-MAX_LIST_ITEMS = 64  # items of a list that are examined; a step with arrays in a longer list is opaque
+MAX_CLASSES = 4096  # remembered classes, limited because a program may make classes without end
+MAX_LIST_ITEMS = 64  # items of a list that are examined (a step with arrays in a longer list is opaque)
 REQUIRED_ATTRIBUTES = ("dtype", "shape")  # the attributes of every array class
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from typelattice.operands.operand import PYTHON_KINDS, Operand
 
 MAX_CONSTANTS = 1_024  # dtypes and similar objects that are remembered
 MAX_KEPT_ALIVE = 2_048  # NumPy's scalars have no weak references, so the last ones are kept alive
-LINKS_BEFORE_CLEANUP = 50_000  # from this number on, links of deleted arrays are removed
+LINKS_BEFORE_CLEANUP = 50_000  # number of links that starts the removal of links of deleted arrays
 MAX_STEPS_PER_OPERATION = 8  # steps at one source location that differ only in their operands' steps
 MAX_LINKS = 1_000_000  # arrays with a remembered step
 
@@ -63,7 +63,7 @@ class Links:
         self.forgotten = 0
         self.max_links = min(
             LINKS_BEFORE_CLEANUP, MAX_LINKS
-        )  # at this number, links of deleted arrays are removed
+        )  # number of links that starts the next removal
         self.lock = threading.Lock()  # never block: a finalizer may run while this thread holds it
 
     def add(self, x: Any, number: StepNumber, takes_weak_references: bool) -> None:

@@ -58,7 +58,7 @@ class CalledFunction:
     name: str
     library: str | None
     owner: tuple[Any, ...] = ()
-    operand_limit: int | None = None  # number of operands of a ufunc; it writes into later arguments
+    operand_limit: int | None = None  # number of operands of a ufunc, which writes into later arguments
     parameters: Callable[[], Sequence[str]] = tuple  # names of its positional arguments, if known
     module: str = ""  # its module, if its functions follow a system of their own
     custom_operation: Operation | None = None  # defined by the module's system

@@ -1,1 +1,1 @@
-"""Dtypes for editors: what is known of the lines of a file, and a server of the Language Server Protocol."""
+"""Dtypes for editors: known dtypes of a file's lines, and a server of the Language Server Protocol."""

@@ -1,4 +1,4 @@
-"""The steps of functions whose parameters are annotated with dtypes, such as `x: NDArray[np.float32]`."""
+"""Steps of functions that annotate their parameters with dtypes, such as `x: NDArray[np.float32]`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PYTHON_NUMBERS = ("bool", "int", "float", "complex")  # annotations of Python nu
 
 
 def list_steps_of_annotations(text: str) -> Iterator[KnownStep]:
-    """Yield the steps of each function all of whose parameters have a dtype, by the rules of its library.
+    """Yield the steps of each function with a dtype for every parameter, by the rules of its library.
 
     >>> source = "def f(x: NDArray[np.float32], n: int):\\n    return x * n\\n"
     >>> [(step.line, step.dtype) for step in list_steps_of_annotations(source)]
@@ -50,7 +50,7 @@ def _system(tree: ast.Module) -> str:
 
 
 def _operands(node: ast.FunctionDef) -> dict[str, str]:
-    """Map each parameter to its operand; nothing if one has no dtype."""
+    """Map each parameter to its operand. Return an empty mapping if one has no dtype."""
     arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
     found = {one.arg: _dtype(one.annotation) for one in arguments}
     starred = node.args.vararg or node.args.kwarg
@@ -84,7 +84,7 @@ def _steps(
     try:
         made = program(source, **bound)
         outcomes = [*made.under(name)]
-    except TypelatticeError:  # it holds what no program may hold
+    except TypelatticeError:  # an operand that no program may have
         return
     for step, outcome in zip(made.steps, outcomes, strict=True):
         if step.op is None or step.location is None or outcome.operand is None:

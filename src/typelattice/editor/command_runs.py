@@ -13,7 +13,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import clip_text
 from typelattice.tracing.report.saved_runs import read_run
 
-MAX_RUN_SECONDS = 600  # of a run
+MAX_RUN_SECONDS = 600  # longest time of a run
 
 
 class CommandRunError(TypelatticeError, RuntimeError):
@@ -21,7 +21,7 @@ class CommandRunError(TypelatticeError, RuntimeError):
 
 
 def trace_file(path: Path) -> dict[str, Any]:
-    """Run a script as `typelattice trace --json` does; return its run. Raises ChildRunError, RunFileError."""
+    """Run a script as `typelattice trace --json` does. Return its run. Raises ChildRunError, RunFileError."""
     with TemporaryDirectory() as folder:
         document = Path(folder) / "run.json"
         said = _run_command(
@@ -33,7 +33,7 @@ def trace_file(path: Path) -> dict[str, Any]:
 
 
 def patch_file(path: Path) -> dict[str, Any]:
-    """Run a script as `typelattice fix --format json` does; return its patch. Raises ChildRunError."""
+    """Run a script as `typelattice fix --format json` does, and return its patch. Raises ChildRunError."""
     said = _run_command(path, "fix", "--format", "json")
     try:
         found = json.loads(said)
@@ -44,7 +44,7 @@ def patch_file(path: Path) -> dict[str, Any]:
 
 
 def _run_command(path: Path, *words: str) -> str:
-    """Run a command on a script in its folder; its output, or the end of its errors if it has none."""
+    """Run a command on a script in its folder. Return its output, or the end of its errors if it has none."""
     command = [sys.executable, "-m", "typelattice", *words, path.name]
     try:
         ended = subprocess.run(

@@ -1,4 +1,4 @@
-"""The steps of a file whose dtypes are known, and the findings: from a traced run, or from annotations."""
+"""Steps of a file with known dtypes, and the findings: from a traced run, or from annotations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typelattice.operands.notation import parse_operand
 
 @dataclass(frozen=True, slots=True)
 class KnownStep:
-    """An expression of a line, counted from 0, its dtype, and the explanation that a reader may ask for.
+    """An expression of a line, counted from 0, with its dtype and an explanation to show on request.
 
     `start` and `end` are its columns in the line.
     """
@@ -29,7 +29,7 @@ class KnownStep:
 
 @dataclass(frozen=True, slots=True)
 class KnownFinding:
-    """A finding of the report of a run: its rule, where it is, and what it says."""
+    """A finding in the report of a run: its rule, its location, and its message."""
 
     line: int
     start: int
@@ -39,7 +39,7 @@ class KnownFinding:
 
 
 def location_range(text: str, lines: Sequence[str], line: int | None) -> tuple[int, int] | None:
-    """Find the columns of a text in a line, counted from 1; None if the line has changed since.
+    """Find the columns of a text in a line, counted from 1, or return None if the line has changed since.
 
     >>> location_range("x + y", ["z = x + y"], 1), location_range("x * y", ["z = x + y"], 1)
     ((4, 9), None)
@@ -52,7 +52,7 @@ def location_range(text: str, lines: Sequence[str], line: int | None) -> tuple[i
 
 
 def list_steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[KnownStep]:
-    """Yield the steps of a run that stand in a file, as far as its lines are those that ran."""
+    """Yield the steps of a run in a file, for the lines that have not changed since."""
     every = run["steps"]
     rules = [*run["libraries"].values()]
     for step in every:
@@ -69,7 +69,7 @@ def list_steps_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -
 
 
 def list_findings_of_run(run: Mapping[str, Any], path: str, lines: Sequence[str]) -> Iterator[KnownFinding]:
-    """Yield the findings of a run that stand in a file, as far as its lines are those that ran."""
+    """Yield the findings of a run in a file, for the lines that have not changed since."""
     for found in run.get("findings", ()):
         columns = (
             location_range(found["code"], lines, found["line"]) if _is_file(found["file"], path) else None
@@ -85,9 +85,9 @@ def _is_file(file: str | None, path: str) -> bool:
 
 
 def _rule(step: Mapping[str, Any], operands: Sequence[str], rules: Sequence[str]) -> str:
-    """Explain a step by the first of the run's systems whose rule says what was observed; else nothing.
+    """Explain a step by the first of the run's systems that predicts the observed dtype, or return nothing.
 
-    A run tells no 0-d arrays from others, so that the rule for arrays may say something else.
+    A run does not distinguish 0-d arrays from others, so the rule for arrays may give another dtype.
     """
     written = [o.replace("*", ":weak") for o in operands]
     for name in rules:

@@ -28,14 +28,14 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.report.saved_runs import read_run
 
 TRACE = "typelattice.trace"  # the command that runs a file
-FIX = "typelattice.fix"  # what the data of an action to be resolved names
+FIX = "typelattice.fix"  # value in the data of an action that is to be resolved
 WARNINGS = {"TL001": lsp.DiagnosticSeverity.Warning, "TL005": lsp.DiagnosticSeverity.Error}
 REFRESH = (lsp.TEXT_DOCUMENT_DID_OPEN, lsp.TEXT_DOCUMENT_DID_CHANGE, lsp.TEXT_DOCUMENT_DID_SAVE)
 
 
 @dataclass
 class KnownRuns:
-    """The last traced run of each file, and the document of a run that the server was given.
+    """The last traced run of each file, and the run document that the server was given.
 
     The document is read again when it has changed.
     """
@@ -45,7 +45,7 @@ class KnownRuns:
     _read: tuple[float, dict[str, Any]] | None = None
 
     def find(self, path: str) -> dict[str, Any] | None:
-        """Return the last run of a file; None if there is none that can be read."""
+        """Return the last run of a file, or None if no run can be read."""
         return self.of_file.get(path) or self._from_document()
 
     def _from_document(self) -> dict[str, Any] | None:
@@ -61,7 +61,7 @@ class KnownRuns:
 
 
 def server(document: Path | None, version: str) -> LanguageServer:
-    """Build the server; `document` is a run that `typelattice trace --json` wrote or will write."""
+    """Build the server for `document`, a run that `typelattice trace --json` wrote or will write."""
     made = LanguageServer("typelattice", version)
     runs = KnownRuns(document)
 
@@ -169,7 +169,7 @@ def server(document: Path | None, version: str) -> LanguageServer:
 
 
 def list_edits(old_text: str, new_text: str) -> list[lsp.TextEdit]:
-    """Return the edits that make one text of another, by whole lines.
+    """Return the edits that turn one text into another, by whole lines.
 
     >>> edits = list_edits("a\\nb\\nc\\n", "a\\nB\\nc\\n")
     >>> [(e.range.start.line, e.range.end.line, e.new_text) for e in edits]
@@ -197,6 +197,6 @@ def _column(text: str, units: int) -> int:
 
 
 def _fenced(text: str) -> str:
-    """Return a text as a block of code that no line of it can end."""
+    """Return a text as a block of code. No line of the text can end the block."""
     ticks = "`" * (3 + max((len(run) for run in text.split() if set(run) == {"`"}), default=0))
     return f"{ticks}text\n{text}\n{ticks}"

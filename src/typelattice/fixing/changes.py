@@ -1,4 +1,4 @@
-"""Changes of source text that may keep floats narrow: where a wide dtype is decided, best first."""
+"""Changes of source text that may keep floats narrow, at the places that decide a wide dtype."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typelattice.tracing.libraries import cast_text, has_rules
 from typelattice.tracing.run_data.float_widths import is_integer, with_width_of
 
 MAX_LATER_EXPRESSIONS = 6  # expressions after a widening that are cast instead
-LIST_OPERATIONS = {"concat", "stack"}  # operations of one list of arrays, which may be asked for a dtype
+LIST_OPERATIONS = {"concat", "stack"}  # these operations take a list of arrays, and accept a dtype argument
 LISTS = (ast.List, ast.Tuple)
 
 
@@ -36,16 +36,16 @@ def propose_narrowing_changes(
 ) -> Iterator[Change]:
     """Yield the changes that may remove a cause, the best first, all within the given sources.
 
-    Where the wide array is made, `dtype=` is added if the widening is in the same scope, or if another array
-    is at hand. Else the array is cast where it widens another, so that a constant of a module stays wide. At
-    last, a later result is cast to the dtype of an array at hand there.
+    If the widening is in the same scope, or another array is at hand, `dtype=` is added where the wide array
+    is made. Otherwise the array is cast where it widens another, so that a constant of a module stays wide.
+    At last, a later result is cast to the dtype of an array at hand there.
     """
     origin = _StepNode.of(predicted_run, cause.origin_steps[0], sources)
     widening = _StepNode.of(predicted_run, cause.step, sources)
     near = origin is not None and widening is not None and origin.scope is widening.scope
     near = (
         near and cause.origin_steps[0] != cause.step
-    )  # else an operand is to be cast, and the result at worst
+    )  # otherwise cast an operand, or in the last resort the result
     found: list[Change] = []
     at_origin = [*_changes_at_origin(predicted_run, cause, origin, widening, sources)] if origin else []
     if origin and not near:
@@ -61,7 +61,7 @@ def propose_narrowing_changes(
 def propose_agreeing_changes(
     predicted_run: PredictedRun, i: int, observed: DType, sources: Mapping[str, Source]
 ) -> Iterator[Change]:
-    """Yield changes after which a step gives the observed dtype under other systems too.
+    """Yield changes that make a step give the observed dtype under the other systems as well.
 
     They pass `dtype=` to the call, or cast one operand, all operands or the result.
     """
@@ -105,7 +105,7 @@ class _StepNode:
 
     @classmethod
     def of(cls, predicted_run: PredictedRun, i: int, sources: Mapping[str, Source]) -> _StepNode | None:
-        """Find the node of a step; None if it is in no given source, or is an input from elsewhere."""
+        """Find the node of a step, or None if no given source has it or it is an input from elsewhere."""
         step = predicted_run.steps[i]
         if step.location is None or step.location.file not in sources:
             return None
@@ -123,9 +123,9 @@ class _StepNode:
         return Change(self.file, line or self.node.lineno, edits)
 
     def alias(self) -> str:
-        """Return the name under which the file imports the library, such as `np`; "" if it does not.
+        """Return the file's name for an imported library, such as `np`, or "" if the file does not import it.
 
-        A library without rules, such as pandas, uses another's dtypes, which are named by text.
+        A library without rules, such as pandas, uses the dtypes of another library, which text can name.
         """
         if not has_rules(self.library):
             return ""
@@ -134,7 +134,7 @@ class _StepNode:
             node.value.id
             for node in ast.walk(self.source.tree)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        }  # other imported names, such as `pi`, are no modules
+        }  # other imported names, such as `pi`, are not modules
         imported = [(name, whole) for name, whole in self.source.aliases() if name in asked]
         known = [(whole.count("."), name) for name, whole in imported if _is_of_step(whole, modules)]
         named = [name for depth, name in sorted(known, reverse=True) if depth < 2]
@@ -170,7 +170,7 @@ def _list_names(step_node: _StepNode, nodes: Sequence[ast.AST]) -> list[str]:
 
 
 def _list_operands(step_node: _StepNode) -> list[ast.expr]:
-    """List the expressions that a step takes, as far as they are written out."""
+    """List the operands of a step that the source writes out."""
     match step_node.node:
         case ast.BinOp(left=a, right=b) | ast.AugAssign(target=a, value=b):
             return [a, b]
@@ -192,7 +192,7 @@ def _list_operands(step_node: _StepNode) -> list[ast.expr]:
 def _wide_and_narrow(
     predicted_run: PredictedRun, cause: Cause, step_node: _StepNode
 ) -> tuple[list[ast.expr], list[ast.expr]]:
-    """Split the operands of the widening step into those to cast and those with the dtype to cast to."""
+    """Split the widening step's operands into those to cast and those that give the dtype."""
     expressions = _list_operands(step_node)
     step = predicted_run.steps[step_node.step]
     taken = step.operands if isinstance(step, Call) else predicted_run.inputs[step_node.step]
@@ -223,13 +223,13 @@ def _changes_at_widening(predicted_run: PredictedRun, cause: Cause, step_node: _
             yield step_node.change(step_node.source.add_keyword(step_node.node, f"dtype={dtype}"))
     for dtype in [*dtypes, literal]:
         for node in wide:
-            is_number = isinstance(node, ast.Constant)  # which widens nothing
+            is_number = isinstance(node, ast.Constant)  # a written number does not widen an array
             if dtype.removesuffix(".dtype") != step_node.source.text(node) and not is_number:
                 yield from _list_casts(step_node, node, dtype)
 
 
 def _list_casts(step_node: _StepNode, node: ast.expr, dtype: str) -> Iterator[Change]:
-    """Yield ways to cast an expression: as an array, or as a list."""
+    """Yield the ways to cast an expression: as an array, or as a list."""
     text = step_node.source.operand_text(node)
     alias = step_node.alias()
     if not isinstance(node, LISTS):
@@ -292,7 +292,7 @@ def _dtypes_at_hand(
 
 
 def _creates_default_dtype(node: ast.Call, step: Step) -> bool:
-    """Return True if a call makes an array whose dtype was not asked for; its step may be an input."""
+    """Return True if a call creates an array with the default dtype. The call's step may be an input."""
     if isinstance(step, Created):
         return step.dtype is None
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -323,7 +323,7 @@ def _changes_at_later_results(
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
     nodes = {node: at for node, at in nodes.items() if not at.source.is_unpacked(node)}
     for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
-        own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # which may be wide
+        own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # may be wide themselves
         for name in [name for name in at.source.list_arrays_at_hand(node) if name not in own]:
             text = cast_text(at.library, at.source.operand_text(node), f"{name}.dtype")
             yield at.change(at.source.replace_expression(node, text))
@@ -340,7 +340,7 @@ def _is_dtype(function: ast.expr) -> bool:
 
 
 def _changes_of_numpy_number(step_node: _StepNode, node: ast.Call, literal: str) -> Iterator[Change]:
-    """Yield changes of a call such as `np.float64(2)` into a Python number, which widens nothing."""
+    """Yield changes of a call such as `np.float64(2)` into a Python number, which does not widen arrays."""
     if len(node.args) == 1 and not node.keywords:
         (value,) = node.args
         text = step_node.source.text(value)
@@ -368,7 +368,7 @@ def _changes_of_dtype_argument(
     created: bool,
     sources: Mapping[str, Source],
 ) -> Iterator[Change]:
-    """Yield changes of an argument that asks for a wide dtype, also where a caller passes it."""
+    """Yield changes of an argument that requests a wide dtype, including where a caller passes it."""
     if isinstance(requested_dtype, ast.Name):
         scope = step_node.scope
         if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -1,4 +1,4 @@
-"""The values of a patched program beside those of the program as it was."""
+"""Comparison of the values of a patched program with the values of the original program."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FLOAT64_PRECISION = 53  # bits of the significand of a float64
 class ValueDifference:
     """The largest error of some values: relative, and in units in the last place of the narrower dtype.
 
-    `name` has the largest. `reason` says why values cannot be compared; else it is empty. `compared_count` is
-    the number of pairs of numbers that prove something.
+    `name` is the value with the largest difference. `reason` says why values cannot be compared, or is empty.
+    `compared_count` is the number of compared pairs of numbers that can prove a difference.
     """
 
     relative: float = 0.0
@@ -44,10 +44,10 @@ def compare_values(
     widest_dtype: DType,
     unreached_names: Container[str] = (),
 ) -> ValueDifference:
-    """Compare values by name; units in the last place are those of `widest_dtype`, or of a narrower dtype.
+    """Compare values by name, in units in the last place of `widest_dtype` or of a narrower dtype.
 
-    The values of `unreached_names` are equal whatever a patch does. They prove nothing, unless
-    their dtype is another.
+    The values of `unreached_names` are equal under every patch. They prove nothing unless their dtype
+    differs.
     """
     largest, compared = ValueDifference(), 0
     if {*old_values} != {*new_values}:
@@ -77,7 +77,7 @@ def larger_difference(a: ValueDifference, b: ValueDifference) -> ValueDifference
 
 
 def find_other_dtype(old_values: Mapping[str, KeptValue], new_values: Mapping[str, KeptValue]) -> str:
-    """Name the first value whose dtype differs; return "" if none does."""
+    """Name the first value with a different dtype, or return "" if all dtypes are equal."""
     return next(
         (
             name
@@ -89,7 +89,7 @@ def find_other_dtype(old_values: Mapping[str, KeptValue], new_values: Mapping[st
 
 
 def compare_prints(old_text: str, new_text: str, widest_dtype: DType) -> ValueDifference:
-    """Compare the numbers of what was printed; words that differ are a reason."""
+    """Compare the numbers that were printed. Different words are a reason to reject the patch."""
     words = [" ".join(NUMBER.sub("0", text).split()) for text in (old_text, new_text)]
     if _without_dtypes(words[0]) != _without_dtypes(words[1]):
         return ValueDifference(reason="it prints other words")

@@ -1,4 +1,4 @@
-"""Goals of a patch, such as narrow floats: what it forbids, candidate changes, and the distance left."""
+"""Goals of a patch, such as narrow floats: forbidden findings, candidate changes, and the distance left."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Goal(ABC):
 
     @abstractmethod
     def why_rejected(self, new_findings: Sequence[str], old_values: Values, new_values: Values) -> str:
-        """Say why the run of a patch is refused: new findings, or values of other dtypes. Else return ""."""
+        """Say why the run of a patch is refused, for new findings or values of other dtypes, or return ""."""
 
     @abstractmethod
     def describe_distance(self, old_distance: int, new_distance: int) -> str:
@@ -60,7 +60,7 @@ class Goal(ABC):
 
 @dataclass(frozen=True, slots=True)
 class NoWiderThan(Goal):
-    """No float wider than a dtype; measured by the bytes of wider floats."""
+    """No float wider than a dtype, measured by the bytes of wider floats."""
 
     widest_dtype: DType
     nothing_to_do: str = "nothing to do: no float is widened"
@@ -101,7 +101,7 @@ class NoWiderThan(Goal):
 
 @dataclass(frozen=True, slots=True)
 class SameDtypesAs(Goal):
-    """The same dtypes under another system as in the run. What is measured are the steps that differ."""
+    """The run's dtypes also under another system. The steps that differ are counted."""
 
     system: str
     widest_dtype: DType = DTYPES["float64"]

@@ -1,4 +1,4 @@
-"""The values of a run that are kept for a comparison: those of names, and of the files that it saved."""
+"""Values of a run that are kept for a comparison: values of names, and of files that the run saved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-MAX_KEPT_NUMBERS = 1 << 20  # of one array that are kept for a comparison
+MAX_KEPT_NUMBERS = 1 << 20  # numbers of one array that are kept for a comparison
 MAX_KEPT_VALUES = 10_000  # arrays and numbers that are kept
 MAX_TEXT_BYTES = 1 << 24  # bytes of a saved text that is compared
 MAX_LIST_DEPTH = 4  # lists within lists that are searched
@@ -58,7 +58,7 @@ def _keep_value(values: dict[str, KeptValue], name: str, value: Any, depth: int)
             numbers = value.tolist() if size <= MAX_KEPT_NUMBERS else []
             values[name] = KeptValue(str(value.dtype).rpartition(".")[2], tuple(_flatten_numbers(numbers)))
         except (TypeError, ValueError, RuntimeError):
-            return  # an array of objects, or one that holds no data
+            return  # an array of objects, or one without data
 
 
 def _flatten_numbers(x: Any) -> list[float]:
@@ -72,17 +72,17 @@ def _flatten_numbers(x: Any) -> list[float]:
 
 
 def read_numbers(text: str) -> KeptValue:
-    """Return the numbers of a text, but for those in names of dtypes."""
+    """Return the numbers of a text, except those in names of dtypes."""
     return KeptValue("float32", tuple(float(found) for found in NUMBER.findall(DTYPE.sub("", text))))
 
 
 def is_left_out(folder: Path) -> bool:
-    """Return True if a folder holds no code of the user's: hidden, a cache, or a virtual environment."""
+    """Return True if a folder has no code of the user: hidden, a cache, or a virtual environment."""
     return folder.name.startswith(".") or folder.name in IGNORED_FOLDERS or (folder / "pyvenv.cfg").is_file()
 
 
 def list_file_states(root: Path) -> dict[str, tuple[int, int]]:
-    """Map the files in a folder to their times and sizes, by which a later change is known."""
+    """Map the files in a folder to their times and sizes, so that later changes are noticed."""
     found: dict[str, tuple[int, int]] = {}
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if not is_left_out(Path(folder, name))]
@@ -97,7 +97,7 @@ def file_state(path: str) -> tuple[int, int]:
 
 
 def list_saved_values(root: Path, old_states: Mapping[str, tuple[int, int]]) -> dict[str, KeptValue]:
-    """Keep the arrays and numbers in files that are new or have changed: of NumPy, or texts."""
+    """Keep the arrays and numbers in files that are new or have changed: NumPy's files, or texts."""
     values: dict[str, KeptValue] = {}
     for path, state in sorted(list_file_states(root).items()):
         if old_states.get(path) != state:
@@ -111,7 +111,7 @@ def list_saved_values(root: Path, old_states: Mapping[str, tuple[int, int]]) -> 
 
 
 def _read_values(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the arrays in a file, each with its key there; of a text its numbers."""
+    """Yield each array in a file with its key. For a text file, yield its numbers."""
     np: Any = sys.modules.get("numpy")
     try:
         if path.suffix in TEXT_SUFFIXES and path.stat().st_size <= MAX_TEXT_BYTES:
@@ -122,4 +122,4 @@ def _read_values(path: Path) -> Iterator[tuple[str, Any]]:
             with np.load(path, allow_pickle=False) as arrays:
                 yield from ((f"[{key!r}]", arrays[key]) for key in arrays.files)
     except (OSError, ValueError, EOFError):
-        return  # it holds objects, or is not whole
+        return  # it holds objects, or is incomplete

@@ -1,4 +1,4 @@
-"""A plain run of a program, without the tracer: the seconds it takes, and the most memory of its process."""
+"""A plain run of a program, without the tracer: its seconds, and the peak memory of its process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typelattice.fixing.program_to_run import ProgramToRun, load_function, read_
 
 
 def main(program: str, out: str) -> None:
-    """Run a program that a file describes; write its seconds and the bytes of its peak into another file."""
+    """Run a program that one file describes. Write its seconds and peak bytes into another file."""
     todo = read_program(program)
     if todo.replaced_contents:
         sys.meta_path.insert(0, ReplacedFinder(todo.replaced_contents))
@@ -47,7 +47,7 @@ def _run_target(program: ProgramToRun) -> None:
 
 
 def peak_bytes() -> int:
-    """Return the most memory that this process has had, in bytes; 0 if the system does not say."""
+    """Return the most memory that this process has used, in bytes, or 0 if the system does not report it."""
     with suppress(OSError):
         # On Linux, ru_maxrss also counts the process that this one was started from.
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
@@ -61,7 +61,7 @@ def peak_bytes() -> int:
 
 
 class ReplacedLoader(SourceFileLoader):
-    """A loader of a source file with another content. It neither reads nor writes Python's cache."""
+    """A loader of a source file with replaced content. It neither reads nor writes Python's cache."""
 
     content: bytes
 
@@ -71,7 +71,7 @@ class ReplacedLoader(SourceFileLoader):
 
 
 class ReplacedFinder(MetaPathFinder):
-    """A finder of the files that have another content. It asks Python's own finders where they are."""
+    """A finder for modules with replaced content. Python's own finders give their locations."""
 
     def __init__(self, replaced_contents: Mapping[str, bytes]) -> None:
         self.replaced_contents = replaced_contents
@@ -79,7 +79,7 @@ class ReplacedFinder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a module with another content; None for any other module."""
+        """Return the spec of a module with replaced content, or None for any other module."""
         for finder in sys.meta_path:
             spec = finder.find_spec(name, path, target) if finder is not self else None
             if spec is not None:

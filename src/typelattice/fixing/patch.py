@@ -39,7 +39,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Unfixed:
-    """A cause without a change that was kept, and why the last one was taken back."""
+    """A cause without a kept change, and why the last change was undone."""
 
     file: Path
     line: int
@@ -52,7 +52,7 @@ class Unfixed:
 
 @dataclass(frozen=True, slots=True)
 class CostComparison:
-    """The time and the peak memory of plain runs before and after a patch: the least of some runs each.
+    """The time and the peak memory of plain runs before and after a patch, each the least of several runs.
 
     >>> print(CostComparison(RunCost(1.5, 412_000_000), RunCost(0.914, 221_000_000), 3))
     peak memory 412.0 MB before, 221.0 MB after; time 1.50 s before, 0.91 s after (least of 3 plain runs each)
@@ -76,7 +76,7 @@ class CostComparison:
 
 @dataclass(frozen=True, slots=True)
 class StepDifference:
-    """An operation at a line of the program whose values the patch changes, and their difference."""
+    """An operation at a program line that gives different values with the patch, and the difference."""
 
     file: Path
     line: int
@@ -91,13 +91,13 @@ class StepDifference:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The changes of a program after which it reaches a goal.
+    """The changes that make a program reach a goal.
 
     `contents` has the bytes of each changed file before and after. `progress` says how far the run was from
-    the goal before and after. `difference` compares the values of both runs. `asserts` says what
-    the changes do to assertions that failed before: "they hold", or the first that fails. `costs` has the
-    time and memory of plain runs, without the tracer; None if one of them failed. `tests` is the number of
-    tests, if it is a pytest run. `steps` are the steps whose values differ; None if nobody asked for them.
+    the goal before and after. `difference` compares the values of both runs. `asserts` says what the changes
+    do to assertions that failed before: "they hold", or the first that fails. `costs` has the time and memory
+    of plain runs, without the tracer, or None if one of them failed. `tests` is the number of tests, if it is
+    a pytest run. `steps` are the steps with different values, or None if they were not compared.
 
     >>> print(Patch((), (), {}, "nothing to do: no float is widened", ValueDifference()))
     nothing to do: no float is widened
@@ -124,7 +124,7 @@ class Patch:
 
     @property
     def is_equal(self) -> bool:
-        """True if the values of the patched program were compared, and all equal those before."""
+        """True if the values of the patched program were compared, and all are equal."""
         return self.grade == "equal in this run"
 
     @property
@@ -149,7 +149,7 @@ class Patch:
         )
 
     def data(self) -> dict[str, object]:
-        """Return the patch as JSON data: its changes, the diff, and each changed file as it becomes."""
+        """Return the patch as JSON data: its changes, the diff, and the new content of each changed file."""
         return {
             "fixed": [
                 {"file": str(f.file), "line": f.line, "before": f.before, "after": f.after}
@@ -174,7 +174,7 @@ class Patch:
         }
 
     def write(self) -> None:
-        """Write the changes. Raises FixError, FileError; then no file is written."""
+        """Write the changes. Raises FixError or FileError if that fails, and then no file is written."""
         if self.fixed and self.grade == "unverified":
             raise FixError(f"nothing is written, as the patch is unverified: {UNVERIFIED}")
         for path, (before, _) in self.contents.items():

@@ -67,9 +67,9 @@ def fix(
     """Find changes of a function's file that keep its floats as narrow as a dtype.
 
     The function is called with copies of its arguments, in a process of its own and on a copy of its folder.
-    A change after which wide arguments give a narrower result is not kept. `only` names one line, such as
-    `12` or `file.py:12`: nothing else is fixed. `steps` compares the values of each step. Raises FixError,
-    FileError.
+    A change is dropped if it gives a narrower result for wide arguments. `only` names one line, such as `12`
+    or `file.py:12`: nothing else is fixed. `steps` compares the values of each step. Raises FixError or
+    FileError if no patch can be made.
 
     >>> fix(lambda x: x * 2.0, 1.0)
     Traceback (most recent call last):
@@ -109,12 +109,12 @@ def fix_script(
 ) -> Patch:
     """Find changes of a script, or of a module, that keep its floats as narrow as a dtype.
 
-    Raises FixError, FileError.
+    Raises FixError or FileError if no patch can be made.
     """
     here = Path(os.path.realpath(os.curdir))
     path = here
     if not as_module:
-        read_bytes(target, 0)  # raises FileError for a path that names no file that can be read
+        read_bytes(target, 0)  # raises FileError if the path does not name a readable file
         path = Path(os.path.realpath(target))
     folder = here if as_module or path.is_relative_to(here) else path.parent
     program = ProgramToRun(
@@ -133,7 +133,7 @@ def fix_tests(
 ) -> Patch:
     """Find changes of packages that keep floats in their tests as narrow as a dtype.
 
-    Each test must have the same outcome as before. Raises FixError.
+    Each test must have the same outcome as before. Raises FixError if no patch can be made.
     """
     for package in packages:
         check_package(package)
@@ -145,7 +145,7 @@ def fix_tests(
 
 
 def make_goal(to: object, like: str | None) -> Goal:
-    """Make the goal of a patch: dtypes like those of another system, or no float wider than a dtype."""
+    """Make the goal of a patch: the dtypes of another system, or no float wider than a dtype."""
     return SameDtypesAs(like) if like is not None else NoWiderThan(dtype(to))
 
 
@@ -156,7 +156,7 @@ def fix_program(
     only_line: str | None,
     compares_steps: bool = False,
 ) -> Patch:
-    """Patch a program in a copy of its folder until no change helps any more. Raises FixError."""
+    """Patch a program in a copy of its folder until no change helps. Raises FixError if that fails."""
     if only_line is not None and LINE_PATTERN.fullmatch(only_line) is None:
         raise FixError(f"{clip_text(only_line, 80)!r} is no line; give one such as 12 or file.py:12")
     with open_workspace(program) as workspace:
@@ -166,10 +166,10 @@ def fix_program(
 
 
 class _PatchSearch:
-    """The search for a patch of one program: its sources with the changes kept so far, and the run of them.
+    """The search for a patch of one program: its sources with the changes kept so far, and their run.
 
-    `unchanged_run` is the run without any change, `current_run` the one with the changes kept so far, and
-    `wide_input_run` the unchanged run with wide input, if there is any. `unreadable` has the reason for each
+    `unchanged_run` is the run without any change. `current_run` has the changes kept so far. `wide_input_run`
+    is the unchanged run with wide input, if the program has such input. `unreadable` has the reason for each
     source that cannot be changed.
     """
 
@@ -195,7 +195,7 @@ class _PatchSearch:
         self.original_contents: dict[str, bytes] = {}
 
     def run_twice(self) -> FinishedRun:
-        """Run the program twice. Raises FixError if it fails, or gives other values the second time."""
+        """Run the program twice. Raises FixError if it fails, or gives different values the second time."""
         first = self.run_unchanged()
         if self.workspace.program.runs_tests and "passed" not in first.tests.values():
             raise FixError("no test passes without any change; give pytest's arguments after pytest")
@@ -223,7 +223,7 @@ class _PatchSearch:
         return finished_run
 
     def find_patch(self) -> Patch:
-        """Try changes cause by cause until none is left to try; drop the needless ones."""
+        """Try changes for each cause until none is left, then drop the unneeded ones."""
         fixed: list[tuple[Fixed, Change]] = []
         unfixed: dict[tuple[str, int, str], Unfixed] = {}
         for _ in range(MAX_CAUSES):
@@ -258,7 +258,7 @@ class _PatchSearch:
         return Patch(smallest, still_unfixed, contents, progress, difference, asserts, costs, tests)
 
     def check_assertions(self) -> str:
-        """Run the changed program with its assertions; say that they hold, or which one fails."""
+        """Run the changed program with its assertions. Say that they hold, or which one fails."""
         self.workspace.set_asserts(True)
         finished_run = self.workspace.run()
         return finished_run.reason if isinstance(finished_run, FailedRun) else ASSERTIONS_HOLD
@@ -276,14 +276,14 @@ class _PatchSearch:
         ]  # fmt: skip
 
     def check_line_has_finding(self, findings: Findings) -> None:
-        """Raise FixError if one line was asked for, and the findings are at others."""
+        """Raise FixError if the user named a line, and all findings are at other lines."""
         keys = [self.step_key(findings, i) for i, _ in self.goal.list_forbidden(findings)]
         if self.only_line is not None and keys:
             places = dict.fromkeys(f"{path_text(self.original_path(file))}:{line}" for file, line, _ in keys)
             raise FixError(f"nothing is to be fixed at line {self.only_line[0]}; but at {', '.join(places)}")
 
     def compare_steps(self) -> tuple[StepDifference, ...]:
-        """Run the program as it was and with the changes; compare the values of each step."""
+        """Run the program without and with the changes, and compare the values of each step."""
         changed = {file: source.content for file, source in self.sources.items()}
         before, after = (self.run_for_steps(contents) for contents in (self.original_contents, changed))
         differences = compare_step_values(before.steps, after.steps, self.widest_dtype)
@@ -301,7 +301,7 @@ class _PatchSearch:
         return finished_run
 
     def measure_costs(self) -> CostComparison | None:
-        """Run the program plainly, as it was and with the changes in turn; return the least of each."""
+        """Measure plain runs of the program without and with the changes. Return the least of each."""
         now = {file: self.sources[file].content for file in self.original_contents if file in self.sources}
         runs: list[list[RunCost]] = [[], []]
         for _ in range(PLAIN_RUNS):
@@ -318,13 +318,13 @@ class _PatchSearch:
         return CostComparison(before, after, len(runs[0]))
 
     def drop_needless_changes(self, fixed: Sequence[tuple[Fixed, Change]]) -> tuple[Fixed, ...]:
-        """Undo each change that later changes made needless; return the changes that are kept.
+        """Undo each change that later changes made unnecessary, and return the changes that are kept.
 
-        A change is needless if the program without it is as close to the goal and computes the same.
+        A change is unnecessary if the program without it is as close to the goal and computes the same.
         """
         distance = self.measure_distance(self.current_run)
         kept = [*fixed]
-        for entry in reversed(fixed[:-1]):  # nothing came after the last one
+        for entry in reversed(fixed[:-1]):  # nothing follows the last one
             change = entry[1]
             source = self.sources[change.file]
             later = [other for _, other in kept[kept.index(entry) + 1 :]]
@@ -354,7 +354,7 @@ class _PatchSearch:
         return (step.location.file, step.location.line, step.text) if step.location else ("", 0, step.text)
 
     def read_sources(self, findings: Findings) -> None:
-        """Read the files that were followed: those of the program, and of the packages that were named."""
+        """Read the followed files: those of the program, and those of the named packages."""
         for file in findings.predicted_run.run.sources:
             if file in self.sources or file in self.unreadable:
                 continue
@@ -370,7 +370,7 @@ class _PatchSearch:
                 self.unreadable[file] = str(e)
 
     def why_no_file(self, file: str) -> str:
-        """Say why a followed source is no file: it is in an archive, was removed, or never was in a file."""
+        """Say why a followed source is not a file: in an archive, removed, or never written to a file."""
         path = self.workspace.inside / file
         archive = next((folder for folder in path.parents if folder.is_file()), None)
         if archive is not None:
@@ -381,7 +381,7 @@ class _PatchSearch:
         return ""
 
     def original_path(self, file: str) -> Path:
-        """Map a file of the copy to the user's, through links; any other file is where it is."""
+        """Map a file of the copy to the user's file, through links. Any other file keeps its path."""
         inside = Path(file).is_relative_to(self.root)
         whole = self.original / Path(file).relative_to(self.root) if inside else Path(file)
         return Path(os.path.realpath(whole))
@@ -423,7 +423,7 @@ class _PatchSearch:
         return Unfixed(path, line, code, reason or "no change of its source is known")
 
     def why_rejected(self, finished_run: FinishedRun, old_distances: DistanceByLine, change: Change) -> str:
-        """Say why the run of a change is rejected; return "" if the change is kept."""
+        """Say why the run of a change is rejected, or return "" if the change is kept."""
         new_distances = self.goal.distance_by_line(self.goal.read_findings(finished_run.run))
         new_lines = [
             at for at in new_distances if at not in old_distances and at != (change.file, change.line)
@@ -440,7 +440,7 @@ class _PatchSearch:
         return self.why_results_differ(finished_run) or self.why_wide_input_narrows()
 
     def why_results_differ(self, finished_run: FinishedRun) -> str:
-        """Say which results differ from those before, apart from their widths; return "" if none does."""
+        """Say which results changed in more than their widths, or return "" if none did."""
         if finished_run.warnings != self.unchanged_run.warnings:
             other = next(
                 iter({*finished_run.warnings} ^ {*self.unchanged_run.warnings}), "another number of warnings"
@@ -459,8 +459,8 @@ class _PatchSearch:
         return ""
 
     def why_wide_input_narrows(self) -> str:
-        """Run the program with wide input; say which results the change made narrow, or return ""."""
-        if not isinstance(self.wide_input_run, FinishedRun):  # it has no wide input, or fails with it anyway
+        """Run the program with wide input. Say which results the change made narrow, or return ""."""
+        if not isinstance(self.wide_input_run, FinishedRun):  # it has no wide input, or always fails with it
             return ""
         finished_run = self.workspace.run(widen=True)
         if isinstance(finished_run, FailedRun):
@@ -482,20 +482,20 @@ class _PatchSearch:
 
 
 def _list_narrow_lines(finished_run: FinishedRun, widest_dtype: DType) -> set[tuple[str, int]]:
-    """List the files and lines at which a run has floats as narrow as a dtype."""
+    """List the files and lines where a run has floats as narrow as a dtype."""
     limit = dtype_width(widest_dtype) or 0
     return _list_lines_where(finished_run, lambda o: 0 < (operand_width(o) or 0) <= limit)
 
 
 def _list_integer_lines(finished_run: FinishedRun) -> set[tuple[str, int]]:
-    """List the files and lines at which a run has arrays of integers."""
+    """List the files and lines where a run has integer arrays."""
     return _list_lines_where(finished_run, is_integer)
 
 
 def _list_lines_where(
     finished_run: FinishedRun, has_property: Callable[[Operand | None], bool]
 ) -> set[tuple[str, int]]:
-    """List the files and lines of the steps whose results satisfy a condition."""
+    """List the files and lines of the steps with results that satisfy a condition."""
     return {
         (step.location.file, step.location.line)
         for step, seen in finished_run.run
@@ -515,13 +515,13 @@ def _list_unreached_names(goal: Goal, finished_run: FinishedRun) -> set[str]:
 def _compare_runs(
     old_run: FinishedRun, new_run: FinishedRun, widest_dtype: DType, unreached_names: Container[str] = ()
 ) -> ValueDifference:
-    """Compare the values and the prints of two runs; return the larger difference."""
+    """Compare the values and the prints of two runs, and return the larger difference."""
     values = compare_values(old_run.values, new_run.values, widest_dtype, unreached_names)
     return larger_difference(values, compare_prints(old_run.printed, new_run.printed, widest_dtype))
 
 
 def _undo_change(source: Source, change: Change, later_changes: Sequence[Change]) -> bytes | None:
-    """Undo a change under later ones of the same source; return None if a later one lies within it."""
+    """Undo a change below later ones of the same source. Return None if a later change lies within it."""
     edits: list[Edit] = []
     for edit in change.edits:
         start, end = edit.start, edit.start + len(edit.text.encode())

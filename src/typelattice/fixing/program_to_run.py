@@ -1,6 +1,6 @@
-"""A program that is to be run in a process of its own, and how its function is found there.
+"""A program to run in a process of its own, and how to find its function there.
 
-The plain runs import this without the tracer, so that they measure the program alone.
+The plain runs import this without the tracer, so that they measure only the program.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-MODULE = "__typelattice_fix__"  # the name of a script's module when a function of it alone is called
+MODULE = "__typelattice_fix__"  # module name of a script when only one of its functions is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class ProgramToRun:
     """A program to be run: a script, a module, a pytest run, or a function of a file with its arguments.
 
     `root` is the copied folder and `original` the folder that it is a copy of. `replaced_contents` has other
-    contents for files that are not in the copy. `has_wide_input` asks for wide input: the arguments of the
-    function, or the dtypes that the script itself names. `records_steps` asks for the values of each step.
+    contents for files that are not in the copy. `has_wide_input` makes the input wide: the arguments of the
+    function, or the dtypes that the script itself names. `records_steps` keeps the values of each step.
     """
 
     target: str
@@ -51,7 +51,7 @@ def read_program(path: str) -> ProgramToRun:
 
 
 def _move_path(path: str, original: Path, root: Path) -> str:
-    """Map a path in a folder to that of its copy, but for what was not copied: a virtual environment."""
+    """Map a path in a folder to its path in the copy. Files that were not copied keep theirs."""
     whole = Path(os.path.abspath(path))
     if not whole.is_relative_to(original):
         return path
@@ -78,5 +78,5 @@ def _make_module(names: Mapping[str, Any]) -> ModuleType:
     module.__dict__.update(names)
     for value in names.values():
         if isinstance(value, FunctionType) and value.__globals__.get("__name__") == MODULE:
-            value.__globals__.update(names)  # run_path empties them
+            value.__globals__.update(names)  # `run_path` empties them
     return module

@@ -1,4 +1,4 @@
-"""The values of each step of a run, and the steps at which those of two runs differ most."""
+"""Values of each step of a run, and the steps with the largest differences between two runs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typelattice.fixing.comparison import ValueDifference, compare_values
 from typelattice.fixing.kept_values import KeptValue, list_bound_values
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 
-MAX_KEPT_NUMBERS = 1 << 14  # of one result that are kept
-Steps = Mapping[tuple[str, int, str], KeptValue]  # by file, line and operation
+MAX_KEPT_NUMBERS = 1 << 14  # numbers of one result that are kept
+Steps = Mapping[tuple[str, int, str], KeptValue]  # keys: file, line and operation
 
 
 class StepValues(ValueChecks):
@@ -29,20 +29,20 @@ class StepValues(ValueChecks):
         keywords: Mapping[str, Any],
         result: Any,
     ) -> None:
-        """Keep the first numbers of a result. One that holds no data is left out."""
+        """Keep the first numbers of a result. A result without data is left out."""
         try:
             first = result.reshape(-1)[:MAX_KEPT_NUMBERS]
-        except Exception:  # a library's own, for an object that is no array
+        except Exception:  # an error of a library, for an object that is not an array
             return
         found = list_bound_values({"result": first})
-        if found and name != "put":  # whose elements are not written yet
+        if found and name != "put":  # the elements of `put` are not written yet
             self.values[witness.module.file, witness.operation.line, name] = found["result"]
 
 
 def compare_step_values(
     old_steps: Steps, new_steps: Steps, widest_dtype: DType
 ) -> list[tuple[str, int, str, ValueDifference]]:
-    """List the steps that both runs have and whose values differ, with the largest error first."""
+    """List the steps with different values in both runs, with the largest error first."""
     found = [
         (*key, compare_values({key[2]: old_steps[key]}, {key[2]: new_steps[key]}, widest_dtype))
         for key in old_steps.keys() & new_steps.keys()

@@ -1,4 +1,4 @@
-"""A program that is run and traced in a process of its own, and the data that it sends back."""
+"""A program that is run and traced in its own process, and the data that it sends back."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def main(program: str, out: str) -> None:
         Path(out).write_bytes(pickle.dumps(ran))
 
     if todo.runs_tests:
-        from typelattice.tracing.front.pytest_run import run_tests  # which needs pytest
+        from typelattice.tracing.front.pytest_run import run_tests  # needs pytest
 
         run, found = run_tests(todo.argv, todo.packages, cache, todo.replaced_contents)
         warned = tuple(sorted(found.warnings))
@@ -71,10 +71,10 @@ def main(program: str, out: str) -> None:
 
 
 def serve() -> None:
-    """Run programs, each in a fork of this process, which has imported already what all of them need.
+    """Run programs, each in a fork of this process, which has already imported the modules that all need.
 
-    A line on standard input names the files of the program, of what it gave, and of its two streams, and its
-    folder. The answer is a line with the exit status. It ends with its input.
+    A line on standard input names the file of the program, the file for its result, its two streams and its
+    folder. The answer is a line with the exit status. The process ends when standard input is closed.
     """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     for line in io.FileIO(os.dup(0), closefd=True):
@@ -82,7 +82,7 @@ def serve() -> None:
         for module in modules:
             __import__(module)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python 3.12 warns where a library has started threads
+            warnings.simplefilter("ignore")  # Python 3.12 warns if a library has started threads
             pid = os.fork()
         if pid == 0:
             answers.close()
@@ -94,12 +94,12 @@ def serve() -> None:
         status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         try:
             answers.write(f"{status}\n")
-        except BrokenPipeError:  # the search was killed, and nobody reads
+        except BrokenPipeError:  # the search was killed, so nobody reads
             os._exit(1)
 
 
 def _load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
-    """Find the function and its arguments, which are widened if that is asked for."""
+    """Find the function and its arguments, which are made wide on request."""
     found, args, named = load_function(program)
     if program.has_wide_input:
         args, named = [widen_array(x) for x in args], {key: widen_array(x) for key, x in named.items()}
@@ -107,7 +107,7 @@ def _load_function(program: ProgramToRun) -> tuple[Callable[..., Any], Sequence[
 
 
 def _widen_script(path: str) -> dict[str, bytes]:
-    """Write wide dtypes in the text of a script in place of the narrow ones that it names."""
+    """Replace the narrow dtypes that the text of a script names by wide ones."""
     return {path: NARROW_DTYPE.sub(lambda found: WIDER_DTYPES[found[0]], Path(path).read_bytes())}
 
 
@@ -117,7 +117,7 @@ def has_wide_form(path: str) -> bool:
 
 
 def widen_array(x: Any) -> Any:
-    """Cast an array of narrower floats to float64; return anything else as it is."""
+    """Cast an array of narrower floats to float64. Return anything else as it is."""
     if not str(getattr(x, "dtype", "")).rpartition(".")[2].startswith(("float", "bfloat")):
         return x
     cast = getattr(x, "astype", None) or getattr(x, "to", None)

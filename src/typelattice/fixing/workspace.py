@@ -1,4 +1,4 @@
-"""A copy of a program's folder, in which the program is run with patches."""
+"""A copy of a program's folder, where the program runs with patches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PRELOADED = (
     ("typelattice.tracing.rewrite.syntax_tree",),
     ("typelattice.tracing.rewrite.syntax_tree", "typelattice.tracing.front.pytest_run"),
 )
-"""The modules to import before a run: of a program, and of tests."""
+"""The modules to import before a run of a program, and before a run of tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class FailedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """The seconds that a plain run of a program takes, and the most bytes that its process has."""
+    """The seconds of a program's plain run, and the most bytes of its process."""
 
     seconds: float
     peak: int
@@ -71,9 +71,9 @@ class RunCost:
 class Workspace:
     """The copy of a folder, and the program to be run in it.
 
-    The first run has a process of its own from the start. The later ones are forks of one process, which has
-    imported what all of them need. `outside_contents` and `inside_contents` have the new contents of files
-    outside and inside the copy. `states` show whether a run has changed a file of the copy.
+    The first run starts a process of its own. Later runs are forks of one process, which has imported the
+    modules that all need. `outside_contents` and `inside_contents` have the new contents of files outside and
+    inside the copy. `states` show whether a run has changed a file of the copy.
     """
 
     program: ProgramToRun
@@ -121,7 +121,7 @@ class Workspace:
         )
 
     def measure_cost(self) -> RunCost | None:
-        """Run the program without the tracer; return None if it fails or takes too long."""
+        """Measure the program without the tracer, or return None if it fails or takes too long."""
         todo, out, *_ = files = self._list_run_files("cost")
         todo.write_bytes(pickle.dumps(replace(self.program, replaced_contents=self.outside_contents)))
         out.unlink(missing_ok=True)
@@ -134,7 +134,7 @@ class Workspace:
         return None
 
     def restore_files(self) -> None:
-        """Take back what a run did to files of the copy, so that no run reads the results of another."""
+        """Undo what a run did to files of the copy, so that no run reads the results of another."""
         root = self.program.root
         now = list_file_states(root)
         for path in now.keys() - self.states.keys():
@@ -154,9 +154,9 @@ class Workspace:
         return [self.folder / name for name in ("program.pickle", out, "printed", "errors")]
 
     def put_content(self, file: str, content: bytes) -> None:
-        """Give a file another content: in the copy, or for the runs alone if it is not in the copy.
+        """Give a file other content: in the copy, or only during runs if the copy does not have it.
 
-        A link in the copy may lead to a file of the user's, which stays as it is.
+        A link in the copy may lead to a file of the user, which stays as it is.
         """
         if Path(os.path.realpath(file)).is_relative_to(self.program.root):
             Path(file).write_bytes(content)
@@ -166,22 +166,22 @@ class Workspace:
 
     @property
     def inside(self) -> Path:
-        """The folder in the copy that stands for the current one."""
+        """The folder in the copy that corresponds to the current one."""
         here, original, root = Path.cwd(), self.program.original, self.program.root
         return root / here.relative_to(original) if here.is_relative_to(original) else root
 
     @property
     def python(self) -> list[str]:
-        """The interpreter, with the option that leaves assertions out if they are not to be made."""
+        """The interpreter, with the option that omits assertions if they are turned off."""
         return [sys.executable, *([] if self.asserts else ["-O"])]
 
     def set_asserts(self, asserts: bool) -> None:
-        """Make the assertions of the program from now on, or leave them out."""
+        """Turn the program's assertions on or off for later runs."""
         self.close()
         self.asserts, self.forked = asserts, ()
 
     def run_in_process(self, files: Sequence[Path], module: str = "traced_run") -> int:
-        """Run the program in a new process, by a module of this package; return its exit status."""
+        """Run a module of this package that runs the program in a new process. Return its exit status."""
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
             words = [*self.python, "-c", RUN_MAIN.format(module), str(todo), str(out)]
@@ -191,7 +191,7 @@ class Workspace:
             ).returncode  # fmt: skip
 
     def run_in_fork(self, files: Sequence[Path]) -> int:
-        """Run the program in a fork of the process that is kept for that; return its exit status."""
+        """Run the program in a fork of the process that is kept for this. Return its exit status."""
         if self.server is None:
             self.server = subprocess.Popen(
                 [*self.python, "-c", SERVE], cwd=self.inside, env=_make_environment(),
@@ -210,7 +210,7 @@ class Workspace:
         return int(answer or 1)
 
     def close(self) -> None:
-        """End the process that is kept, and what runs in its forks."""
+        """End the process that is kept, and the runs in its forks."""
         if self.server is not None:
             os.killpg(self.server.pid, SIGKILL)
             self.server.communicate()
@@ -225,7 +225,7 @@ def _make_environment() -> dict[str, str]:
 
 @contextmanager
 def open_workspace(program: ProgramToRun) -> Iterator[Workspace]:
-    """Copy the folder of a program; `root` of the program is put in its place. Raises FixError."""
+    """Copy the folder of a program, and set the program's `root` to the copy. Raises FixError."""
     original = program.original
     files = bytes_ = 0
     for folder, folders, names in os.walk(original):
@@ -256,6 +256,6 @@ def _list_ignored(folder: str, names: list[str]) -> list[str]:
 
 
 def _copy_file(source: str, target: str) -> None:
-    """Copy a regular file; leave out sockets, pipes and devices."""
+    """Copy a regular file. Leave out sockets, pipes and devices."""
     if os.path.isfile(source):
         copyfile(source, target)

@@ -1,1 +1,1 @@
-"""Expressions and functions as lists of operations, and what each step comes to under a system."""
+"""Expressions and functions as lists of operations, and the outcome of each step under a system."""

@@ -1,4 +1,4 @@
-"""Implicit casts by their names in graph compilers: of two dtypes, and of symbols and arrays."""
+"""Implicit casts under their names in graph compilers: of two dtypes, and of symbols and arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AnySystem = System | str | os.PathLike[str]
 
 
 def implicit_cast_type(system: AnySystem, lhs: object, rhs: object) -> DType:
-    """Return the smallest dtype to which both may be promoted: the dtype of a binary operation on two values.
+    """Return the smallest dtype that both values may be promoted to, as in a binary operation.
 
     `lhs` and `rhs` are dtypes, or other operands. Raises PromotionError if the system refuses the two.
     Source: https://docs.modular.com/max/api/mojo/graph/type_promotion

@@ -1,4 +1,4 @@
-"""Programs are made here: of expressions, lines of Python, functions in files, functions that run."""
+"""Making of programs: from expressions, lines of Python, functions in files, and functions to call."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # a function of a fil
 
 
 def program(what: str | Callable[..., object], /, *operands: object, **bound: object) -> Program:
-    """Make a program of Python text, or of a function of arrays, which is called with symbols.
+    """Make a program from Python text, or from a function of arrays, which is called with symbols.
 
     Text is an expression, lines with assignments, a function, or `FILE.py:function`. It is parsed and never
     evaluated. Operands are bound to the names in it, or by position to the parameters of a function.
 
     An operand is an array, a dtype, a number or an operand string. The string may name a dtype of a system's
-    own file, and `float32[3,4]` has a shape. A function that is called gets a symbol for each of these, but
-    numbers, None and tuples as they are. A `System` by position lends the operations that its file defines.
-    Raise ProgramError or FileError.
+    own file, and `float32[3,4]` has a shape. A called function gets a symbol for each of these, but numbers,
+    None and tuples as they are. A `System` by position adds the operations that its file defines. Raises
+    ProgramError or FileError.
 
     >>> p = program("a*2.0 + b", a="int8:0d", b="float16")
     >>> [(step.text, str(o)) for step, o in zip(p.steps, p.under("numpy")) if step.op]
@@ -58,7 +58,7 @@ def program(what: str | Callable[..., object], /, *operands: object, **bound: ob
 
 
 def custom_operations(systems: Iterable[System]) -> dict[str, Operation]:
-    """Return the operations that the files of systems define. Raise ProgramError if two differ in one."""
+    """Return the operations that the files of systems define. Raises ProgramError if two systems disagree."""
     found: dict[str, Operation] = {}
     for system in systems:
         for name, op in system.custom_operations.items():
@@ -73,7 +73,7 @@ def program_of_function(
     keywords: Mapping[str, object],
     custom_operations: Mapping[str, Operation],
 ) -> Program:
-    """Call a function with symbols to make a program of it; systems define the custom operations."""
+    """Call a function with symbols to make a program of it. Systems define the custom operations."""
     xp = Symbols(custom_operations)
     taken = list(operands)
     try:
@@ -90,13 +90,13 @@ def program_of_function(
 
 
 def _make_symbol(xp: Symbols, name: str, x: object) -> object:
-    """Return the symbol of an operand for the call of a function; return a plain value as it is."""
+    """Return the symbol of an operand for the call of a function. Return a plain value as it is."""
     plain = x is None or (isinstance(x, (bool, int, float, complex, tuple)) and not hasattr(x, "dtype"))
     return x if plain else xp.input(name, x)
 
 
 def file_of(text: str) -> str | None:
-    """Return the file of a program that is a function in one; None of any other text.
+    """Return the file of a program that is a function in a file, or None for any other text.
 
     >>> file_of("models/f.py:softmax"), file_of("x + y")
     ('models/f.py', None)
@@ -109,7 +109,7 @@ def is_program(text: str) -> bool:
     """Return True if a text is a program, and False if it is an operand.
 
     A program has an operator or a call, or names a function in a file. Text that Python cannot parse counts
-    as one if it has a bracket or an operator; its error is reported later.
+    as a program if it has a bracket or an operator. Its error is reported later.
 
     >>> is_program("x + y"), is_program("int8:0d"), is_program("sqrt(x"), is_program("f.py:softmax")
     (True, False, True, True)
@@ -129,7 +129,7 @@ def is_program(text: str) -> bool:
 
 
 def _read_text_file(path: Path) -> str:
-    """Return the text of a file. Raises FileError, ProgramError."""
+    """Return the text of a file. Raises FileError or ProgramError if it cannot be read."""
     data = read_bytes(path, MAX_SOURCE_CHARS + 1)
     if len(data) > MAX_SOURCE_CHARS:
         raise ProgramError(

@@ -36,7 +36,7 @@ AnySystem = System | str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replay(Sequence[Outcome], Viewed):
-    """The outcome of each step of a program under a system; `replay[-1]` is the outcome of the last step.
+    """The outcomes of a program's steps under a system. `replay[-1]` is the outcome of the last step.
 
     >>> import typelattice as tl
     >>> replay = tl.program("x * 2.0", x="int32").under("torch")
@@ -63,7 +63,7 @@ class Replay(Sequence[Outcome], Viewed):
 
     @property
     def name(self) -> str:
-        """The name of the system; for several systems, all their names."""
+        """The name of the system, or the names of several systems."""
         return (
             self.system.name
             if isinstance(self.system, System)
@@ -77,18 +77,18 @@ class Replay(Sequence[Outcome], Viewed):
 
     @property
     def dtype(self) -> DType | None:
-        """The dtype that the program gives; None if a step is refused, or if it is a Python number."""
+        """The dtype of the program's result, or None if a step is refused or the result is a number."""
         return self.result.operand.dtype if self.result.operand else None
 
     @property
     def refusals(self) -> tuple[tuple[Step, Outcome], ...]:
-        """The steps that the system refuses; those that need them are not reached."""
+        """The steps that the system refuses, without the later steps that need them."""
         pairs = zip(self.program.steps, self.outcomes, strict=True)
         return tuple((step, outcome) for step, outcome in pairs if outcome.is_refused)
 
     @property
     def departures(self) -> tuple[tuple[Step, RecordedAnswer], ...]:
-        """The steps where the library departs from its rule, with its answers; later steps follow the rule.
+        """The steps where the library departs from its rule, with its answers. Later steps follow the rule.
 
         >>> import typelattice as tl
         >>> replay = tl.program("x / y", x="int8", y="float32").under("ndonnx")
@@ -99,7 +99,7 @@ class Replay(Sequence[Outcome], Viewed):
         return tuple((step, seen) for step, outcome in pairs if (seen := outcome.recorded_departure))
 
     def __str__(self) -> str:
-        from typelattice.explanations.recorded_answer_in_english import describe_answer  # takes long to load
+        from typelattice.explanations.recorded_answer_in_english import describe_answer  # slow to import
         from typelattice.recorded.never_asked import NEVER_ASKED_NOTE
 
         lines = [f"under {self.name}"]
@@ -115,7 +115,7 @@ class Replay(Sequence[Outcome], Viewed):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program(Viewed):
-    """A straight-line program of steps, each of which uses earlier ones.
+    """A straight-line program: a list of steps that use earlier steps.
 
     `results` has the numbers of its results. `typelattice.program` makes one from an expression, lines
     of Python or a function.
@@ -132,7 +132,7 @@ class Program(Viewed):
 
     @property
     def inputs(self) -> Mapping[str, Operand | str]:
-        """The operand of each input, by the name of the input."""
+        """The operand of each input, by the input's name."""
         return {step.text: step.fixed_result for step in self.steps if isinstance(step, Input)}
 
     def __str__(self) -> str:
@@ -143,9 +143,9 @@ class Program(Viewed):
         """Return the outcome of each step.
 
         `system` is one system for all steps, or a mapping from libraries to systems, for code that mixes
-        libraries. Raises DTypeError or OperandError for an input that is no operand of the system, and
-        UnknownSystemError or FormatError for the system. Raises ProgramError for a step of a library without
-        a system.
+        libraries. Raises DTypeError or OperandError if an input is not an operand of the system. Raises
+        UnknownSystemError or FormatError if the system cannot be read. Raises ProgramError if a step belongs
+        to a library without a system.
 
         >>> from typelattice import program
         >>> p = program("np.int16(1) + 1 + jnp.int16(1)")
@@ -180,7 +180,7 @@ class Program(Viewed):
         return tuple(implicit_casts(self.steps, self.under(system).outcomes))
 
     def explicit(self, system: AnySystem) -> Program:
-        """Return the program with each implicit cast written: a typed graph, the same under every system.
+        """Return the program with each implicit cast written out: a typed graph, the same under every system.
 
         Raises ProgramError if the system refuses a step.
 
@@ -196,13 +196,13 @@ class Program(Viewed):
         return Program(steps, results, self.source)
 
     def check(self) -> None:
-        """Raise ProgramError if an implicit cast is left. After `explicit` there is none."""
+        """Raise ProgramError if an implicit cast is left. A program from `explicit` passes."""
         check_no_implicit_cast(self.steps)
 
     def run(self, xp: object, /, **given: object) -> object:
         """Compute the program with an array-API namespace. Return its result, or a tuple of several results.
 
-        Raises ProgramError for an input that is not given, and for a step that cannot be carried out there.
+        Raises ProgramError if an input is missing, or if a step cannot run there.
 
         >>> import numpy
         >>> from typelattice import namespace, program
@@ -216,8 +216,8 @@ class Program(Viewed):
     def to_onnx(self, system: AnySystem) -> Any:
         """Return the program under a system as an ONNX model (an onnx.ModelProto), with every cast written.
 
-        Inputs need shapes, `float32[?,4]` where a length is open. Raises ProgramError for a step that the
-        system refuses, for what ONNX lacks, and without ndonnx.
+        Inputs need shapes, with a `?` for an unknown length: `float32[?,4]`. Raises ProgramError if the
+        system refuses a step, if ONNX lacks one, or if ndonnx is not installed.
         """
         chosen, typed = find_system(system), self.explicit(system)
         return _find_target("onnx", "ndonnx").model(typed.steps, typed.results, chosen)
@@ -225,8 +225,8 @@ class Program(Viewed):
     def to_stablehlo(self, system: AnySystem) -> str:
         """Return the program under a system as StableHLO text, with every cast written.
 
-        Inputs need shapes. Raises ProgramError for a step that the system refuses, for what JAX lacks, and
-        without JAX.
+        Inputs need shapes. Raises ProgramError if the system refuses a step, if JAX lacks one, or if JAX is
+        not installed.
         """
         chosen, typed = find_system(system), self.explicit(system)
         found: str = _find_target("stablehlo", "jax").module(typed.steps, typed.results, chosen)
@@ -238,7 +238,7 @@ class Program(Viewed):
 
     @classmethod
     def from_json(cls, text: str) -> Program:
-        """Return the program of a JSON text. Raises ProgramError, which names the place of the mistake."""
+        """Return the program of a JSON text. Raises ProgramError, with the place, if it has a mistake."""
         return cls(*read_json(text))
 
     @classmethod
@@ -246,8 +246,9 @@ class Program(Viewed):
         """Read the typed graph of an ONNX model: a path, bytes, or an onnx.ModelProto. Nothing in it is run.
 
         Operators become steps if an operation of ours does the same, attributes included. Other nodes are
-        opaque, of the dtype that ONNX states. Raises ProgramError, which names the node, for a model that is
-        damaged or casts implicitly, and without onnx; FileError for a file that cannot be read.
+        opaque, with the dtype that ONNX states. Raises ProgramError, which names the node, if the model is
+        damaged or casts implicitly, and if onnx is not installed. Raises FileError if the file cannot be
+        read.
         """
         file = isinstance(model, (str, os.PathLike))
         name = Path(model).name if file else "it"
@@ -256,7 +257,7 @@ class Program(Viewed):
         return cls(steps, results, name if file else "")
 
     def step(self, text: str) -> int:
-        """Return the number of the last step of a text. Raises ProgramError."""
+        """Return the number of the last step of a text. Raises ProgramError if no step has it."""
         for i in reversed(range(len(self.steps))):
             if self.steps[i].text == text:
                 return i
@@ -265,7 +266,7 @@ class Program(Viewed):
 
 
 def _find_target(name: str, library: str) -> Any:
-    """Return the module that writes or reads graphs of a target. Raises ProgramError without its library."""
+    """Return the module that writes or reads graphs of a target. Raises ProgramError if it cannot load."""
     try:
         return import_module(f"typelattice.programs.targets.{name}")
     except ModuleNotFoundError as e:

@@ -1,4 +1,4 @@
-"""A program as Python text, a line a step, which reads back as the same program."""
+"""A program as Python text, one line for each step. It reads back as the same program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from typelattice.operands.operand import Operand
 
 
 def text(steps: Sequence[Step], results: Sequence[int]) -> str:
-    """Return a function of the inputs, each with its operand as annotation."""
+    """Return the program as a function of the inputs, each annotated with its operand."""
     names: list[str] = []
     lines: list[str] = []
     for i, step in enumerate(steps):
@@ -50,7 +50,7 @@ def text(steps: Sequence[Step], results: Sequence[int]) -> str:
 
 
 def input_text(described_operand: Operand | str, shape: Shape | None) -> str:
-    """Return an input as an operand string with its shape: what `typelattice.program` takes for it."""
+    """Return an input as an operand string with its shape, which `typelattice.program` accepts."""
     plain = str(described_operand)
     if not shape or plain.partition(":")[0] != plain.removesuffix(":weak"):
         return plain
@@ -61,7 +61,7 @@ def input_text(described_operand: Operand | str, shape: Shape | None) -> str:
 
 def number(value: Value) -> str:
     """Write a Python number."""
-    if isinstance(value, complex):  # written as a sum it would lose the sign of a zero
+    if isinstance(value, complex):  # as a sum it would lose the sign of a zero
         return f"complex({number(value.real)}, {number(value.imag)})"
     if isinstance(value, int) or math.isfinite(value):
         return f"({value})" if str(value).startswith("-") else str(value)
@@ -107,7 +107,7 @@ def _write_lines(step: Step, name: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def _write_annotation(step: Call, names: Sequence[str]) -> str:
-    """Return the dtype of a call that its function does not take: an annotation, as an input has it."""
+    """Return the dtype of a call if its function accepts none: an annotation, like an input's."""
     if step.dtype is None or step.operation.takes_dtype:
         return ""
     said = step.dtype.name if isinstance(step.dtype, NamedDType) else _write_argument(step.dtype, names)
@@ -115,7 +115,7 @@ def _write_annotation(step: Call, names: Sequence[str]) -> str:
 
 
 def _call_text(step: Call, names: Sequence[str]) -> str:
-    """Return a call of an operation, by Python's operator if it was so written."""
+    """Return a call of an operation, as Python's operator if the source wrote it so."""
     op = step.operation
     taken, keywords, number = source_arguments(step)
     args = [_write_argument(x, names) for x in taken]
@@ -146,7 +146,7 @@ def _write_argument(x: Argument, names: Sequence[str]) -> str:
 
 
 def _write_lists(key: Argument, lists: str, names: Sequence[str]) -> str:
-    """Return the text between the brackets of an index with lists, which are tuples in a step."""
+    """Return the text between the brackets of an index with lists, which a step has as tuples."""
     keys = key if isinstance(key, tuple) else (key,)
     texts = [_write_list(k, names) if isinstance(k, tuple) else _write_index(k, names) for k in keys]
     return ", ".join(texts) + "," * (len(texts) == 1 and lists != INDEX_FORMS[0])

@@ -1,1 +1,1 @@
-"""Runs of real code become programs: what each step came to, and what it would come to under any system."""
+"""Runs of real code as programs: the observed outcome of each step, and its outcome under any system."""

@@ -20,7 +20,7 @@ def outcome_data(o: Outcome) -> dict[str, object]:
 
 
 def steps_data(p: Program) -> list[dict[str, object]]:
-    """Return the steps of a program, each with its place and the numbers of those that it is made of."""
+    """Return the steps of a program. Each has its source location and the numbers of its operands' steps."""
     return [step_data(step) for step in p.steps]
 
 

@@ -1,4 +1,4 @@
-"""Programs read from JSON: checked key by key, and refused by the place of what is wrong."""
+"""Reading of programs from JSON. Every key is checked, and an error names the place of the mistake."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from typelattice.operands.operand import Operand
 from typelattice.programs.json.write import KEYS, VERSION
 
 MAX_JSON_CHARS = 400_000_000  # characters
-MAX_NAME_CHARS = 1_000  # characters of a file's name, a function's, an operand's
+MAX_NAME_CHARS = 1_000  # characters of the name of a file, a function or an operand
 MAX_LIST_DEPTH = 32  # lists within one another
 KINDS: Mapping[str, type[Step]] = {
     cls.__name__.lower(): cls for cls in (Input, Number, Call, Cast, Index, Item, Created, Opaque)
@@ -46,7 +46,7 @@ KINDS: Mapping[str, type[Step]] = {
 
 
 def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
-    """Read the steps, results and source of a program in JSON; execute nothing. Raises ProgramError."""
+    """Read the steps, results and source of a program in JSON, without running it. Raises ProgramError."""
     if len(text) > MAX_JSON_CHARS:
         raise ProgramError(f"JSON of {len(text):,} characters; the longest is {MAX_JSON_CHARS:,}")
     try:
@@ -71,7 +71,7 @@ def read_json(text: str) -> tuple[tuple[Step, ...], tuple[int, ...], str]:
 
 
 class _Reader:
-    """A value in JSON and its place, a path of keys; `earlier_count` counts the steps before it."""
+    """A value in JSON with its path of keys. `earlier_count` is the number of steps before it."""
 
     def __init__(self, path: str, data: Any, earlier_count: int = 0) -> None:
         self.path, self.data, self.earlier_count = path, data, earlier_count
@@ -263,7 +263,7 @@ def _lists_in_index(x: _Reader) -> str:
 
 
 def _read_custom_operation(x: _Reader, name: str) -> Operation:
-    """Return an operation that a system's file defined. Raises ProgramError."""
+    """Return an operation that a system's file defined. Raises ProgramError if one of its keys is wrong."""
     listed = [[y.read_text() for y in x.at(key).read_items(MAX_AXES)] for key in ("operands", "parameters")]
     try:
         return make_custom_operation(name, x.at("like").read_text(), *listed)
@@ -272,7 +272,7 @@ def _read_custom_operation(x: _Reader, name: str) -> Operation:
 
 
 def _check_operation(x: _Reader, name: str, operands: int, custom_operation: Operation | None) -> None:
-    """Raises ProgramError for an operation that no table knows, or that does not take so many operands."""
+    """Raise ProgramError if an operation is unknown, or takes a different number of operands."""
     known = custom_operation or OPERATIONS.get(FUNCTION_OF_IN_PLACE.get(name, name))
     if known is None:
         raise x.at("name").make_error(
@@ -305,7 +305,7 @@ def _shape(x: _Reader) -> tuple[int | None, ...]:
     )
 
 
-# How each field of a step is read, where a class of steps has no way of its own.
+# Readers for fields of steps, unless a class of steps has its own reader.
 FIELDS: Mapping[tuple[str, str], Callable[[_Reader], Any]] = {
     ("", "args"): _args,
     ("", "dtype"): _Reader.read_dtype,

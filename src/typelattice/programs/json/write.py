@@ -1,4 +1,4 @@
-"""A program as JSON: each step as an object, which says what it is and only what is not as usual."""
+"""A program as JSON: an object for each step, with its operation and the fields that differ from defaults."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typelattice.calls.steps import Argument, DTypeOf, NamedDType, Ref, Slice, S
 from typelattice.facts.operations import Operation
 from typelattice.operands.operand import Operand
 
-VERSION = 1  # of the format
+VERSION = 1  # version of the format
 
-KEYS = {  # of the fields of steps whose keys in the format are not their names
+KEYS = {  # fields of steps with another key in the format
     "custom_operation": "own", "default_from": "like", "fixed_result": "given", "is_operator": "operator",
 }  # fmt: skip
 STEPS_AT_A_TIME = 100  # steps
@@ -24,7 +24,7 @@ STEPS_AT_A_TIME = 100  # steps
 def write_program(steps: Sequence[Step], results: Sequence[int], source: str) -> str:
     """Return a program as a JSON text.
 
-    Steps are written some at a time: the objects of all of them at once would be most of the memory it takes.
+    Steps are written some at a time: the objects of all of them together would take most of the memory.
     """
     head = {"typelattice": "program", "version": VERSION, "source": source, "results": list(results)}
     starts = range(0, len(steps), STEPS_AT_A_TIME)
@@ -50,7 +50,7 @@ def step_data(step: Step) -> dict[str, object]:
 
 @cache
 def _own_fields(cls: Any) -> tuple[tuple[str, object], ...]:
-    """Return the fields of a class of steps that not every step has, each with the value that is left out."""
+    """Return the optional fields of a class of steps, each with the default that is left out."""
     common = {field.name for field in fields(Step)}
     left_out = {"keywords": ()}
     return tuple((f.name, left_out.get(f.name, f.default)) for f in fields(cls) if f.name not in common)
@@ -66,8 +66,8 @@ def _field_data(name: str, x: Any) -> object:
 
 
 def argument_data(x: Argument) -> object:
-    """Return an argument: JSON's own values and lists as they are, an object with one key for all others."""
-    if isinstance(x, Ref):  # as nearly always
+    """Return an argument: JSON's own values and lists as they are, any other as an object with one key."""
+    if isinstance(x, Ref):  # nearly every argument is one
         return {"step": x.step}
     match x:
         case DTypeOf(step):

@@ -20,7 +20,7 @@ from typelattice.operands.operand import Operand, Tier, operand_of_dtype, scalar
 def result_of(
     system: System, p: Promotion, step: Call, operands: Sequence[Operand], tier: Tier
 ) -> tuple[Operand | None, str | None]:
-    """Return the result of a call whose operation promotes as `p`; None and the reason if it is refused."""
+    """Return the result of a call with the promotion `p`. If it is refused, return None and the reason."""
     assert p.dtype is not None
     made, named = operand_of_dtype(p.dtype, p.weak, tier), dict(step.keywords)
     counts = step.name in OPERATIONS and operation_rules(system, step.name).gives == NUMBER_OF_ALL

@@ -1,4 +1,4 @@
-"""Explicit casts that follow a rule of a system, replaced by plain steps: rounding, bounds, a plain cast."""
+"""Explicit casts by a rule of a system as plain steps: rounding, bounds, and a plain cast."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import BOOL
 from typelattice.programs.replay.outcome import ExplicitCast
 
-ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # to whole numbers
+ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # these round to whole numbers
 Add = Callable[[Step], int]  # adds a step to a program, and returns its number
 
 
 class PlainStepWriter:
-    """Writes the steps before a cast, after which a plain cast gives what the rule of the system gives."""
+    """Writes steps before a plain cast, so that the result is what the system's rule for casts gives."""
 
     def __init__(self, add: Add, step: Cast, cast: ExplicitCast) -> None:
         self.add, self.step, self.cast = add, step, cast
 
     def write(self, source: int) -> int:
-        """Add the steps; return the one to cast. Raises ProgramError for a rule without plain steps."""
+        """Add the steps, and return the one to cast. Raises ProgramError if the rule has no plain steps."""
         says, d, to = self.cast.cast_rule, self.cast.source, self.cast.target
         is_real, into_whole = d.kind is Kind.FLOAT, to.kind.category < Kind.FLOAT.category
         if says.rounding and into_whole:
@@ -44,14 +44,14 @@ class PlainStepWriter:
         if own is None or others is None or None in (d.min, d.max, to.min, to.max):
             raise self._refuse("whose range is not known")
         if "i" not in d.specials and others.low <= own.low and own.high <= others.high:
-            return source  # nothing is beyond the range
+            return source  # no value is out of range
         low, high = self._find_bound(own, d.min, to.min, max), self._find_bound(own, d.max, to.max, min)
         return self._add_call("clip", d, source, self._add_number(low, d), self._add_number(high, d))
 
     def _find_bound(
         self, its: FiniteValues, other_bound: Any, other: Any, nearer: Callable[[float, float], float]
     ) -> Value:
-        """Return the bound that both dtypes have, or that infinity goes to. The source has to hold it."""
+        """Return the bound of both dtypes, or the value that infinity becomes. The source must hold it."""
         d = self.cast.source
         bound = other if "i" in d.specials else nearer(other_bound, other)
         if not its.holds(scale(bound)):

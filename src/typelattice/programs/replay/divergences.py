@@ -1,4 +1,4 @@
-"""Divergences between systems: the steps with different outcomes, and those that differ by themselves."""
+"""Divergences between systems: the steps with different outcomes, and the steps that cause them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typelattice.programs.replay.outcome import Outcome
 class StepDivergence:
     """A step with different outcomes under some systems, and its outcome under each.
 
-    `inherited` has the earlier differences that the step uses. A step that uses none differs by itself.
+    `inherited` has the earlier differences that the step uses. A step without any causes the difference.
     """
 
     number: int
@@ -24,7 +24,7 @@ class StepDivergence:
     def answers(self, systems: Sequence[str]) -> str:
         """Write each system's outcome: `numpy float64, torch float32?`.
 
-        A `?` marks an outcome by rule alone: no library was asked for it.
+        A `?` marks an outcome that only a rule predicts: the library has no recorded answer.
         """
         return ", ".join(f"{name} {o.text_with_mark}" for name, o in zip(systems, self.outcomes, strict=True))
 
@@ -33,7 +33,7 @@ class StepDivergence:
 class Divergences:
     """The divergences between systems in a program: all differences, in the order of the steps.
 
-    `first_divergence` is the first difference; None if the systems agree.
+    `first_divergence` is the first difference, or None if the systems agree.
     """
 
     systems: tuple[str, ...]
@@ -41,23 +41,23 @@ class Divergences:
 
     @property
     def first_divergence(self) -> StepDivergence | None:
-        """The first step at which the systems diverge."""
+        """The first step where the systems diverge."""
         return next(iter(self.differences), None)
 
     @property
     def causes(self) -> tuple[StepDivergence, ...]:
-        """The steps that differ by themselves: the steps that they use have the same outcomes."""
+        """The steps that cause a difference: the steps that they use have the same outcomes."""
         return tuple(d for d in self.differences if not d.inherited)
 
     @property
     def never_asked(self) -> bool:
-        """Return True if a rule alone gives some outcome of a difference."""
+        """Return True if an outcome of a difference comes only from a rule."""
         return any(o.never_asked for d in self.differences for o in d.outcomes)
 
     def __str__(self) -> str:
         if not self.differences:
             return f"{', '.join(self.systems)} agree on every step"
-        from typelattice.recorded.never_asked import NEVER_ASKED_NOTE  # takes long to load
+        from typelattice.recorded.never_asked import NEVER_ASKED_NOTE  # slow to import
 
         lines = []
         for d in self.differences:

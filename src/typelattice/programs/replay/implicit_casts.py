@@ -1,4 +1,4 @@
-"""The casts of a program that nobody wrote: which operand of which step becomes what, and what that loses."""
+"""Implicit casts of a program: the operand and the step of each, the dtype cast to, and the loss."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from typelattice.programs.replay.outcome import Outcome
 
 @dataclass(frozen=True, slots=True)
 class ImplicitCast:
-    """A cast that is not written: at step `number`, of the result of step `operand`.
+    """A cast that the source does not write: at step `number`, of the result of step `operand`.
 
-    Where the two are one, the step's own result is cast as it is written into an array. `bytes` are those of
-    the array that is made, None where its shape is unknown. A Python number has a kind and no dtype, and a
-    loss of None.
+    If both are the same step, its own result is cast as it is written into an array. `bytes` is the size of
+    the new array, or None if its shape is unknown. A Python number has a kind, no dtype, and a loss of None.
     """
 
     number: int
@@ -44,7 +43,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
         call = step.name, step.args, step.keywords[:-1]
         if step.keywords and step.keywords[-1][0] == RESULT_KEYWORD:
             if call in cast:
-                continue  # one call gives them all
+                continue  # one call gives all of them
             cast.add(call)
         for part, o in promoting_inputs(step, p):
             to = p.cast_target(o)
@@ -53,13 +52,13 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
         given = outcome.operand.dtype
         computed = p.compute if p.op and p.system.operation(p.op).in_place else p.dtype
         if any(key == RESULT_KEYWORD for key, _ in step.keywords):
-            continue  # which of several results it is decides of its dtype, and casts nothing
-        if computed is not None and given is not None and given is not computed:  # written into what is there
+            continue  # the choice between several results decides the dtype, and casts nothing
+        if computed is not None and given is not None and given is not computed:  # the array exists
             yield _make_cast(i, steps, i, computed, given)
 
 
 def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
-    """Return the steps whose results promote, with operands: no condition, index or ignored exponent."""
+    """Return the operand steps that promote. Conditions, indices and ignored exponents do not."""
     assert p.op is not None
     chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
     return chosen[:1] if ignores_exponent(operation_rules(p.system, p.op), p.promoting_operands) else chosen

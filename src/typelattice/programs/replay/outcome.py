@@ -1,4 +1,4 @@
-"""The outcome of a step of a program under a system, with the recorded answer of the library beside it."""
+"""Outcome of a program's step under a system, together with the library's recorded answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExplicitCast:
-    """A cast that the source writes, with what the system's file says of it and the line that does."""
+    """A cast that the source writes, with the system's rule for it and the line of that rule."""
 
     source: DType
     target: DType
@@ -30,7 +30,7 @@ class Outcome:
     """The outcome of a step under a system: an operand, or None if the step is refused or not reached.
 
     `reason` says why a step is refused. A step that needs a refused one is not reached, and has no reason.
-    `cast` is set for an explicit cast that the system has a rule for.
+    `cast` is set for an explicit cast if the system has a rule for it.
     """
 
     operand: Operand | None
@@ -40,7 +40,7 @@ class Outcome:
 
     @property
     def dtype(self) -> DType | None:
-        """The dtype; None where the step is refused or not reached, and of a Python number."""
+        """The dtype, or None if the step is refused or not reached, or if the result is a Python number."""
         return self.operand.dtype if self.operand else None
 
     @property
@@ -50,9 +50,9 @@ class Outcome:
 
     @property
     def recorded_answer(self) -> RecordedAnswer | None:
-        """The recorded answer of the library; None if it was never asked, or if no rule decides the step."""
+        """The library's recorded answer, or None if it has none or no rule decides the step."""
         from typelattice.recorded.recorded_answer import (
-            find_recorded_answer,  # takes long to load, and few programs ask
+            find_recorded_answer,  # slow to import, and few programs need it
         )
 
         p = self.promotion
@@ -60,12 +60,12 @@ class Outcome:
 
     @property
     def recorded_departure(self) -> RecordedAnswer | None:
-        """The recorded answer of the library if it contradicts the rule; later steps follow the rule."""
+        """The library's recorded answer if it contradicts the rule. Later steps follow the rule."""
         return seen if (seen := self.recorded_answer) and seen.departs else None
 
     @property
     def never_asked(self) -> bool:
-        """Return True if a rule alone answers, though the system's library could have been asked.
+        """Return True if only a rule gives the outcome, though the library could have been recorded.
 
         >>> from typelattice import program
         >>> [o.never_asked for o in program("heaviside(x, x)", x="int8").under("keras")]
@@ -78,7 +78,7 @@ class Outcome:
 
     @property
     def text_with_mark(self) -> str:
-        """The outcome as pages show it: with `?` behind it if the library was never asked.
+        """The outcome as pages show it: a `?` follows if the library has no recorded answer.
 
         >>> from typelattice import program
         >>> print(program("heaviside(x, x)", x="int8").under("keras")[-1].text_with_mark)

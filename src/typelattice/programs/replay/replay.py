@@ -66,8 +66,8 @@ Systems = Mapping[str, System]  # the system of each library that owns steps
 def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ...]:
     """Return the outcome of each step, under one system or under the system of the step's library.
 
-    Raises DTypeError or OperandError for an input that is no operand. Raises ProgramError for an
-    operation of no library that has a system.
+    Raises DTypeError or OperandError if an input is not an operand. Raises ProgramError if no system knows
+    the library of an operation.
     """
     find_evaluator = evaluator_finder(system, steps)
     found: list[Outcome] = []
@@ -79,9 +79,9 @@ def replay(steps: Sequence[Step], system: System | Systems) -> tuple[Outcome, ..
 def predict_each_step(
     steps: Sequence[Step], find_evaluator: FindEvaluator, known_outcomes: Sequence[Outcome | None]
 ) -> tuple[Outcome, ...]:
-    """Return the outcome of each step by itself, whatever the outcomes of the earlier steps.
+    """Return the outcome of each step by itself, independent of the outcomes of the earlier steps.
 
-    Later steps use the outcome in `known_outcomes` for each step; if that is None, the step's own outcome.
+    Later steps use the outcome in `known_outcomes` for each step, or the step's own outcome if that is None.
     Raises as `replay` does.
     """
     outcomes: list[Outcome] = []
@@ -95,16 +95,16 @@ def predict_each_step(
 
 
 def _adds_known_value(known_outcome: Outcome, computed: Outcome) -> bool:
-    """Return True if the computed outcome differs from the given one only by knowing the value."""
+    """Return True if the computed outcome differs from the given one only by a known value."""
     o, own = known_outcome.operand, computed.operand
     return own is not None and own.value is not None and o == replace(own, value=None)
 
 
 def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEvaluator:
-    """Return a function from a step to its evaluator: the one system's, or that of the step's library.
+    """Return a function that finds the evaluator of a step: for one system, or for the step's library.
 
     NumPy's constants keep NumPy's rules in a program of another library, if the system has a rule for NumPy's
-    scalars. For example `np.float64(2.5)` beside a tensor is no tensor.
+    scalars. For example, `np.float64(2.5)` is not a tensor when it is added to one.
     """
     if isinstance(system, System):
         constants = _find_constants(steps) if YIELDING_LIBRARY in system.foreign else ()
@@ -121,7 +121,7 @@ def evaluator_finder(system: System | Systems, steps: Sequence[Step]) -> FindEva
 
 
 def _module_evaluator_finder(find_evaluator: FindEvaluator, steps: Sequence[Step]) -> FindEvaluator:
-    """Return a finder of evaluators for functions of modules such as `jax.lax`, by the systems of these."""
+    """Return a finder of evaluators for functions of modules such as `jax.lax`, by the modules' systems."""
     found: dict[tuple[str, str], _Evaluator] = {}
     if not any(isinstance(step, Call) and step.module for step in steps):
         return find_evaluator
@@ -142,7 +142,8 @@ def _module_evaluator_finder(find_evaluator: FindEvaluator, steps: Sequence[Step
 def system_of_function(system: System, module: str, library: str | None) -> System | None:
     """Return the system of a mode, or of a function's module with the usual system's default dtypes.
 
-    It has the name of a system only where it is that system: `jax.lax` without 64-bit types was not recorded.
+    It has the name of a system only if it equals that system: `jax.lax` without 64-bit types was not
+    recorded.
     """
     plain, sign, release = system.name.partition(VERSION_SIGN)
     mode = system_of_mode(module, library, plain)
@@ -174,7 +175,7 @@ def _foreign_mark(step: Step) -> str | None:
 
 
 def _find_constants(steps: Sequence[Step]) -> frozenset[int]:
-    """Return NumPy's steps that are computed from constants; none if the program has no other library."""
+    """Return NumPy's steps that are computed from constants, or none if no other library is used."""
     owners = {step.owner for step in steps}
     if YIELDING_LIBRARY not in owners or not owners - {YIELDING_LIBRARY, None}:
         return frozenset()
@@ -191,17 +192,17 @@ def _find_owner_evaluator(evaluators: Mapping[str, _Evaluator], step: Step) -> _
     if step.owner is not None and step.owner in evaluators:
         return evaluators[step.owner]
     if step.op is None and evaluators:
-        return next(iter(evaluators.values()))  # a step without a rule is the same under each system
+        return next(iter(evaluators.values()))  # a step without a rule has the same outcome under each system
     where = f" ({step.location})" if step.location else ""
     who = f"is {step.owner}'s, and no system is given for that" if step.owner else "is owned by no library"
     raise ProgramError(f"{step.text}{where} {who}; give one system for all, or one for each library")
 
 
 class _Evaluator:
-    """The evaluator of one program's steps under one system; it evaluates equal operations once.
+    """The evaluator of one program's steps under one system. It evaluates equal operations once.
 
-    `owners` has the library of each step's result in a program of several libraries, marked as a scalar's
-    if a result without dimensions is one.
+    `owners` has the library of each step's result in a program of several libraries. It ends in `-scalar` if
+    a result without dimensions is a scalar.
     """
 
     def __init__(self, system: System, owners: Sequence[str | None] = ()) -> None:
@@ -261,10 +262,10 @@ class _Evaluator:
         raise TypeError(f"a {type(step).__name__} is no step")
 
     def dtype_from_foreign(self, o: Operand, source: int) -> DType | None:
-        """Return the dtype of the array that the library makes of another library's.
+        """Return the dtype of the array that the library makes from another library's array.
 
-        It promotes alone: Keras on JAX makes float32 of NumPy's float64. So does MLX, which has arrays of
-        float64 all the same.
+        The array promotes by itself: Keras on JAX makes float32 of NumPy's float64. So does MLX, although it
+        has float64 arrays.
         """
         owner = self.owners[source] if self.owners else None
         library = (owner or YIELDING_LIBRARY).removesuffix(FOREIGN_SCALAR_SUFFIX)
@@ -272,11 +273,11 @@ class _Evaluator:
         return dtype(made) if made else self.system.explain(o).dtype
 
     def outcome_among_arrays(self, step: Call, earlier_outcomes: EarlierOutcomes) -> Outcome | None:
-        """Return the outcome of one of several arrays whose dtype depends on the others, else None.
+        """Return the outcome of one of several arrays if its dtype depends on the others, or None.
 
-        PyTorch's meshgrid takes one dtype only. TensorFlow's takes a bool array beside any other: each result
-        is a product with ones of the first array's dtype, so a bool one is bool. Under symbolic Keras each
-        result has the dtype of the last array.
+        PyTorch's meshgrid takes one dtype only. TensorFlow's meshgrid accepts a bool array together with any
+        other. Each result is a product with ones of the first array's dtype, so it is bool if the first array
+        is. Under symbolic Keras each result has the dtype of the last array.
         """
         if step.name in FUNCTION_OF_IN_PLACE or step.operation.form != "separate":
             return None
@@ -285,7 +286,7 @@ class _Evaluator:
             return None
         args, _, number = source_arguments(step)
         operands = [o for x in args if isinstance(x, Ref) and (o := earlier_outcomes[x.step].operand)]
-        if (number or 0) >= len(operands):  # in a run each array was observed by itself
+        if (number or 0) >= len(operands):  # a run observes each array by itself
             return None
         own = operands[number or 0]
         if op.gives == LAST_ARRAY:
@@ -298,7 +299,7 @@ class _Evaluator:
         return Outcome(operand_of_dtype(to, tier=own.tier)) if to else None
 
     def why_out_refused(self, output: Operand, result: Operand) -> str | None:
-        """Return the reason why the library does not write a result into the array that `out=` names."""
+        """Return the reason why the library does not write a result into the `out=` array."""
         writes, into = operation_rules(self.system, "+="), result.dtype
         try:
             if into is not None:
@@ -340,7 +341,7 @@ class _Evaluator:
         return found
 
     def requested_dtype(self, requested: AnyDType, earlier_outcomes: EarlierOutcomes) -> DType | Operand:
-        """Return the dtype that is asked for; a Python scalar if the default dtype of its kind is meant."""
+        """Return the requested dtype, or a Python scalar that stands for the default dtype of its kind."""
         if isinstance(requested, DTypeOf):
             o = earlier_outcomes[requested.step].operand
             assert o is not None
@@ -352,7 +353,7 @@ class _Evaluator:
         return read_dtype(requested.name, self.system.custom_dtypes)
 
     def cast(self, o: Operand, target: DType | Operand, tier: Tier) -> Outcome:
-        """Return an operand cast to another dtype; a 0-d operand keeps its value if the value fits."""
+        """Return an operand cast to a dtype. A 0-d operand keeps its value if the value fits."""
         if isinstance(target, Operand):
             p = self.system.explain(target)
             asked = self.system.requested.get(target.kind, p.dtype)
@@ -387,10 +388,10 @@ class _Evaluator:
         return replace(made, operand=replace(made.operand, value=None), cast=cast)
 
     def why_number_refused(self, name: str, numbers: Sequence[Operand], outcome: Outcome) -> str | None:
-        """Return the reason why the library makes no array of a dtype of Python numbers.
+        """Return the reason why the library cannot make an array of a dtype from Python numbers.
 
-        An int may be out of range: `np.uint8(300)`, `np.float32(10**400)`. The operation of that name
-        decides, `asarray`, `full` or `arange`. Numbers of other kinds are cast, unless its rule names them.
+        An int may be out of range: `np.uint8(300)`, `np.float32(10**400)`. The rule of that operation
+        decides: `asarray`, `full` or `arange`. Numbers of other kinds are cast, unless its rule names them.
         """
         known = [x for x in numbers if x.tier == "scalar" and x.value is not None]
         to = outcome.dtype
@@ -401,14 +402,14 @@ class _Evaluator:
         try:
             check_scalar_limits(
                 self.system.limits if op.limits is None else {}, checked
-            )  # else of its default dtype
+            )  # otherwise of its default dtype
         except RefusalError as e:
             return e.reason
         fits = fit_values(self.system, [operand_of_dtype(to), *checked], to, op)
         return next((f"{fit.value} is out of range for {to}" for fit in fits if fit.outcome == "raise"), None)
 
     def outcome_of_creation(self, step: Created, earlier_outcomes: EarlierOutcomes) -> Outcome:
-        """Return the outcome of making an array: of the requested dtype, or of a default one.
+        """Return the outcome of making an array, with the requested dtype or a default one.
 
         `full`, and `asarray` of a lone Python number, keep the weakness of the number.
         """
@@ -425,16 +426,16 @@ class _Evaluator:
         p = self.promotion_of_new_array(step, described_operand)
         if p.dtype is None:
             return Outcome(None, p, p.reason)
-        keeps = step.name == "full" or (step.name == "asarray" and tier == "0d")  # but no list's array
+        keeps = step.name == "full" or (step.name == "asarray" and tier == "0d")  # a list's array is not weak
         return Outcome(operand_of_dtype(p.dtype, p.weak and keeps, tier), p)
 
     def promotion_of_new_array(self, step: Created, described_operand: Operand) -> Promotion:
         """Return the promotion of a new array without a requested dtype: by its operation's rule, if any.
 
-        A library's linspace between whole numbers may have another dtype than between other numbers. The
-        value that fills an array may count by its kind alone. In the standard a Python number has no dtype by
-        itself, and an array of it has one. Where large ints widen alone, the numbers of a list do so one by
-        one: NumPy makes float64 of `[1, 2**63]`, as of an int64 and a uint64.
+        A library's linspace between whole numbers may have a different dtype than between other numbers. The
+        value that fills an array may count only by its kind. In the standard a Python number has no dtype by
+        itself, and an array of it has one. If a lone large int is wider, each number of a list counts by
+        itself: NumPy makes `[1, 2**63]` a float64 array, because int64 and uint64 join at float64.
         """
         bounds = [x for x in step.args if isinstance(x, (bool, int, float, complex))][:2]
         if step.name == "linspace" and len(bounds) == 2:
@@ -478,7 +479,7 @@ class _Evaluator:
         stands_for = next((str(value) for key, value in step.keywords if key == SAME_DTYPE_AS), "")
         if (
             stands_for in self.system.custom_operations
-        ):  # the library's file says what this very function gives
+        ):  # the library's file has the result of this very function
             asked_of = stands_for
         if (
             step.module
@@ -489,7 +490,7 @@ class _Evaluator:
             return Outcome(None, reason=f"{self.system.name} has no rule for {step.module}.{name}")
         try:
             p = self.system.explain(*operands, op=asked_of)
-        except OpError as e:  # for indices that are integers under another system
+        except OpError as e:  # the indices are integers under another system
             return Outcome(None, reason=str(e))
         if p.dtype is None:
             return Outcome(None, p, p.reason)
@@ -497,7 +498,7 @@ class _Evaluator:
         return Outcome(given, p, why)
 
     def dtype_refusal(self, step: Call, operands: Sequence[Operand]) -> Outcome | None:
-        """Return the refusal of an operation that is asked for a dtype; None if it takes its operands."""
+        """Return the refusal of an operation that is given a dtype, or None if it accepts its operands."""
         asked = [self.system.explain(o) for o in operands if o.foreign]
         takes_dtype = step.name not in FUNCTION_OF_IN_PLACE and step.operation.takes_dtype
         if takes_dtype and operands[0].kind not in operation_rules(self.system, step.name).kernels:
@@ -511,7 +512,7 @@ class _Evaluator:
             computed and name_meaning(NameSort.IN_PLACE_REBINDS_SCALARS, "0d", library) is not None
         )
         function = FUNCTION_OF_IN_PLACE[name]
-        # NumPy's scalars compute with functions. `**` of an array may call another one than np.power.
+        # NumPy's scalars compute with functions. `**` of an array may call a function other than np.power.
         instead = OPERATIONS[function].operator if operands[0].tier == "scalar" else function
         asked = instead if rebound else name
         p = self.system.explain(*operands, op=asked)
@@ -524,12 +525,12 @@ FindEvaluator = Callable[[Step], _Evaluator]  # finds the evaluator of a step
 
 
 def _find_tier(step: Step, operands: Sequence[Operand]) -> Tier:
-    """Return the tier of a result: by its shape if known, else an array if any operand is one."""
+    """Return the tier of a result: by its shape if known, or else an array if any operand is one."""
     if step.shape is not None:
         return "array" if step.shape else "0d"
     return "array" if any(o.tier == "array" for o in operands) else "0d"
 
 
 def _with_tier_of_shape(o: Operand, shape: Shape | None) -> Operand:
-    """Return an operand, in the tier `0d` if its shape is `()` though a string described it as an array."""
+    """Return an operand, in the tier `0d` if its shape is `()` but a string described it as an array."""
     return replace(o, tier="0d") if shape == () and o.tier == "array" else o

@@ -19,11 +19,11 @@ def replay_with_replaced_outcomes(
     consumers: Sequence[Sequence[int]],
     replaced_operands: Mapping[int, Mapping[int, Outcome]],
 ) -> dict[int, Outcome]:
-    """Return the outcomes that change if some steps had other outcomes: of these steps and of later ones.
+    """Return the outcomes of some steps and of later ones that change if the steps had other outcomes.
 
-    `outcomes` has the outcomes as they are, `replaced` the other ones, `consumers` the later steps that use
-    each step. `replaced_operands` has, for a step, other outcomes of its operands that count for that step
-    alone. Raises as `replay` does.
+    `outcomes` has the original outcomes, `replaced` the other ones. `consumers` has the later steps that use
+    each step. `replaced_operands` has, for a step, other outcomes of its operands that count only for that
+    step. Raises as `replay` does.
     """
     now = _PatchedOutcomes(outcomes, replaced)
     waiting = [*replaced_operands, *(later for i in replaced for later in consumers[i])]
@@ -45,7 +45,7 @@ def replay_with_replaced_outcomes(
 
 
 class _PatchedOutcomes(Sequence[Outcome]):
-    """Outcomes, some of which are replaced."""
+    """Outcomes with some of them replaced."""
 
     def __init__(self, outcomes: Sequence[Outcome], replaced: Mapping[int, Outcome]) -> None:
         self.outcomes, self.changes = outcomes, dict(replaced)

@@ -1,4 +1,4 @@
-"""A program that is carried out: step by step, by the functions of an array-API namespace."""
+"""Running of a program step by step, with the functions of an array-API namespace."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from typelattice.operands.operand import Operand
 from typelattice.operands.read_objects import operand
 from typelattice.programs.source.dtype_questions import LIMITS
 
-EXTENSIONS = ("linalg", "fft")  # where a namespace has functions, too
+EXTENSIONS = ("linalg", "fft")  # submodules where a namespace also has functions
 
 
 def run(steps: Sequence[Step], results: Sequence[int], xp: Any, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the results of a program, computed by a namespace from what its inputs are given.
+    """Return the results of a program, computed by a namespace from values of its inputs.
 
-    Raises ProgramError for an input that is not given, and for a step that cannot be carried out there. What
-    the namespace raises has a note that names the step.
+    Raises ProgramError if an input is missing, or if a step cannot run there. If the namespace raises an
+    error, a note names the step.
     """
     names = [step.text for step in steps if isinstance(step, Input)]
     for name in inputs:
@@ -100,14 +100,14 @@ class _Runner:
         )
 
     def limit(self, name: str, x: Any) -> Any:
-        """One of the limits of the dtype that an array has: `finfo.eps`."""
+        """A limit of an array's dtype, such as `finfo.eps`."""
         which, _, field = name.partition(".")
         found = operand(x).dtype
         assert found is not None
         return getattr(LIMITS[which][0](found), "smallest_normal" if field == "tiny" else field)
 
     def read_input(self, step: Input, described_operand: Operand | str) -> Any:
-        """Return the value given for an input; for a Python number that is not given, its known value."""
+        """Return the value of an input. For a Python number without one, return its known value."""
         if step.text in self.inputs:
             value = self.inputs[step.text]
             bare = isinstance(self.xp, Namespace) and not isinstance(
@@ -173,13 +173,13 @@ class _Runner:
         return self.xp._context.call_custom(op, self.dtype(step.dtype), step.shape, args, keywords)
 
     def has_accumulator(self, op: Operation, step: Call) -> bool:
-        """Return True if the dtype that a step states is that of its sums, and its operands have others."""
+        """Return True if the dtype that a step states is its accumulator, and its operands differ from it."""
         assert step.dtype is not None
         to = self.dtype(step.dtype)
         return op.adds_up and all(getattr(self.values[i], "dtype", to) != to for i in step.operands)
 
     def accumulate(self, op: Operation, args: Sequence[Any], keywords: Mapping[str, Any], target: Any) -> Any:
-        """Return an operation that adds up in a dtype that its operands do not have."""
+        """Return an operation that adds up in a dtype different from its operands'."""
         if isinstance(self.xp, Namespace):
             return self.xp._context.accumulate(op.name, target, args, **keywords)
         cast = [self.cast(x, target) if hasattr(x, "dtype") else x for x in args]
@@ -188,7 +188,7 @@ class _Runner:
     def list_arrays(
         self, op: Operation, step: Call, array_arguments: Sequence[Argument], args: list[Any]
     ) -> list[Any]:
-        """Convert arguments to arrays where the standard wants them: at least one, and any condition."""
+        """Convert arguments to arrays where the standard needs them: at least one, and any condition."""
         refs = [i for i, x in enumerate(array_arguments) if isinstance(x, Ref) and x.step in step.operands]
         numbers = [i for i in refs if not hasattr(args[i], "dtype")]
         if op.form == "elementwise":
@@ -225,7 +225,7 @@ class _Runner:
         return getattr(self.xp, requested.name, requested.name)
 
     def lists(self, key: Argument, form: str) -> Any:
-        """Return an index with lists in it, which are tuples in a step."""
+        """Return an index with lists in it, which a step has as tuples."""
         found = [_convert_to_lists(self.argument(k)) for k in (key if isinstance(key, tuple) else (key,))]
         return found[0] if form == INDEX_FORMS[0] else tuple(found)
 

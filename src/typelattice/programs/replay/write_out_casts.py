@@ -44,9 +44,9 @@ def write_out_casts(
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
     """Return the steps, with each implicit cast before the operation that needs it, and the results.
 
-    Each operation is of one dtype, and says the dtype of its result. One that adds up says its accumulator;
-    its operands keep their dtypes, and its result is cast afterwards. Raises ProgramError for a program of
-    which a step is refused.
+    Each operation has one dtype, and states the dtype of its result. An operation that adds up states its
+    accumulator. Its operands keep their dtypes, and its result is cast afterwards. Raises ProgramError if a
+    step of the program is refused.
     """
     writer = _Writer(steps, outcomes)
     for i, outcome in enumerate(outcomes):
@@ -59,7 +59,7 @@ def write_out_casts(
 
 
 class _Writer:
-    """The explicit steps so far; `new_numbers` gives the number of each old step among them.
+    """The explicit steps so far. `new_numbers` maps each old step to its new number.
 
     `refs` has a reference to each, and `named_dtypes` the names of dtypes: steps share them, as there are
     many.
@@ -89,7 +89,7 @@ class _Writer:
         return found
 
     def rename_steps(self, x: Argument) -> Argument:
-        """Return a single argument that speaks of the new steps, and names the dtype of an earlier one."""
+        """Return a single argument with the new steps' numbers, and with an earlier step's dtype by name."""
         if isinstance(x, Ref):
             return self.refs[self.new_numbers[x.step]]
         return self.named_dtype(self.operand(x.step).dtype) if isinstance(x, DTypeOf) else x
@@ -151,7 +151,7 @@ class _Writer:
         return made
 
     def place_arguments(self, step: Call, cast_steps: Mapping[int, int]) -> tuple[Argument, ...]:
-        """Return the arguments of a step, its operands as they are after their casts."""
+        """Return the arguments of a step, with its operands after their casts."""
 
         def place_argument(x: Argument) -> Argument:
             if isinstance(x, Ref) and x.step in cast_steps:
@@ -162,7 +162,7 @@ class _Writer:
         return placed
 
     def cast_operands(self, step: Call, p: Promotion | None, requested: DType | None) -> dict[int, int]:
-        """Map the operands of a call to new steps, cast to the dtype computed in or to the requested one."""
+        """Map the operands of a call to new steps, cast to the compute dtype or to the requested one."""
         cast_steps = {part: self.new_numbers[part] for part in step.operands}
         if p is not None and p.compute is not None:
             compared = self.comparison_dtype(step, p)
@@ -178,8 +178,8 @@ class _Writer:
     def comparison_dtype(self, step: Call, p: Promotion) -> DType | None:
         """Return the first dtype that holds the array's values and an out-of-range number.
 
-        The two are compared in it. None if the step is no comparison, or no number is out of range.
-        Raises ProgramError if no dtype holds both.
+        The two operands are compared in this dtype. It is None if the step does not compare, or no number is
+        out of range. Raises ProgramError if no dtype holds both.
         """
         beyond = [f.value for f in p.fits if f.outcome not in ("fits", "wrap", "inf", "saturate", "raise")]
         if not beyond or step.operation.of_class not in COMPARING_CLASSES or not isinstance(p.system, System):
@@ -192,7 +192,7 @@ class _Writer:
         raise ProgramError(f"{what}; compare with a number within its range")
 
     def cast(self, step: Call, part: int, o: Operand, target: DType, p: Promotion | None) -> int:
-        """Cast an operand to a dtype if it has another; a number becomes what the system says."""
+        """Cast an operand to a dtype if it has another. The system decides how it converts a number."""
         if o.dtype is target and not o.weak and o.tier != "scalar":
             return self.new_numbers[part]
         value = self.number_after_cast(step, o, target, p)
@@ -229,13 +229,13 @@ class _Writer:
 
 
 def _keeps_operands(step: Call) -> bool:
-    """Return True if the dtype that a call states is that of its result only, or its accumulator."""
+    """Return True if the dtype that a call states is only its result's dtype, or its accumulator."""
     of_result = step.name.endswith("_like") or step.custom_operation is not None
     return of_result or (step.operation.adds_up and not step.operation.takes_dtype)
 
 
 def _writes_into_operand(step: Call, p: Promotion | None) -> bool:
-    """Return True if an operation writes into its first operand, or binds its name anew as if it did."""
+    """Return True if an operation writes into its first operand, or rebinds its name as if it did."""
     in_place = p is not None and p.op is not None and p.system.operation(p.op).in_place
     return step.name in FUNCTION_OF_IN_PLACE or (step.rebinds and in_place)
 
@@ -254,11 +254,11 @@ def _narrows_result(step: Call, p: Promotion | None, result: DType | None) -> bo
 
 
 def check_no_implicit_cast(steps: Sequence[Step]) -> None:
-    """Raises ProgramError unless every operation has operands of one dtype, and says that of its result.
+    """Raise ProgramError unless each operation has operands of one dtype, and states its result's dtype.
 
     An operation that adds up may take two dtypes and give a third, its accumulator.
     """
-    dtypes: list[str | None] = []  # of each step: None for a Python number
+    dtypes: list[str | None] = []  # one for each step: None for a Python number
     for step in steps:
         match step:
             case Input(fixed_result=given) | Opaque(fixed_result=given):
@@ -274,17 +274,17 @@ def check_no_implicit_cast(steps: Sequence[Step]) -> None:
 
 
 def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
-    """Return the dtype of a call's result. Raises ProgramError for operands that need an implicit cast."""
+    """Return the dtype of a call's result. Raises ProgramError if operands need an implicit cast."""
     if step.is_operator and all(d is None for d in operands):
         return None
     if step.name in FUNCTION_OF_IN_PLACE:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
     joined = operands[step.operation.promoting]
-    if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:  # an exponent may take no part
+    if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:  # an exponent may not promote
         joined = joined[:1]
     accumulates = step.operation.adds_up and _write_requested(step) not in joined
     keep_their_own = step.custom_operation is not None or accumulates
-    families = {d.partition("(")[0] for d in joined if d}  # decimals of other lengths may stand side by side
+    families = {d.partition("(")[0] for d in joined if d}  # decimals may differ in their number of digits
     if None in joined or (len(families) > 1 and not keep_their_own):
         what = " and ".join(d or "a Python number" for d in dict.fromkeys(joined))
         raise ProgramError(f"{_step_text(step)} casts implicitly, of {what}; take .explicit(system)")
@@ -298,7 +298,7 @@ def _write_requested(step: Step) -> str:
 
 
 def _dtype_of(described_operand: Operand | str) -> str | None:
-    """Return the dtype of an input, by name; None of a Python number."""
+    """Return the dtype of an input by name, or None if it is a Python number."""
     if isinstance(described_operand, str):
         return described_operand.partition(":")[0].partition("=")[0]
     if described_operand.tier == "scalar" and described_operand.kind is not Kind.BOOL:
@@ -307,6 +307,6 @@ def _dtype_of(described_operand: Operand | str) -> str | None:
 
 
 def _step_text(step: Step) -> str:
-    """Return a step as an error names it: its operation, text and place."""
+    """Return a step's description for an error: its operation, text and place."""
     where = f" ({step.location})" if step.location else ""
     return f"{step.op or 'input'} {step.text!r}{where}"

@@ -17,8 +17,8 @@ from typelattice.operands.operand import Operand, scalar
 from typelattice.programs.source.name_meanings import ASKS, MAX_RANGE_LENGTH, Dotted, Function, Method, Read
 
 LOOPED = ("enumerate", "reversed", "zip")
-USE_ARRAY_FUNCTION = object()  # the result if a Python builtin is to be read as a function of arrays
-USE_PYTHON = object()  # the result if Python itself computes it, of values that are known
+USE_ARRAY_FUNCTION = object()  # the result if a Python builtin means the function of arrays
+USE_PYTHON = object()  # the result if Python itself computes it, from known values
 BUILTINS: Mapping[str, Callable[..., Any]] = {
     "abs": abs, "all": all, "any": any, "enumerate": lambda *given: tuple(enumerate(*given)),
     "isinstance": isinstance, "len": len, "list": tuple, "max": max, "min": min, "print": print,
@@ -94,7 +94,7 @@ def _call_loop(builder: ProgramBuilder, excerpt: Excerpt, name: str, known_args:
     return USE_PYTHON
 
 
-# The builtins that take arrays. Each returns USE_PYTHON if Python itself is to compute the result.
+# The builtins that take arrays. Each returns USE_PYTHON if Python itself should compute the result.
 ARRAY_BUILTINS: Mapping[str, Callable[[ProgramBuilder, Excerpt, str, Sequence[Any]], Any]] = {
     "len": _call_len, "abs": _call_abs, "isinstance": _call_isinstance,
     "max": _call_extreme, "min": _call_extreme, "sum": _call_total,
@@ -118,7 +118,7 @@ def _call_sum(
 
 
 def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any) -> bool:
-    """Return True if a value is of one of these Python classes. Raises ProgramError for an array's class."""
+    """Return True if a value is of one of these Python classes. Raises ProgramError if one is an array's."""
     names = [each.path[-1] if isinstance(each, Dotted) else each.name for each in _flatten_classes(classes)]
     asked = tuple(PYTHON_TYPES.get(name) or CLASSES.get(name) for name in names)
     if isinstance(x, (Function, Dotted, Method)) or None in asked:
@@ -138,7 +138,7 @@ def _is_instance(builder: ProgramBuilder, excerpt: Excerpt, x: Any, classes: Any
 
 
 def _flatten_classes(classes: Any) -> Sequence[Any]:
-    """Return the classes of isinstance, of which there may be several."""
+    """Return the classes given to isinstance: one class or several."""
     return classes if isinstance(classes, tuple) else (classes,)
 
 

@@ -1,4 +1,4 @@
-"""Dictionaries that the source writes out: what is looked up in them is known."""
+"""Dictionaries that the source writes out, so that a look-up has a known result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ METHODS = ("get", "items", "keys", "values")
 
 
 def key_of(excerpt: Excerpt, x: Any) -> Any:
-    """Return a key: a text, a number, None, or a tuple of these. Raises ProgramError for anything else."""
+    """Return a key: a text, a number, None, or a tuple of these. Raises ProgramError if it is another."""
     for each in x if isinstance(x, tuple) else (x,):
         if isinstance(each, (Ref, DTypeOf)):
             raise excerpt.error("it looks up the value of an array; give a key that is known")
@@ -22,7 +22,7 @@ def key_of(excerpt: Excerpt, x: Any) -> Any:
 
 
 def look_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
-    """Return the value of a key. Raises ProgramError."""
+    """Return the value of a key. Raises ProgramError if the dictionary lacks it."""
     if key_of(excerpt, key) not in dictionary:
         has = clip_text(", ".join(map(repr, dictionary)) or "none", 80)
         raise excerpt.error(f"the dictionary has no key {clip_text(repr(key), 40)}; it has {has}")
@@ -32,7 +32,7 @@ def look_up(excerpt: Excerpt, dictionary: Mapping[Any, Any], key: Any) -> Any:
 def read_dictionary_attribute(
     excerpt: Excerpt, dictionary: Mapping[Any, Any], method: str, args: Sequence[Any]
 ) -> Any:
-    """Return the result of one of METHODS of a dictionary. Raises ProgramError for any other call."""
+    """Return the result of one of METHODS of a dictionary. Raises ProgramError if another is called."""
     if method == "get" and args:
         return dictionary.get(key_of(excerpt, args[0]), *args[1:2])
     if method in ("items", "keys", "values") and not args:

@@ -31,7 +31,7 @@ LIMITS: Mapping[str, tuple[Callable[[DType], Any], tuple[str, ...]]] = {
     "finfo": (float_limits, ("eps", "max", "min", "smallest_normal", "tiny", "bits", "dtype")),
     "iinfo": (integer_limits, ("max", "min", "bits", "dtype")),
 }
-OF_KINDS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that ask for one kind
+OF_KINDS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that test for one kind
     "is_floating_point": ("real floating",),
     "is_floating": ("real floating",),
     "is_complex": ("complex floating",),
@@ -40,7 +40,7 @@ OF_KINDS: Mapping[str, tuple[str, ...]] = {  # functions and attributes that ask
     "isrealobj": ("bool", "integral", "real floating"),
 }
 QUESTIONS = ("isdtype", "issubdtype", *LIMITS, *OF_KINDS)
-SAME_DTYPE = "same dtype"  # the name of the step that compares dtypes of which a system decides one
+SAME_DTYPE = "same dtype"  # the name of the step that compares dtypes if a system decides one of them
 DECIDED = (
     "a dtype that is another under each system, and the steps depend on it; cast first, e.g. .astype(float32)"
 )
@@ -48,9 +48,9 @@ DECIDED = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The result of `finfo` or `iinfo` for a dtype; `name` is the name of the function.
+    """The result of `finfo` or `iinfo` for a dtype. `name` is the name of the function.
 
-    `is_array`: the numbers are scalars of the dtype, as in NumPy, and not Python numbers.
+    `is_array`: the numbers are scalars of the dtype, as in NumPy, instead of Python numbers.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Limits:
 
 
 def known_dtype(builder: ProgramBuilder, excerpt: Excerpt, x: Argument) -> DType:
-    """Return a dtype, or that of an array, where no system decides it. Raises ProgramError for any other."""
+    """Return a dtype, or the dtype of an array, if no system decides it. Raises ProgramError otherwise."""
     found = None
     if isinstance(x, (NamedDType, DTypeOf, Ref)):
         found = builder.dtype(x)
@@ -84,7 +84,7 @@ def is_kind(builder: ProgramBuilder, excerpt: Excerpt, x: Argument, kinds: Argum
 
 
 def same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argument) -> bool | Ref:
-    """Return True if two dtypes are the same; the step of a Python bool if a system decides that."""
+    """Return True if two dtypes are equal. If a system decides that, return the step of a Python bool."""
     if isinstance(a, DTypeOf) and a == b:
         return True
     decided = [x for x in (a, b) if isinstance(x, DTypeOf) and builder.dtype(x) is None]
@@ -95,7 +95,7 @@ def same_dtype(builder: ProgramBuilder, excerpt: Excerpt, a: Argument, b: Argume
 
 
 def is_dtype_question(builder: ProgramBuilder, x: Argument) -> bool:
-    """Return True if a step compares dtypes of which a system decides one."""
+    """Return True if a step compares two dtypes and a system decides one of them."""
     step = builder.steps[x.step] if isinstance(x, Ref) else None
     return isinstance(step, Opaque) and step.name == SAME_DTYPE
 
@@ -118,7 +118,7 @@ def limits_of(excerpt: Excerpt, name: str, x: Argument) -> Limits:
 
 
 def limit(builder: ProgramBuilder, excerpt: Excerpt, limits: Limits, field: str) -> Argument:
-    """One of the numbers of `finfo` and `iinfo`: its kind is known even where a system decides the dtype."""
+    """One of the numbers of `finfo` and `iinfo`. Its kind is known even if a system decides the dtype."""
     of_dtype, fields = LIMITS[limits.name]
     if field not in fields:
         near = spelling_hint(field, fields)

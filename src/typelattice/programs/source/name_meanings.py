@@ -1,7 +1,7 @@
-"""Meanings of names in Python source, and the generators by which expressions are read.
+"""Meanings of names in Python source, and the generators that read expressions.
 
-Generators replace recursion here. `run` keeps them on a stack of its own, so that no depth of code is too
-deep. An expression without parts is read at once, and yielded as it is.
+Generators replace recursion here. `run` keeps them on a stack of its own, so that code may nest to any depth.
+An expression without parts is read at once, and yielded as it is.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typelattice.calls.steps import Argument, Ref
 from typelattice.facts.libraries import library_of
 from typelattice.programs.source.dtype_questions import Limits
 
-MAX_RANGE_LENGTH = 100_000  # of a range that a loop runs over
+MAX_RANGE_LENGTH = 100_000  # longest range of a loop
 ASKS = "needs the values of an array, which a program does not have"
 WHERE = "write where(condition, x, y), or each branch as a program of its own"
 
 
-Scope: TypeAlias = MutableMapping[str, Any]  # what names are bound to
+Scope: TypeAlias = MutableMapping[str, Any]  # the objects that names are bound to
 
 
 @dataclass(frozen=True, slots=True)
 class Dotted:
-    """A name that is bound to nothing here: a library, a function of one, or a dtype that a file defines."""
+    """An unbound name: a library, a function of one, or a dtype that a file defines."""
 
     path: tuple[str, ...]
 
@@ -58,7 +58,7 @@ class Function:
 
     @property
     def lines(self) -> Sequence[ast.stmt]:
-        """Its lines: of a lambda the one that returns its expression."""
+        """Its lines. For a lambda, the line that returns its expression."""
         if isinstance(self.node, ast.FunctionDef):
             return self.node.body
         return [ast.Return(value=self.node.body)]
@@ -81,9 +81,9 @@ class Elements:
 
 
 def library_named(lines: Sequence[ast.stmt]) -> str | None:
-    """Return the one library that source names or imports; NumPy counts only where it is alone.
+    """Return the library that the source uses. NumPy counts only if the source uses no other library.
 
-    None if it names none, or several: then nobody knows whose arrays the inputs are.
+    The result is None if it uses none, or several: then nobody knows which library's arrays the inputs are.
 
     >>> library_named(ast.parse("torch.relu(x) * np.float64(2)").body)
     'torch'
@@ -112,7 +112,7 @@ Reading: TypeAlias = Generator[Any, Any, Any]
 
 
 def run(reading: Reading) -> Any:
-    """Run a generator and each generator it yields, without recursion; return the first one's result."""
+    """Run a generator and each generator it yields, without recursion. Return the first one's result."""
     stack, value = [reading], None
     while stack:
         try:

@@ -1,18 +1,18 @@
-"""Python's own parser, without the warnings that it prints of a stranger's text."""
+"""Python's own parser, without its warnings about a user's text."""
 from __future__ import annotations
 
 import ast
 import warnings
 from threading import Lock
 
-_FILTERS = Lock()  # what warnings are shown is the whole process's
+_FILTERS = Lock()  # warning filters belong to the whole process
 
 
 def parse(text: str) -> ast.Module:
     r"""Parse a source as `ast.parse` does, without its warnings of texts such as `1or 2` and `"\d"`.
 
-    Raise SyntaxError or ValueError for a text that is no Python. Raise RecursionError or MemoryError for one
-    that is nested too deep.
+    Raises SyntaxError or ValueError if a text is not Python. Raises RecursionError or MemoryError if it is
+    nested too deep.
 
     >>> type(parse("1or x").body[0].value.op).__name__
     'Or'

@@ -27,10 +27,10 @@ def read(
     file: str = "",
     function: str | None = None,
 ) -> tuple[ProgramBuilder, list[int]]:
-    """Return the steps of a source, and those that are its results. Raises ProgramError.
+    """Return the steps of a source, and the numbers of its result steps. Raises ProgramError.
 
-    `custom_operations` are the operations that systems define. `function` names the function of a file that
-    is meant.
+    `custom_operations` are the operations that systems define. `function` names the function to read in a
+    file.
     """
     if len(text) > MAX_SOURCE_CHARS:
         raise ProgramError(f"a source of {len(text):,} characters; the longest is {MAX_SOURCE_CHARS:,}")
@@ -69,7 +69,7 @@ def _parse_lines(source: Reader) -> list[ast.stmt]:
 
 
 def _point_at(e: BaseException) -> str:
-    """Return the column of a syntax error and the text there; nothing where Python does not say."""
+    """Return the column of a syntax error and the text there, or nothing if Python does not state it."""
     offset, text = getattr(e, "offset", None), getattr(e, "text", None)
     if not offset or not text or offset > len(text.rstrip()):
         return " at its end" if offset else ""
@@ -101,7 +101,7 @@ def _bind_names(source: Reader, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _read_input(source: Reader, name: str) -> Argument:
-    """Return the value that a name is bound to: an input, a tuple as it is, or None."""
+    """Return the value for a name: an input, a tuple as it is, or None."""
     given = source.bound[name]
     if given is None or (isinstance(given, str) and given == "None"):
         return None
@@ -111,7 +111,7 @@ def _read_input(source: Reader, name: str) -> Argument:
 
 
 def _read_script(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
-    """Lines, the last of which is the result: an expression, or what is assigned."""
+    """Read lines that end with the result: an expression, or an assignment."""
     scope.update(_bind_names(source, [*source.bound]))
     found = yield _read_lines(source, lines, scope)
     _check_used(source, lines)
@@ -136,7 +136,7 @@ def _read_lines(source: Reader, lines: Sequence[ast.stmt], scope: Scope) -> Read
 
 
 def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
-    """Raise ProgramError for a name with an operand that no line of the source has."""
+    """Raise ProgramError if a name has an operand, and no line of the source uses the name."""
     unread = [name for name in source.bound if name not in source.used_names]
     if not unread:
         return
@@ -148,7 +148,7 @@ def _check_used(source: Reader, lines: Sequence[ast.stmt]) -> None:
 
 
 def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
-    """Return the lines of a file that a function needs: imports, and those that give the names in it."""
+    """Return the lines of a file that a function needs: imports, and assignments of the names in it."""
     giving: dict[str, list[ast.stmt]] = {}
     for line in lines:
         match line:
@@ -169,7 +169,7 @@ def _find_needed_lines(lines: Sequence[ast.stmt], name: str) -> list[ast.stmt]:
 
 
 def _read_function(source: Reader, lines: Sequence[ast.stmt], scope: Scope, name: str | None) -> Reading:
-    """Return the function of a name, or the last one, called with what its parameters are bound to."""
+    """Call the function of a name, or the last one, with the operands bound to its parameters."""
     defined = [line.name for line in lines if isinstance(line, ast.FunctionDef)]
     if name is not None and name not in defined:
         near = spelling_hint(name, defined) or f"; it has {', '.join(defined[:8]) or 'none'}"

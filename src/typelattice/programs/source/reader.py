@@ -78,7 +78,7 @@ from typelattice.programs.source.name_meanings import (
 
 
 def _find_syntax(sign: str) -> type[ast.AST] | None:
-    """Return the syntax class of an operator: `Add` for `+`, `USub` for `-x`; None for `+=`, a statement."""
+    """Return the syntax class of an operator: `Add` for `+`, `USub` for `-x`. Return None for `+=`."""
     for text in (sign, f"x {sign} x", f"{sign} x"):
         try:
             tree = ast.parse(text, mode="eval").body
@@ -99,7 +99,7 @@ PLAIN_TESTS: Mapping[type[ast.AST], Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-MAX_PASSES = 1_000_000  # of all loops of a source together
+MAX_PASSES = 1_000_000  # passes of all loops of a source together
 
 
 REFUSED: Mapping[type[ast.AST], str] = {
@@ -114,7 +114,7 @@ APPLYING = "apply_along_axis"  # applies a function to the slices of an array
 NAMESPACES = ("__array_namespace__", "array_namespace", "get_namespace")  # they return an array's namespace
 
 
-MAX_CALL_DEPTH = 200  # calls of functions within one another
+MAX_CALL_DEPTH = 200  # calls of functions within others
 UNRETURNED: Any = object()  # the result of a block of lines that returns nothing
 NAMELESS = "elements of what has no name; give it one first"
 ELEMENTS: Mapping[type[ast.expr], str] = {
@@ -135,18 +135,18 @@ REFUSED_LINES: Mapping[type[ast.stmt], str] = {
 
 
 class Reader:
-    """A reader of Python source, whose operations it adds to a ProgramBuilder as steps.
+    """A reader of Python source. It adds the operations to a ProgramBuilder as steps.
 
     It keeps the lines of the source and the names that are bound to operands.
     """
 
     pass_count = 0
-    library: str | None = None  # the one that the source names, whose arrays the inputs are
+    library: str | None = None  # the library that the source names: the inputs are its arrays
 
     def __init__(self, builder: ProgramBuilder, text: str, file: str, bound: Mapping[str, object]) -> None:
         self.builder = builder
-        self.used_names: set[str] = set()  # names that have been asked for
-        self.shared: dict[str, set[str]] = {}  # a name and those that were bound to the same array: `y = x`
+        self.used_names: set[str] = set()  # names that were looked up
+        self.shared: dict[str, set[str]] = {}  # a name and the other names of the same array: `y = x`
         self.text, self.file, self.bound = text, file, bound
         self.lines = [line.encode("utf-8", "surrogatepass") for line in text.split("\n")]
         self.has_several_lines = len(self.lines) > 1 or file != ""
@@ -155,7 +155,7 @@ class Reader:
     # -- names
 
     def name(self, node: ast.AST, name: str, scope: Scope) -> Read:
-        """Return the value that a name is bound to; for an unbound name, a dtype or the name itself."""
+        """Return the value that a name is bound to. An unbound name is a dtype, or the name itself."""
         if name in scope:
             self.used_names.add(name)
             found: Read = scope[name]
@@ -197,7 +197,7 @@ class Reader:
         return None if name == "device" else Method(x, name)
 
     def as_argument(self, node: ast.AST, x: Read) -> Argument:
-        """Return a value as an argument of an operation. Raises ProgramError, e.g. for an unbound name."""
+        """Return a value as an argument of an operation. Raises ProgramError if it cannot be one."""
         match x:
             case Dotted(path=(name, *more)):
                 if more:
@@ -218,12 +218,12 @@ class Reader:
         return x
 
     def plain(self, x: Read) -> Any:
-        """Return the number that a step gives if it is known, else the step."""
+        """Return the number that a step gives if it is known, or else the step."""
         others = (Dotted, Elements, Function, Limits, Mapping, Method, MultipleResults)
         return x if isinstance(x, others) else self.builder.known_number(x)
 
     def truth(self, node: ast.AST, x: Read, remedy: str = WHERE) -> bool:
-        """Return True if a plain value is true. Raises ProgramError for an array."""
+        """Return True if a plain value is true. Raises ProgramError if it is an array."""
         value = self.plain(x)
         if is_dtype_question(self.builder, value):
             raise self.excerpt(node).error(f"it asks for {DECIDED}")
@@ -316,7 +316,7 @@ class Reader:
         )
 
     def refuse_unclear_result(self, call: ast.Call, x: Ref) -> None:
-        """Raises ProgramError for `x.max(1)[1]` where the library of x is unknown: a row, or the indices."""
+        """Raise ProgramError for `x.max(1)[1]` if the library of x is unknown: a row, or the indices."""
         step = self.builder.steps[x.step]
         if step.owner is not None or not isinstance(step, Call):
             return
@@ -327,7 +327,7 @@ class Reader:
             raise self.excerpt(call).error(f"{several}; write {ways}")
 
     def over(self, node: ast.AST, over: Read) -> Sequence[Any]:
-        """Return the items that a loop runs over. Raises ProgramError for an array, and past MOST_PASSES."""
+        """Return the items of a loop. Raises ProgramError if it runs over an array, or exceeds MAX_PASSES."""
         if isinstance(over, (bool, int, float, complex)) or over is None:
             raise self.excerpt(node).error("nothing to loop over; give a list, or range(n)")
         if not isinstance(over, (tuple, Mapping, str)):
@@ -352,7 +352,7 @@ class Reader:
         scope: Scope,
         lists: list[tuple[Read, ...]],
     ) -> Reading:
-        """Read the passes of the first loop and of the loops within it; append their values to `lists`."""
+        """Read the passes of the first loop and of the loops within it. Append their values to `lists`."""
         if not generators:
             values = []
             for item in items:
@@ -392,7 +392,7 @@ class Reader:
                 raise self.excerpt(target).error("as many names as there are values; give each its own line")
 
     def has_rows(self, value: Ref, count: int) -> bool:
-        """Return True if a value is an array that may be unpacked into so many rows."""
+        """Return True if a value is an array that may be unpacked into this number of rows."""
         shape = () if self.builder.is_scalar(value) else self.builder.shape(value)
         return shape is None or (shape != () and shape[0] in (None, count))
 
@@ -451,7 +451,7 @@ class Reader:
     def read_method(
         self, node: ast.Call, method: Method, args: Sequence[Read], keywords: Mapping[str, Read], scope: Scope
     ) -> Read:
-        """Return the result of an array's method. One such as `x.add_(y)` changes the array named x."""
+        """Return the result of an array's method. A method such as `x.add_(y)` changes the array named x."""
         found = self.called_method(node, method, args, keywords)
         written = node.func.value if isinstance(node.func, ast.Attribute) else None
         if is_in_place(method.name) and isinstance(written, ast.Name):
@@ -462,7 +462,7 @@ class Reader:
         self, node: ast.Call, function: Dotted, owner: str | None, args: Sequence[Read],
         keywords: Mapping[str, Read], scope: Scope,
     ) -> Argument | MultipleResults:
-        """Return the result of a ufunc's method, such as `np.add.reduce`; `np.add.at` changes its array."""
+        """Return the result of a ufunc's method, such as `np.add.reduce`. `np.add.at` changes its array."""
         taken, said = self.arguments(node, "", args, keywords)
         *_, ufunc, method = function.path
         made = call_ufunc_method(
@@ -473,7 +473,7 @@ class Reader:
         return made
 
     def items(self, nodes: Sequence[ast.expr], scope: Scope) -> Reading:
-        """Read several expressions and return their values; a known starred list gives its items."""
+        """Read several expressions and return their values. A known starred list gives its items."""
         found: list[Read] = []
         for each in nodes:
             if not isinstance(each, ast.Starred):
@@ -486,7 +486,7 @@ class Reader:
         return found
 
     def keywords(self, node: ast.Call, scope: Scope) -> Reading:
-        """Return the named arguments of a call; a known dictionary with two stars gives its items."""
+        """Return the named arguments of a call. A known dictionary with two stars gives its items."""
         found: dict[str, Read] = {}
         for keyword in node.keywords:
             value = yield self.expression(keyword.value, scope)
@@ -506,9 +506,9 @@ class Reader:
         return read_dictionary_attribute(self.excerpt(node), dictionary, method, args)
 
     def read_at_method(self, node: ast.Call, target: Elements, method: str, args: Sequence[Argument]) -> Ref:
-        """Read `x.at[key].set(y)`: an array with other elements, of the dtype of x.
+        """Read `x.at[key].set(y)`: a new array with other elements, of the dtype of x.
 
-        `casting="same_kind"` is our own: a program writes it where the source has `out=`.
+        `casting="same_kind"` is our own notation: a program writes it where the source has `out=`.
         """
         excerpt, written = (
             self.excerpt(node),
@@ -527,7 +527,7 @@ class Reader:
         return self.builder.set_elements(excerpt, target.array, target.key, made)
 
     def method(self, node: ast.Attribute, receiver: Read, name: str) -> Read:
-        """Return the target of a call `of.name(...)`: a method of an array, or a function."""
+        """Return what a call `of.name(...)` calls: a method of an array, or a function."""
         if isinstance(receiver, Ref):
             return Method(receiver, name)
         if isinstance(receiver, tuple):
@@ -556,7 +556,7 @@ class Reader:
                 if path[0] == "math":
                     return f"math.{path[-1]}", owner, ""
                 owner = owner or function.owner
-                qualified = ".".join(path[-2:])  # as `lax.max`, which is another function than `jnp.max`
+                qualified = ".".join(path[-2:])  # `lax.max` is a different function from `jnp.max`
                 name = qualified if is_composition(qualified, owner) else path[-1]
                 return name, owner, module_with_rules(path, owner)
             case NamedDType(name=name):
@@ -608,7 +608,7 @@ class Reader:
     def read_question(
         self, node: ast.Call, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> list[Argument]:
-        """Return the arguments of a question about dtypes, in which NumPy's scalar classes mean kinds."""
+        """Return the arguments of a question about dtypes. NumPy's scalar classes mean kinds there."""
         given = [*args, *keywords.values()]
         return [
             CLASSES[x.path[-1]]
@@ -620,7 +620,7 @@ class Reader:
     def arguments(
         self, node: ast.Call, name: str, args: Sequence[Read], keywords: Mapping[str, Read]
     ) -> tuple[list[Argument], dict[str, Argument]]:
-        """Return the arguments of a call as steps take them; an unbound name may be the name of a dtype."""
+        """Return the arguments of a call as steps take them. An unbound name may be the name of a dtype."""
         taken = [
             self.as_argument(node, _read_named_dtype(x) if self.may_be_dtype(name, i) else x)
             for i, x in enumerate(args)
@@ -632,7 +632,7 @@ class Reader:
         return taken, said
 
     def may_be_dtype(self, name: str, i: int) -> bool:
-        """Return True if argument `i` of a function may name a dtype: of a cast, or of a new array."""
+        """Return True if argument `i` of a function may name a dtype, as in casts and in making arrays."""
         if name in ("result_type", "promote_types", "dtype"):
             return True
         return i > 0 and (
@@ -651,7 +651,7 @@ class Reader:
         return self.constant(node) if isinstance(node, ast.Constant) else self.compound(node, scope)
 
     def constant(self, node: ast.Constant) -> Read:
-        """Return the value of a constant. Raises ProgramError for bytes, and for a value of no dtype."""
+        """Return the value of a constant. Raises ProgramError if it is a bytes object, or too large."""
         match node.value:
             case int() as value if value.bit_length() > MAX_INT_BITS:
                 raise self.excerpt(node).error(
@@ -682,7 +682,7 @@ class Reader:
         return self.apply_operator(node, OPERATORS[type(node.op)], [given])
 
     def boolean(self, node: ast.BoolOp, scope: Scope) -> Reading:
-        """Read `a and b` or `a or b`: as in Python, the first value that decides, else the last."""
+        """Read `a and b` or `a or b`: as in Python, the first value that decides, or else the last."""
         last: Any = None
         for each in node.values:
             last = yield self.expression(each, scope)
@@ -729,7 +729,7 @@ class Reader:
         return {key_of(self.excerpt(node.key), self.plain(k)): v for k, v in pairs}
 
     def function(self, node: ast.Lambda, scope: Scope) -> Reading:
-        """Read a lambda, which is inlined where it is called."""
+        """Read a lambda, which is inlined at its calls."""
         yield from ()
         return Function(node, scope)
 
@@ -745,7 +745,7 @@ class Reader:
     def read_chain(
         self, node: ast.Compare, parts: Sequence[ast.expr], ops: Sequence[ast.cmpop], scope: Scope
     ) -> Reading:
-        """Read `a < x < b`: Python asks whether `a < x` is true, and only then compares x with b."""
+        """Read `a < x < b`: Python compares x with b only if `a < x` is true."""
         left = yield self.expression(parts[0], scope)
         found: Read = True
         for op, part in zip(ops, parts[1:], strict=True):
@@ -769,7 +769,7 @@ class Reader:
         return found
 
     def text_of(self, node: ast.JoinedStr, scope: Scope) -> Reading:
-        """Read a text with values in it; leave out the values that are not known."""
+        """Read a text with values in it. Leave out the values that are not known."""
         found = ""
         for part in node.values:
             within = part.value if isinstance(part, ast.FormattedValue) else part
@@ -800,7 +800,7 @@ class Reader:
     # -- lines
 
     def block(self, lines: Sequence[ast.stmt], scope: Scope) -> Reading:
-        """Read lines and return what they return; UNRETURNED if they do not return."""
+        """Read lines and return what they return, or UNRETURNED if they do not return."""
         for line in lines:
             match line:
                 case ast.Return(value=None):
@@ -869,7 +869,7 @@ class Reader:
                 raise self.excerpt(line).error(f"it is {why}")
 
     def read_assignment(self, target: ast.expr, value: Read, scope: Scope) -> Reading | None:
-        """Read an assignment to a name, to several, or to elements of an array."""
+        """Read an assignment to a name, to several names, or to elements of an array."""
         if isinstance(target, ast.Subscript):
             return self.assign_elements(target, value, scope)
         self.assign(target, value, scope)
@@ -898,9 +898,9 @@ class Reader:
             self.shared |= dict.fromkeys(together, together)
 
     def change_array(self, name: str, new_value: Argument, scope: Scope) -> None:
-        """Bind a name to its changed array, and the names that share the array, if it was changed in place.
+        """Bind a name to its changed array. If it was changed in place, also bind the names that share it.
 
-        In MLX `y = x; y += 1.5` casts x, too. A result that rebinds the name changes no other name, as with
+        In MLX `y = x; y += 1.5` also casts x. A result that rebinds the name changes no other name, as with
         NumPy's scalars.
         """
         before = scope.get(name)
@@ -917,7 +917,7 @@ class Reader:
                     scope[other] = new_value
 
     def in_place(self, line: ast.stmt, target: ast.expr, name: str, value: Read, scope: Scope) -> Reading:
-        """Read `x += y`, or `x[i] += y`, which computes with elements of x and puts them back."""
+        """Read `x += y`, or `x[i] += y`, which computes with elements of x and writes them back."""
         if isinstance(target, ast.Attribute):
             raise self.excerpt(line).error("an attribute that is set; give the value a name")
         x = self.as_argument(line, (yield self.expression(target, scope)))
@@ -992,7 +992,7 @@ EXPRESSIONS: Mapping[type[ast.expr], Callable[[Reader, Any, Scope], Reading]] = 
 
 
 def _find_lists_form(index: ast.expr) -> str:
-    """Return the form of the lists in an index, as a step has it: one of INDICES; empty without lists."""
+    """Return the form of the lists in an index, as a step has it: one of INDICES, or "" without lists."""
     if isinstance(index, ast.List):
         return INDEX_FORMS[0]
     several = isinstance(index, ast.Tuple) and any(isinstance(x, ast.List) for x in index.elts)

@@ -1,1 +1,1 @@
-"""Symbols: a function that is called with them becomes a program."""
+"""Symbols: calling a function with them makes it a program."""

@@ -1,4 +1,4 @@
-"""The source location of the calling code, for the steps of a function that is called with symbols."""
+"""The source location of the calling code, for the steps of a function called with symbols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A symbol: what a function of arrays is called with, so that what it does becomes a program."""
+"""A symbol: an argument for a function of arrays, which records the function's operations as a program."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ WHERE = "write where(condition, x, y), or each branch as a function of its own"
 
 
 class Symbol:
-    """A result of a program in the making; operators and the functions of its namespace add steps."""
+    """A result in a program that is being built. Operators and the functions of its namespace add steps."""
 
     __slots__ = ("_ref", "_xp")
-    __array_priority__ = 1e6  # a NumPy array at the left leaves an operation to us
+    __array_priority__ = 1e6  # if a NumPy array is on the left, NumPy leaves the operation to us
     __hash__ = None  # type: ignore[assignment]  # == makes a step, so that no key can be found
     shape: tuple[int, ...]
     ndim: int
@@ -39,16 +39,16 @@ class Symbol:
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return self._xp
 
-    # -- what is known
+    # -- known properties
 
     @property
     def dtype(self) -> Any:
-        """The dtype: of an input and of a cast a DType, of anything else what the system will say."""
+        """The dtype. It is a DType for an input or a cast. For all others a system decides it."""
         return self._xp.builder.dtype(self._ref) or SymbolDType(self._ref)
 
     @property
     def device(self) -> None:
-        """A symbol is nowhere."""
+        """The device, which is always None."""
         return None
 
     def __round__(self, decimals: int = 0) -> Symbol:
@@ -129,7 +129,7 @@ class Symbol:
 
 
 class SymbolDType:
-    """The dtype of a symbol, which is another under each system."""
+    """The dtype of a symbol. It differs from system to system."""
 
     __slots__ = ("ref",)
     __hash__ = None  # type: ignore[assignment]  # what it equals is not known
@@ -191,7 +191,7 @@ def _make_operator(name: str, reflected: bool = False) -> Callable[[Symbol, Any]
 
 
 def _in_place(name: str) -> Callable[[Symbol, Any], Symbol]:
-    """Build the method of an in-place operator such as `+=`; the name is then bound to the result."""
+    """Build the method of an in-place operator such as `+=`. Python then binds the name to the result."""
 
     def method(self: Symbol, other: Any) -> Symbol:
         found = self._xp.builder.in_place(

@@ -1,4 +1,4 @@
-"""A namespace of symbols: functions of arrays that are called with symbols add steps to a program."""
+"""A namespace of symbols: calling its functions with symbols adds steps to a program."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from typelattice.programs.symbols.symbol import Symbol, SymbolDType, argument
 
 
 class Symbols:
-    """A namespace of the array API standard whose arrays are symbols.
+    """A namespace of the array API standard with symbols as its arrays.
 
-    `output` gives the program that leads to some of them. `own` are operations that systems define:
+    `output` gives the program that computes some of them. `own` are operations that systems define:
     `system.operations`.
 
     >>> xp = Symbols()
@@ -39,7 +39,7 @@ class Symbols:
 
     def __init__(self, custom_operations: Mapping[str, Operation] = {}) -> None:
         self.builder = ProgramBuilder(custom_operations=custom_operations)
-        self.__name__ = "typelattice.Symbols"  # code that looks for a library by its name finds none
+        self.__name__ = "typelattice.Symbols"  # code that searches for a library by its name finds none
 
     @property
     def linalg(self) -> Symbols:
@@ -56,7 +56,7 @@ class Symbols:
         return Symbol(self, self.builder.add_input(Excerpt(name), described_operand))
 
     def output(self, *results: object) -> Program:
-        """Return the program that gives these results. Raises ProgramError for what is none."""
+        """Return the program that gives these results. Raises ProgramError if one is not a symbol."""
         refs = [self.builder.ref(find_caller_location(), argument(self, x)) for x in results]
         return Program(tuple(self.builder.steps), tuple(ref.step for ref in refs))
 
@@ -129,7 +129,7 @@ class Symbols:
         return self._wrap_result(excerpt, found)
 
     def _wrap_result(self, excerpt: Excerpt, result: Argument | MultipleResults) -> Any:
-        """Return a result as the calling code gets it: a symbol for a step, a plain value as it is."""
+        """Return a result for the calling code: a symbol for a step, a plain value as it is."""
         if isinstance(result, MultipleResults):
             return self._wrap_each(excerpt, result)
         if isinstance(result, NamedDType):
@@ -137,7 +137,7 @@ class Symbols:
         return Symbol(self, result) if isinstance(result, Ref) else result
 
     def _wrap_each(self, excerpt: Excerpt, results: MultipleResults) -> Any:
-        """Return a tuple of symbols, whose fields have names where the standard names them."""
+        """Return a tuple of symbols, with named fields if the standard names them."""
         if results.count is None:
             why = f"it is not known how many arrays {results.name} gives"
             raise excerpt.error(f"{why}; give its operand a shape, e.g. float32[3,4]")
@@ -146,7 +146,7 @@ class Symbols:
 
 
 class SymbolLimits:
-    """The limits of a dtype: numbers where it is known, else Python numbers of unknown value."""
+    """The limits of a dtype. They are numbers if it is known, or else Python numbers of unknown value."""
 
     __slots__ = ("_limits", "_xp")
 

@@ -1,1 +1,1 @@
-"""Typed graphs for compilers, which know no implicit casts: a file a target."""
+"""Typed graphs for compilers, which have no implicit casts. Each target has a file."""

@@ -1,4 +1,4 @@
-"""Inputs of graphs, each of which has a dtype, and errors that name the step."""
+"""Dtypes of the inputs of graphs, and errors that name the step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typelattice.namespaces.recipe import one_line
 
 
 def input_dtype(step: Input, system: System) -> DType | None:
-    """Return the dtype of an input; None for a known Python number. Raises ProgramError for another."""
+    """Return the dtype of an input, or None for a known number. Raises ProgramError for an unknown number."""
     o = system.operand(step.fixed_result)
     if o.tier != "scalar":
         return o.dtype

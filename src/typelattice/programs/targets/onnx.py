@@ -16,7 +16,7 @@ from typelattice.programs.targets.inputs import failure_message, input_dtype
 
 
 def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
-    """Write the ONNX model of a program without implicit casts. Raises ProgramError for what ndonnx lacks."""
+    """Write a program without implicit casts as an ONNX model. Raises ProgramError if ndonnx lacks a step."""
     xp = namespace(system, ndonnx)
     arguments = {}
     given = {}
@@ -40,5 +40,5 @@ def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
         return ndonnx.build(arguments, outputs)
     except ProgramError:
         raise
-    except Exception as e:  # of whatever class ndonnx and its builder raise for what they lack
+    except Exception as e:  # ndonnx and its builder raise many classes of errors for what they lack
         raise ProgramError(failure_message("ndonnx cannot build", e)) from e

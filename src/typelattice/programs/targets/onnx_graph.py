@@ -28,14 +28,14 @@ from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clip_text, quote_short
 
-ACCUMULATING_OPERATORS = 16  # elements of a constant that stands in the program; a larger one is an input
+ACCUMULATING_OPERATORS = 16  # most elements of a constant in the program's text; a larger one is an input
 SETTINGS = 64  # elements of a constant that may be a setting, such as axes or a shape
 
 
 class OnnxGraph:
-    """The steps so far; `cached_values` has the step number and the dtype of each value of the graph.
+    """The steps so far. `cached_values` has the step number and the dtype of each value of the graph.
 
-    A small constant becomes a step when it is first an operand; a setting of nodes, such as axes, never does.
+    A small constant becomes a step when it is first an operand. A setting of nodes, such as axes, never does.
     """
 
     def __init__(self, graph: Any) -> None:
@@ -46,7 +46,7 @@ class OnnxGraph:
         self.names: set[str] = set()
         self.types = {each.name: each.type for each in (*graph.value_info, *graph.output, *graph.input)}
 
-    # -- what is stated
+    # -- stated dtypes and shapes
 
     def dtype(self, node_name: str, number: int) -> str:
         """Return a dtype by ONNX's number."""
@@ -77,7 +77,7 @@ class OnnxGraph:
     # -- values and their steps
 
     def dtype_of(self, node_name: str, name: str) -> str:
-        """Return the dtype of a value. Raises ProgramError for one that nothing before has made."""
+        """Return the dtype of a value. Raises ProgramError if no earlier node made it."""
         if name in self.constants:
             return self.constants[name][1]
         if name not in self.cached_values:
@@ -114,7 +114,7 @@ class OnnxGraph:
         self.cached_values[name] = step, dtype
 
     def input(self, node_name: str, name: str, dtype: str, shape: Shape | None) -> None:
-        """Add an input of the graph; its name is changed to a valid Python name that is still free."""
+        """Add an input of the graph. Its name is changed to a valid Python name that is still free."""
         plain = clip_text(re.sub(r"\W", "_", name), MAX_STEP_CHARS).replace(".", "_") or "x"
         plain = plain if plain.isidentifier() else f"x_{plain}"
         while plain in self.names:
@@ -124,7 +124,7 @@ class OnnxGraph:
         self.name(node_name, name, dtype, self.add(Input(given, text=plain, shape=shape)))
 
     def constant(self, node_name: str, name: str, tensor: Any) -> None:
-        """Add a tensor of the model: written out if small, an input if it is large or kept elsewhere."""
+        """Add a tensor of the model: written out if small, or as an input if large or stored elsewhere."""
         dtype, shape = self.dtype(node_name, tensor.data_type), tuple(tensor.dims)
         count = 1
         for n in shape:
@@ -134,7 +134,7 @@ class OnnxGraph:
             return
         try:
             value = numpy_helper.to_array(tensor)
-        except (KeyError, TypeError, ValueError) as e:  # bytes that are too few, or of another sort
+        except (KeyError, TypeError, ValueError) as e:  # too few bytes, or bytes of another sort
             raise ProgramError(f"{node_name}: {clip_text(' '.join(str(e).split()), 200)}") from None
         if DTYPES[dtype].kind.word == "int" and value.ndim < 2:
             self.settings[name] = tuple(value.reshape(-1).tolist())
@@ -143,7 +143,7 @@ class OnnxGraph:
             return
         made = create_constant(value.tolist(), dtype, clip_text(name, MAX_STEP_CHARS), shape)
         if name in self.cached_values or name in self.constants:
-            self.name(node_name, name, dtype, -1)  # which refuses it
+            self.name(node_name, name, dtype, -1)  # refuses the name
         self.constants[name] = made, dtype
 
 
@@ -159,9 +159,10 @@ def _read_tuple(x: Any) -> Argument:
 
 
 class OnnxNode:
-    """A node that is read: its operands, its settings, and the steps that are made for it.
+    """A node that is being read: its operands, its settings, and its steps.
 
-    `dtypes` are those of its operands, None for one that is left out; `shape` is that of its first result.
+    `dtypes` has the dtype of each operand, or None for one that is left out. `shape` is the shape of its
+    first result.
     """
 
     def __init__(self, graph: OnnxGraph, node_name: str, node: Any, version: int, text: str) -> None:
@@ -176,7 +177,7 @@ class OnnxNode:
         return position < len(self.dtypes) and self.dtypes[position] is not None
 
     def operand(self, position: int) -> int:
-        """Return the step of the operand at a position, which is given."""
+        """Return the step of the operand at a position. It must not be left out."""
         return self.graph.part(self.node_name, self.node.input[position])
 
     def operands(self) -> list[int]:
@@ -196,11 +197,11 @@ class OnnxNode:
         return float(self._attribute(name, "FLOAT").f) if self.has(name) else default
 
     def word(self, name: str) -> str:
-        """Return an attribute that is a text; an empty one if it is not given, or damaged."""
+        """Return an attribute that is a text, or "" if it is missing or damaged."""
         return bytes(self._attribute(name, "STRING").s).decode("ascii", "replace") if self.has(name) else ""
 
     def setting(self, position: int | None, name: str) -> tuple[int, ...] | None:
-        """Whole numbers that are an attribute, or a constant operand; None where they are not known."""
+        """Return whole numbers from an attribute or a constant operand, or None if they are not known."""
         if self.has(name):
             return tuple(self._attribute(name, "INTS").ints)
         if position is None or not self.has_operand(position):
@@ -223,7 +224,7 @@ class OnnxNode:
         keywords: Mapping[str, Argument] = {},
         is_last: bool = True,
     ) -> int:
-        """Add the step of an operation; if it `is_last`, its dtype and shape are the node's."""
+        """Add the step of an operation. If it `is_last`, it has the node's dtype and shape."""
         op, refs = operation(name), tuple(Ref(i) for i in operands)
         whole: tuple[Argument, ...] = (refs, *args) if op.form == "list" else (*refs, *args)
         named = {key: value for key, value in keywords.items() if value is not False}
@@ -233,7 +234,7 @@ class OnnxNode:
                 shape = result_shape(op, [self.graph.steps[i].shape for i in operands], args, named)
             except ShapeError as e:
                 raise ProgramError(f"{self.node_name}: {e}") from None
-        # A node's dtypes are those of its first operand but for its result's, which is stated.
+        # A node has the dtype of its first operand. Only the dtype of its result is stated separately.
         dtype = self.dtype if is_last else self.dtypes[0] or self.dtype
         step = Call(
             op.name, whole, tuple(named.items()), tuple(operands), False, NamedDType(dtype),

@@ -1,7 +1,7 @@
-"""ONNX's operators as operations, those too that have attributes, or constants for settings: `Gemm`, `Slice`.
+"""ONNX's operators as operations, also those with attributes or constants as settings: `Gemm`, `Slice`.
 
-A reader returns the number of the step that a node becomes. It returns None if no operation means what the
-node does, because of its attributes or because a setting is no constant. Such a node is opaque. The
+A reader returns the number of the step that a node becomes. It returns None if no operation does what the
+node does, because of its attributes or because a setting is not a constant. Such a node is opaque. The
 attributes are described at https://onnx.ai/onnx/operators.
 """
 
@@ -13,13 +13,13 @@ from typelattice.calls.steps import Argument, Slice
 from typelattice.facts.dtypes import DTYPES, Kind
 from typelattice.programs.targets.onnx_graph import OnnxNode
 
-END_OF_SLICE = 2**31 - 1  # from here on a bound of Slice means the end
+END_OF_SLICE = 2**31 - 1  # Slice goes to the end if its bound is at least this
 
 Reader = Callable[[OnnxNode], int | None]
 
 
 def _reduction_reader(name: str) -> Reader:
-    """Read a reduction, by default of all axes; these are an attribute, or in newer models a constant."""
+    """Read a reduction, by default of all axes. An attribute or, in newer models, a constant has the axes."""
 
     def read(node: OnnxNode) -> int | None:
         given = node.has("axes") or node.has_operand(1)
@@ -42,10 +42,10 @@ def _operation_reader(
     ignored_attribute: str = "",
     **fixed_arguments: int | bool,
 ) -> Reader:
-    """Return the reader of an operator whose attributes are our arguments by name, with these defaults.
+    """Return the reader of an operator with attributes that are our arguments by name, with these defaults.
 
-    It takes so many operands, or all of them. `since` is the version of the operators from which on it means
-    what ours does, and `ignored_attribute` an attribute that ours does not have.
+    It takes this number of `operands`, or all if None. `since` is the first version of the operators that
+    means what ours does. `ignored_attribute` is an attribute that ours does not have.
     """
 
     def read(node: OnnxNode) -> int | None:
@@ -59,7 +59,7 @@ def _operation_reader(
 
 
 def _read_folded(name: str) -> Reader:
-    """Return an operator of any number of operands: each with what those before it have come to."""
+    """Return the steps of an operator of any number of operands, applied from left to right."""
 
     def read(node: OnnxNode) -> int | None:
         first, *others = node.operands()
@@ -99,9 +99,9 @@ def _read_transpose(node: OnnxNode) -> int | None:
 
 
 def _of_shape(name: str) -> Reader:
-    """Return the reader of an operator that changes the shape to the one that ONNX states.
+    """Return the reader of an operator that changes the shape to the shape that ONNX states.
 
-    One length may be open for `reshape`.
+    One length may be unknown for `reshape`.
     """
 
     def read(node: OnnxNode) -> int | None:
@@ -121,7 +121,7 @@ def _read_gather(node: OnnxNode) -> int | None:
 
 
 def _read_clip(node: OnnxNode) -> int | None:
-    """Read `Clip`: bounds are operands, either of which may be left out; before version 11, attributes."""
+    """Read `Clip`. Its bounds are optional operands, or attributes before version 11."""
     bounds = {}
     for i, (attribute, alone) in enumerate((("min", "maximum"), ("max", "minimum")), 1):
         if node.has(attribute):
@@ -135,7 +135,7 @@ def _read_clip(node: OnnxNode) -> int | None:
 
 
 def _read_div(node: OnnxNode) -> int | None:
-    """Read `Div` of floats as `divide`; None for integers, whose truncating division no operation has."""
+    """Read `Div` of floats as `divide`. Return None for integers: no operation truncates as it does."""
     real = DTYPES[node.dtype].kind is Kind.FLOAT
     return node.call("divide", node.operands()) if real else None
 

@@ -1,4 +1,4 @@
-"""ONNX models read as programs, without running them; unknown nodes are opaque, of the dtype stated."""
+"""Reading of ONNX models as programs, without running them. Unknown nodes are opaque, of the dtype stated."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.programs.targets.onnx_graph import OnnxGraph, OnnxNode
 from typelattice.programs.targets.onnx_operator_readers import READERS
 
-# What the parser and ONNX's own inference raise of bytes that are no model.
+# Errors of the parser and of ONNX's own inference for bytes that are not a model.
 DAMAGED = (DecodeError, onnx.shape_inference.InferenceError, RuntimeError, TypeError, ValueError)
 OWN = ("", "ai.onnx")  # the domains of ONNX's own operators
 
 
 def read(data: bytes | Any, name: str) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-    """The steps of a model and those that are its results. Raises ProgramError, which names the node."""
+    """Return the steps of a model and its result steps. Raises ProgramError if a node cannot be read."""
     try:
         model = onnx.load_model_from_string(data) if isinstance(data, bytes) else data
         graph = onnx.shape_inference.infer_shapes(model).graph
@@ -42,7 +42,7 @@ class _Reader:
         self.graph, self.versions, self.new_steps = graph, versions, OnnxGraph(graph)
 
     def read(self) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-        """The steps, and those that are results."""
+        """Return the steps, and the numbers of the result steps."""
         made = self.new_steps
         constants = {each.name for each in self.graph.initializer}
         for i, each in enumerate(self.graph.input):
@@ -60,7 +60,7 @@ class _Reader:
         return tuple(made.steps), tuple(results)
 
     def node(self, node_name: str, node: Any) -> None:
-        """The steps of a node: operations, a cast, a constant; opaque where it is none of these."""
+        """Add the steps of a node: operations, a cast or a constant. Any other node is opaque."""
         made, own = self.new_steps, node.domain in OWN
         if own and node.op_type == "Constant" and [each.name for each in node.attribute] == ["value"]:
             made.constant(node_name, node.output[0], node.attribute[0].t)
@@ -85,7 +85,7 @@ class _Reader:
             made.name(node_name, output, dtype, made.add(opaque))
 
     def operation(self, node_name: str, node: Any) -> int | None:
-        """Return the step of an operator that some operation is; None of any other."""
+        """Return the step of an operator that equals an operation, or None for any other."""
         made, kind = self.new_steps, node.op_type
         if kind in READERS:
             version = self.version(node)
@@ -112,7 +112,7 @@ class _Reader:
         return next((self.versions[each] for each in domains if each in self.versions), 1)
 
     def check(self, node_name: str, node: Any, names: Sequence[str | None]) -> None:
-        """Raises ProgramError for operands of different dtypes that the operator wants to be of one."""
+        """Raise ProgramError if an operator needs operands of one dtype, and they have several."""
         own = node.domain in OWN
         try:
             schema = onnx.defs.get_schema(node.op_type, self.version(node), "" if own else node.domain)
@@ -120,7 +120,7 @@ class _Reader:
             if own:
                 why = "ONNX has no such operator; see its version, or its name"
                 raise ProgramError(f"{node_name}: {why}") from None
-            return  # of another domain: its dtypes are taken as they are stated
+            return  # other domains: their dtypes are taken as stated
         if not schema.min_input <= len(node.input) <= schema.max_input:
             takes = f"{node.op_type} takes {schema.min_input}"
             raise ProgramError(f"{node_name}: {len(node.input)} operands; {takes}")
@@ -136,12 +136,12 @@ class _Reader:
 
 
 def _is_plain(kind: str, ours: str) -> bool:
-    """Return True if an operator of our operation's name takes its operands alone."""
+    """Return True if an operator named like our operation takes only its operands."""
     plain = FUNCTIONS[ours].form in ("elementwise", "choice")
     return plain and not onnx.defs.get_schema(kind).attributes
 
 
 def check_text(node_name: str, *names: object) -> None:
-    """Raises ProgramError for a name that is no text: a damaged one comes as bytes."""
+    """Raise ProgramError if a name is not a text: a damaged one comes as bytes."""
     if not all(isinstance(name, str) for name in names):
         raise ProgramError(f"{node_name}: a name is no UTF-8 text; the model is damaged")

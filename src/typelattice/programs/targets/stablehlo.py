@@ -1,4 +1,4 @@
-"""Export of programs to StableHLO, as text: what JAX gives its compiler for them."""
+"""Export of programs to StableHLO, as the text that JAX passes to its compiler."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from typelattice.operands.adapters import native
 from typelattice.programs.replay.run_on_arrays import run
 from typelattice.programs.targets.inputs import failure_message, input_dtype
 
-# The platform for which JAX leaves the operands of a product as they are. For a CPU it casts those of two
-# integer dtypes, and refuses to write an algorithm. XLA compiles the text for a CPU all the same.
+# For this platform JAX leaves the operands of a product as they are. For a CPU it casts operands of two
+# different integer dtypes, and refuses to write an algorithm. XLA still compiles the text for a CPU.
 KEEPS_OPERANDS = ("tpu",)
 
 
 class StableHLO(JAX):
-    """JAX as it writes graphs. It says which products it has written with an accumulator of their own."""
+    """JAX's writer of graphs. It reports which products have their own accumulator."""
 
     def __init__(self) -> None:
         super().__init__(jnp, jnp, "jax", mutable=False)
@@ -48,7 +48,7 @@ class StableHLO(JAX):
         arrays: Sequence[Any],
         settings: Mapping[str, Any],
     ) -> Any:
-        """Write a custom call, whose attributes are the settings."""
+        """Write a custom call, with the settings as its attributes."""
         made = jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(shape, to))
         return made(*arrays, **{key: _write_attribute(x) for key, x in settings.items()})
 
@@ -63,7 +63,7 @@ def _write_attribute(x: Any) -> Any:
 def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str:
     """Return a program as StableHLO text, with every promotion of the system as an explicit cast.
 
-    Raises ProgramError for an operation that JAX lacks.
+    Raises ProgramError if JAX lacks an operation.
     """
     specs: dict[str, Any] = {}
     with jax.enable_x64(True):
@@ -88,5 +88,5 @@ def module(steps: Sequence[Step], results: Sequence[int], system: System) -> str
             return str(traced.lower(lowering_platforms=platforms).as_text())
         except ProgramError:
             raise
-        except Exception as e:  # of whatever class JAX raises for what it lacks
+        except Exception as e:  # JAX raises many classes of errors for what it lacks
             raise ProgramError(failure_message("JAX cannot lower", e)) from e

@@ -1,4 +1,4 @@
-"""Calls of compiled functions. Their operations become steps, except those that witnesses saw."""
+"""Calls of compiled functions. Operations in them become steps, except operations that witnesses saw."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
-UNREADABLE = "unread"  # in place of the steps of a call that cannot be read
+UNREADABLE = "unread"  # replaces the steps of a call that cannot be read
 MAX_STEP_SETS_PER_CALL = 2  # sets of steps of one call that differ in the steps of its arguments
-MAX_STEPS = 200_000  # a run with so many gets none from calls of compiled functions
-MAX_VARIABLES = 200_000  # of functions during compilation that are remembered
+MAX_STEPS = 200_000  # from this number of steps of a run on, calls of compiled functions add none
+MAX_VARIABLES = 200_000  # variables that are remembered while functions are compiled
 
 
 class CompiledCalls:
@@ -33,7 +33,7 @@ class CompiledCalls:
         self.variable_steps[id(variable)] = VariableStep(variable, number)
 
     def step_of(self, variable: object) -> StepNumber | None:
-        """Return the step that was seen for a variable; None if there is none."""
+        """Return the step that was seen for a variable, or None if it has no step."""
         found = self.variable_steps.get(id(variable))
         return found.number if found is not None and found.variable is variable else None
 
@@ -44,14 +44,14 @@ class CompiledCalls:
         recorder, links = self.recorder, self.recorder.links
         name = getattr(function, "__name__", "")
         if library.is_own(function) and operation_of(name, 1, library.LIBRARY) in FUNCTIONS:
-            return False  # an operation: its inner steps would be of little help
+            return False  # an operation: its inner steps would not help
         if not library.is_own(function):
             self.recorder.weak_arguments.record(witness, library, function, arguments_and_result)
         results = library.leaves(arguments_and_result[-1])
         kinds = [recorder.array_kinds[type(x)] for x in results]
         arrays = [x for x, kind in zip(results, kinds, strict=True) if kind is not None]
         if all(links.step_of(x) is not None for x in arrays) or not recorder.is_following:
-            return True  # if compilation is off, witnesses saw all of it
+            return True  # compilation is off, so witnesses saw all of it
         with recorder.lock:
             try:
                 args, named = read_arguments(witness.operation, arguments_and_result)
@@ -73,7 +73,7 @@ class CompiledCalls:
         args: Sequence[Any],
         keywords: Mapping[str, Any],
     ) -> StepsOfCall | None:
-        """Count the steps of a call, and return them: those of an equivalent earlier call, or new ones.
+        """Count the steps of a call, and return them: the steps of an equivalent earlier call, or new ones.
 
         The result is None if the call cannot be read."""
         leaves = library.leaves((args, keywords))
@@ -102,7 +102,7 @@ class CompiledCalls:
             witness.tallies[*function_key, *map(self.argument_key, leaves)] = (
                 new_steps  # the arguments have steps by now
             )
-        except Exception as e:  # the program must go on, whatever form a library's graph has
+        except Exception as e:  # an unexpected graph must not stop the program
             name = getattr(function, "__qualname__", type(function).__qualname__)
             why = f"what it computes inside cannot be read ({type(e).__name__}: {e})"
             self.recorder.not_followed[name] = why
@@ -113,8 +113,8 @@ class CompiledCalls:
     def argument_key(self, x: Any, ignores_step: bool = False) -> Hashable:
         """Return the part of a cache key that stands for an argument.
 
-        For an array it is the step that made it. With `ignores_step`, or without a step, it is the array's
-        own mark. For any other object it is its class, with the value of an int, a bool or a str.
+        The part for an array is the step that made it, or the array's own mark with `ignores_step` or without
+        a step. The part for any other object is its class, with the value of an int, a bool or a str.
         """
         step: StepNumber | None = None if ignores_step else self.recorder.links.step_of(x)
         if step is not None:

@@ -14,18 +14,18 @@ from typelattice.tracing.compiled.graph import Graph
 
 
 class CompilerAdapter:
-    """A library's file, by its functions: the functions that the library compiles, and the tracers in them.
+    """The file of a library that compiles functions: its compiled functions, and the tracers in them.
 
-    A file has `LIBRARY`, `is_compiled`, `leaves` and `graph`. What else it leaves out is answered here.
+    A file has `LIBRARY`, `is_compiled`, `leaves` and `graph`. This class has defaults for all else.
     """
 
     LIBRARY: str
     is_compiled: Callable[[type], bool]
-    """Tells whether the objects of a class are compiled functions."""
+    """Returns True if the objects of a class are compiled functions."""
     leaves: Callable[[Any], list[Any]]
-    """Gives the leaves of nested arguments or results, in the order of a graph's inputs and outputs."""
+    """Returns the leaves of nested arguments or results, in the order of a graph's inputs and outputs."""
     graph: Callable[[Any, Sequence[Any], Mapping[str, Any]], Graph | None]
-    """Gives the graph of a function for arguments of an earlier call; None if the graph is not known."""
+    """Returns the graph of a function for arguments of an earlier call, or None if it is not known."""
 
     def __init__(self, file: ModuleType) -> None:
         vars(self).update(vars(file))
@@ -35,7 +35,7 @@ class CompilerAdapter:
         return False
 
     def reads_plain_function(self, function: Any) -> bool:
-        """Return True if a plain library function that is no operation can be read as a compiled one."""
+        """Return True if a plain library function can be read like a compiled one. Operations cannot."""
         return False
 
     def state(self, function: Any) -> Hashable:
@@ -43,7 +43,7 @@ class CompilerAdapter:
         return None
 
     def is_tracer(self, cls: type) -> bool:
-        """Return True if the objects of a class are tracers: they stand for arrays during compilation."""
+        """Return True if the objects of a class are tracers, which replace arrays during compilation."""
         return False
 
     def variable(self, x: Any) -> Any:
@@ -51,11 +51,11 @@ class CompilerAdapter:
         return None
 
     def is_loop(self, function: Any) -> bool:
-        """Return True if a plain function of the library compiles functions that it is given."""
+        """Return True if a plain function of the library compiles its function arguments."""
         return False
 
     def weak_type(self, x: Any) -> tuple[Any, bool]:
-        """Return the type of an argument for which a function is compiled, and whether that type is weak."""
+        """Return the type of an argument that a function is compiled for, and whether that type is weak."""
         return type(x), False
 
     def leaf_name(self, function: Any, args: Sequence[Any], keywords: Mapping[str, Any], i: int) -> str:
@@ -68,7 +68,7 @@ class CompilerAdapter:
 
 
 def compiler(cls: type) -> Any:
-    """Return the Compiler of the library that a class belongs to; None if the library has none."""
+    """Return the Compiler of the library that a class belongs to, or None if the library has none."""
     module: object = type.__getattribute__(cls, "__module__")
     return _compiler_in(module) if isinstance(module, str) else None
 
@@ -86,20 +86,20 @@ def _compiler_of(library: str) -> Any:
 
 
 def compiler_by_module(function: Any) -> Any:
-    """Return the Compiler of a plain function's library if it can read the function; else None."""
+    """Return the Compiler of a plain function's library if it can read the function, or None."""
     module = getattr(function, "__module__", None)
     found = _compiler_in(module) if isinstance(module, str) else None
     return found if found is not None and found.reads_plain_function(function) else None
 
 
 def compiler_of_loop(function: Any) -> Any:
-    """Return the Compiler of a plain function's library if the function compiles those it is given."""
+    """Return the Compiler of a plain function's library if the function compiles its function arguments."""
     module = getattr(function, "__module__", None)
     found = _compiler_in(module) if isinstance(module, str) else None
     return found if found is not None and found.is_loop(function) else None
 
 
 def compiler_of_functions(cls: type) -> Any:
-    """Return the Compiler of a class of compiled functions; None for any other class."""
+    """Return the Compiler of a class of compiled functions, or None for any other class."""
     found = compiler(cls)
     return found if found is not None and found.is_compiled(cls) else None

@@ -29,7 +29,7 @@ class GraphNode:
 class Graph:
     """The graph of a compiled function.
 
-    `inputs` has the variable of each leaf of the arguments; None for a leaf that is part of the function.
+    `inputs` has the variable of each leaf of the arguments, or None for a leaf that is part of the function.
     `operands` maps each variable to its operand, and `sizes` to its bytes. `numbers` has the values of
     constants without dimensions, `constants` the arrays that the function captured, and `names` the names of
     parameters.
@@ -63,7 +63,7 @@ class GraphReader:
         self.readings = 0
 
     def operand(self, x: Any) -> Operand | None:
-        """Return the operand of a value in the graph; None if it holds no numbers, as a random key does."""
+        """Return the operand of a value in the graph, or None if it holds no numbers, like a random key."""
         try:
             return self.adapter(x)
         except TypelatticeError:
@@ -74,7 +74,7 @@ class GraphReader:
         self.nodes += [GraphNode("", (a,), (b,)) for a, b in zip(inputs, outputs, strict=False)]
 
     def graph(self, inputs: tuple[Variable | None, ...], outputs: tuple[Variable, ...]) -> Graph | None:
-        """Return the graph; None if it is too long."""
+        """Return the graph, or None if it is too long."""
         if len(self.nodes) > MAX_GRAPH_OPERATIONS:
             return None
         known = self.operands, self.sizes, self.numbers, self.constants, self.names

@@ -36,8 +36,8 @@ OperationName = tuple[str, bool]  # our name of an operation, and whether consta
 class VariableStep:
     """The step that was seen for a variable during compilation.
 
-    `is_counted` is True once the call that caused the compilation is counted. The step was counted for it
-    when it was seen.
+    `is_counted` is True once the call that caused the compilation is counted. The step was counted for that
+    call when it was seen.
     """
 
     variable: object
@@ -53,7 +53,7 @@ class StepsOfCall:
     results: tuple[StepNumber | None, ...]
 
     def count_again(self, has_other_operands: bool = False) -> StepsOfCall:
-        """Count the steps once more, as those of other operands if `has_other_operands`. Return self."""
+        """Count the steps again, as steps of other operands if `has_other_operands`. Return self."""
         for tally, size in self.tallies:
             if has_other_operands:
                 tally.merged_tally = tally.merged_tally or StepTally(
@@ -87,7 +87,7 @@ class GraphSteps:
         self.owner: str = library.LIBRARY
         self.new_step_bytes: dict[StepNumber, int] = {}  # the steps that were added, and their bytes
         self.steps: dict[Variable, StepNumber] = {}
-        self.aliases: dict[Variable, Variable] = {}  # of inner functions: the variable that a variable equals
+        self.aliases: dict[Variable, Variable] = {}  # inner functions: the variable that a variable equals
         self.seen_variables: dict[Variable, VariableStep] = {}
         for variable in graph.operands:
             tracer = library.tracer_object(variable)
@@ -130,7 +130,7 @@ class GraphSteps:
         tally.bytes += size
 
     def count_seen(self) -> dict[StepNumber, int]:
-        """Return the steps seen during compilation. Count those of an earlier call for this one too."""
+        """Return the steps seen during compilation. Also count the steps of an earlier call for this one."""
         bytes_of_steps: dict[StepNumber, int] = {}
         fresh = {known.number for known in self.seen_variables.values() if not known.is_counted}
         for known in self.seen_variables.values():
@@ -162,7 +162,7 @@ class GraphSteps:
                 self.link_input(made, seen.number)
 
     def add_input(self, x: Any, kind: Any, name: str | None) -> StepNumber | None:
-        """Return the step of an argument that no step made; None if it holds no numbers."""
+        """Return the step of an argument that no step made, or None if it holds no numbers."""
         excerpt = self.recorder.excerpt_of(self.witness, self.owner)
         operand = self.recorder.array_reader.read(x, kind)
         if operand is None:
@@ -191,7 +191,7 @@ class GraphSteps:
             self.recorder.tallies[input_step].count = self.recorder.tallies[input_step].bytes = 0
 
     def alias_variable(self, node: GraphNode) -> None:
-        """Record that a variable equals another one, of the calling or the called function."""
+        """Record that a variable equals a variable of the calling or the called function."""
         (outer,), (inner,) = node.inputs, node.outputs
         source_step = self.steps.get(self.aliases.get(outer, outer))
         if inner not in self.seen_variables:
@@ -200,7 +200,7 @@ class GraphSteps:
             self.link_input(source_step, self.seen_variables[inner].number)
 
     def step_of_operand(self, excerpt: Excerpt, variable: Variable, numbers: bool) -> Ref | None:
-        """Return the step of a variable, or a new step for a constant; None if it holds no numbers."""
+        """Return the step of a variable, or a new step for a constant, or None if it holds no numbers."""
         alias, number = self.aliases.get(variable, variable), self.graph.numbers.get(variable)
         step_number = self.steps.get(alias)
         constant = self.graph.constants.get(alias)
@@ -238,7 +238,7 @@ class GraphSteps:
                 self.variable_steps[id(tracer)] = VariableStep(tracer, number)
 
     def build_step(self, excerpt: Excerpt, name: str, args: Sequence[Ref], operand: Operand) -> Ref | None:
-        """Return the step of a known operation; None for any other."""
+        """Return the step of a known operation, or None for any other."""
         if name == CAST and operand.dtype is not None and not operand.weak:
             return self.builder.cast(excerpt, args[0], NamedDType(operand.dtype.name))
         with suppress(ProgramError):  # the operation does not take these shapes
@@ -246,7 +246,7 @@ class GraphSteps:
         return None
 
     def excerpt_at(self, location: SourceLocation | None) -> Excerpt:
-        """Return the location and the text of an operation; those of the call if the library keeps none."""
+        """Return the location and text of an operation, or of the call if the library does not keep them."""
         if location is None:
             call_excerpt: Excerpt = self.recorder.excerpt_of(self.witness, self.owner)
             return call_excerpt

@@ -42,15 +42,15 @@ def is_own(function: Any) -> bool:
 
 
 def is_tracer(cls: type) -> bool:
-    """Return True if the objects of a class are tracers: they stand for arrays during compilation."""
+    """Return True if the objects of a class are tracers, which replace arrays during compilation."""
     return any(c.__name__ == TRACER and c.__module__.startswith("jax.") for c in cls.__mro__)
 
 
 def variable(x: Any) -> Any:
-    """Return the variable of a jaxpr that a tracer stands for, within transformations too.
+    """Return the variable of a jaxpr that a tracer stands for, also within transformations.
 
-    The result is an array if nothing is compiled, as under `grad` alone. It is None if the tracer stands for
-    neither.
+    The result is an array if nothing is compiled, as under a plain `grad`. It is None if the tracer stands
+    for neither.
     """
     for _ in range(16):
         inner = getattr(x, "primal", None)
@@ -68,7 +68,7 @@ def leaves(x: Any) -> list[Any]:
 
 
 def is_loop(function: Any) -> bool:
-    """Return True if a function is one of `jax.lax` that compiles functions that it is given."""
+    """Return True if a function is one of `jax.lax` that compiles its function arguments."""
     return getattr(function, "__name__", "") in LOOPS and is_own(function)
 
 
@@ -93,7 +93,7 @@ def leaf_name(function: Any, args: Sequence[Any], keywords: Mapping[str, Any], i
 
 
 def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Graph | None:
-    """Return the graph of a function for arguments of an earlier call; None if the graph is too long."""
+    """Return the graph of a function for arguments of an earlier call, or None if the graph is too long."""
     closed = function.trace(*args, **keywords).jaxpr
     reader = _Reader(read)
     reader.names |= _names(closed.jaxpr)
@@ -102,7 +102,7 @@ def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Gr
 
 
 def _inputs(arguments: Sequence[Any], variables: Sequence[Any]) -> tuple[Variable | None, ...]:
-    """Return the variable of each leaf, None for a static leaf; an empty tuple if they do not match."""
+    """Return the variable of each leaf, None for a static leaf, or an empty tuple if they do not match."""
     dynamic = (
         arguments if len(arguments) == len(variables) else [x for x in arguments if hasattr(type(x), "dtype")]
     )
@@ -125,7 +125,7 @@ def tracer_object(variable: Any) -> Any:
 
 
 class _Reader(GraphReader):
-    """A reader of a jaxpr and its inner ones. A variable is JAX's own, with the number of the reading."""
+    """A reader of a jaxpr and its inner ones. A variable is JAX's own, with the number of its reading."""
 
     def read(
         self, closed: Any, inputs: Sequence[Variable], number: int, outer: SourceLocation | None = None
@@ -147,7 +147,7 @@ class _Reader(GraphReader):
                 break
             location = (
                 None if own_file and outer is not None else _location(eqn)
-            )  # its spans are its first caller's
+            )  # its source locations are those of its first caller
             self.equation(eqn, number, location or outer)
         return tuple(self.variable_of(v, number) for v in jaxpr.outvars)
 
@@ -197,7 +197,7 @@ class _Reader(GraphReader):
 
 
 def _location(eqn: Any) -> SourceLocation | None:
-    """Return the source location in the program of an equation, without the frames of JAX's own files."""
+    """Return an equation's location in the program's source, without the frames of JAX's own files."""
     trace = eqn.source_info.traceback
     tell = _user_frame()
     frame = tell(trace) if trace is not None and tell is not None else None

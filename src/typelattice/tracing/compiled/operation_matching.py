@@ -1,4 +1,4 @@
-"""Identification of a graph's nodes: by the operation whose rule gives the dtype that a node has."""
+"""Identification of a graph's nodes, by the operation with a rule that gives the node's dtype."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class OperationMatcher:
     def match_operation(self, node: GraphNode) -> tuple[str, OperandVariables, bool]:
         """Return our name for a node, its operands, and True if its constants are Python numbers.
 
-        A library's graph contains its promotions as casts. Such a cast stands before the operation that needs
-        it, at the same source location. It is a promotion if our rules give the observed result without it;
-        then it is ignored. The name is "" if no operation gives the observed result.
+        A library's graph contains its promotions as casts. Such a cast comes before the operation that needs
+        it, at the same source location. If our rules give the observed result without it, it is a promotion,
+        and is ignored. The name is "" if no operation gives the observed result.
         """
         name = graph_operation(self.library, node.name)
         if name == CAST:
@@ -69,7 +69,7 @@ class OperationMatcher:
         return operand and (operand.dtype, operand.weak)
 
     def predicted_dtype(self, op: Operation, variables: Sequence[Variable], numbers: bool) -> Hashable:
-        """Return the dtype and weakness of an operation's result by our rules; False if they refuse it."""
+        """Return the dtype and weakness of an operation's result by our rules, or False if they refuse it."""
         if any(v not in self.graph.operands for v in variables):
             return False  # one is not an array of numbers
         inputs = [*self.inputs_of(variables, numbers)]
@@ -86,7 +86,7 @@ class OperationMatcher:
             yield self.graph.operands[variable] if number is None else number
 
     def compute_result(self, op: Operation, inputs: Sequence[Operand | Value]) -> Operand | None:
-        """Return the result of an operation by our rules; None if they refuse it."""
+        """Return the result of an operation by our rules, or None if they refuse it."""
         builder, excerpt = ProgramBuilder(), Excerpt("", owner=self.library)
         try:
             refs = [

@@ -28,7 +28,7 @@ def is_compiled(cls: type) -> bool:
 
 
 def is_tracer(cls: type) -> bool:
-    """Return True if the objects of a class stand for tensors during compilation."""
+    """Return True if the objects of a class replace tensors during compilation."""
     return cls.__name__ == TRACER
 
 
@@ -48,7 +48,7 @@ def leaves(x: Any) -> list[Any]:
 
 
 def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Graph | None:
-    """Return the graph of a function for arguments of an earlier call; None if it is too long."""
+    """Return the graph of a function for arguments of an earlier call, or None if it is too long."""
     concrete = function.get_concrete_function(*args, **keywords)
     reader = _Reader(read)
     inputs = [reader.variable_of(t, 0) for t in concrete.graph.inputs]
@@ -138,7 +138,7 @@ class _Reader(GraphReader):
 
 
 def _location(op: Any) -> SourceLocation | None:
-    """Return the source location in the program of an operation; only the file and the line are known."""
+    """Return an operation's location in the program's source: only the file and the line are known."""
     own = dirname(sys.modules["tensorflow"].__file__ or "")
     for frame in reversed(op.traceback or ()):
         if not frame.filename.startswith(own) and not frame.filename.startswith("<"):

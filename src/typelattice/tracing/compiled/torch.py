@@ -1,9 +1,9 @@
 """PyTorch's own modules and functions that are not operations, such as `torch.nn.Linear`.
 
 They run in PyTorch's own code, and a witness sees only their result. So the call is repeated on tensors
-without data, of the same dtypes and shapes. PyTorch's dispatcher then reports the operations, and the casts
-of autocast among them. This runs no code of the program, and changes none of its tensors, modules or random
-numbers.
+without data, of the same dtypes and shapes. PyTorch's dispatcher then reports the operations, including the
+casts of autocast. This runs no code of the program. It does not change the program's tensors, modules or
+random numbers.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typelattice.tracing.libraries.torch import DEVICES, autocast_is_on
 
 LIBRARY = "torch"
 COMPILER = "torch._dynamo"  # the module of PyTorch's compiler
-FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # the modules of functions that are read as graphs
-HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # by which a program's own code may run in a module
+FUNCTIONAL = ("torch.nn.functional", "torch._C._nn")  # modules with functions that are read as graphs
+HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # a program can add code of its own to a module with these
 OPERATORS = "aten"  # the namespace of PyTorch's operators on tensors
-NUMBER = "number"  # what a schema calls a parameter that takes a Python number as an operand
+NUMBER = "number"  # the schema's type for a Python number as an operand
 
 
 def is_compiled(cls: type) -> bool:
@@ -40,7 +40,7 @@ def is_own(function: Any) -> bool:
 
 
 def reads_plain_function(function: Any) -> bool:
-    """Return True if a function that is no operation can be read as a graph."""
+    """Return True if a function can be read as a graph. Operations cannot."""
     return getattr(function, "__module__", None) in FUNCTIONAL
 
 
@@ -63,7 +63,7 @@ def state(function: Any) -> Hashable:
 
 
 def graph(function: Any, args: Sequence[Any], keywords: Mapping[str, Any]) -> Graph | None:
-    """Return the graph of a call; None if other code than PyTorch's would run.
+    """Return the graph of a call, or None if code from outside PyTorch would run.
 
     A graph that is too long or depends on data cannot be read either.
     """
@@ -138,7 +138,7 @@ def _instead(x: Any, empty: Mapping[int, Any]) -> Any:
 
 
 class _Reader(GraphReader):
-    """A reader of the dispatcher's operations. A variable stands for a tensor between two writes into it.
+    """A reader of the dispatcher's operations. A variable is a tensor between two writes into it.
 
     A view has the variable of its base tensor, unless their dtypes differ or only one has dimensions.
     """
@@ -197,7 +197,7 @@ def _is_view(function: Any, args: Sequence[Any], gives: Sequence[Any]) -> bool:
 
 
 def _log(reader: _Reader) -> Any:
-    """Return a context in which the dispatcher reports each operation to a reader."""
+    """Return a context that makes the dispatcher report each operation to a reader."""
     return _mode()(reader)
 
 
@@ -215,7 +215,7 @@ def _mode() -> Any:
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if function.namespace == OPERATORS and function.has_kernel_for_dispatch_key(composite):
-                with self:  # it was not decomposed before, as in inference mode
+                with self:  # it was not decomposed before, for example in inference mode
                     return function.decompose(*args, **(kwargs or {}))
             made = function(*args, **(kwargs or {}))
             self.reader.add_node(function, args, made)

@@ -1,4 +1,4 @@
-"""Arguments of compiled functions that are weak in one call and strong in another: each is compiled anew."""
+"""Arguments of compiled functions that are weak in one call and strong in another: each compiles again."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typelattice.tracing.run_data.run import WeaknessChange
 from typelattice.tracing.steps.arguments import UnknownCallError, read_arguments
 
 MAX_REMEMBERED_FUNCTIONS = 1_000
-"""Functions with sorts of arguments that are remembered."""
+"""The most functions whose arguments are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstCall:
-    """The first call with some arguments weak: its place, and the step of each array among its arguments."""
+    """The first call with some arguments weak: its location, and the step of each array argument."""
 
     excerpt: Excerpt
     steps: tuple[StepNumber | None, ...]
 
 
 class WeakArguments:
-    """The calls of compiled functions of a run, by the arguments that are weak in them."""
+    """The calls of a run's compiled functions, grouped by the arguments that are weak in them."""
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
@@ -35,7 +35,7 @@ class WeakArguments:
     def record(
         self, witness: Any, library: CompilerAdapter, function: Any, arguments_and_result: Sequence[Any]
     ) -> None:
-        """Record a call. Any failure of ours is left to the caller."""
+        """Record a call. The caller handles our failures."""
         try:
             args, named = read_arguments(witness.operation, arguments_and_result)
         except UnknownCallError:
@@ -61,7 +61,7 @@ class WeakArguments:
         call_arguments: tuple[Sequence[Any], Mapping[str, Any]], i: int,
         type_: str, weak_call: FirstCall, strong_call: FirstCall,
     ) -> None:  # fmt: skip
-        """Add a leaf of the arguments that differs in two calls, unless it is known to."""
+        """Add a leaf of the arguments that differs in two calls, unless it was added before."""
         name = library.leaf_name(function, *call_arguments, i)
         made = self.origin(weak_call.steps[i]) or weak_call.excerpt
         places = weak_call.excerpt.location, strong_call.excerpt.location

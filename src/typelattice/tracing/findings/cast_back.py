@@ -1,4 +1,4 @@
-"""Places that compute in a wider float than that of the array into which they write the result."""
+"""Places that compute in a wider float than the array that they write the result into."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typelattice.tracing.run_data.float_widths import dtype_width
 class CastBack:
     """A place that computes in the wider dtype `compute_dtype` and casts the result back to `written_dtype`.
 
-    For example `x *= y`, or a call with `out=`, where x has float32 and y float64. Nothing is wide after it,
-    so it is no cause, but it takes longer.
+    For example `x *= y`, or a call with `out=`, with a float32 x and a float64 y. Nothing is wide after it,
+    so it is not a cause, but it takes longer.
     """
 
     step: int

@@ -16,19 +16,22 @@ from typelattice.tracing.findings.predicted_run import PredictedRun
 from typelattice.tracing.run_data.run import agrees, is_operation
 
 COSTS = ("raises", "loses", "wider", "narrower", "differs")
-"""What a system costs at a step, the worst first: it refuses; one of its casts loses what no cast in the run
-lost; its result takes more bits, or fewer; or it is of another kind that takes as many."""
+"""The costs of a system at a step, the worst first.
+
+The system refuses the step, or one of its casts loses what no cast in the run lost. The result has more bits,
+or fewer bits, or as many bits in a different kind.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """A place at which a system is the first to differ from the run, with its cost, one of COSTS.
+    """A place where a system first differs from the run, with its cost, one of COSTS.
 
-    - `steps`: the steps at that place, which share one source text and the same operands.
+    - `steps`: the steps at that place, with one source text and the same operands.
     - `later_count`: the number of other steps that differ because of them. `unreached_count` of these have no
-      result, because they need one that was refused. `runs` counts how often all of them ran.
-    - `opaque_consumers`: the opaque steps that take an array which differs. A replay cannot tell their
-      results, nor those of the steps after them: these are `unknown_steps`.
+      result, because they need a refused one. `runs` counts how often all of them ran.
+    - `opaque_consumers`: the opaque steps that use an array with a changed dtype. A replay cannot predict
+      their results or the results of later steps: these are `unknown_steps`.
     - `lossy_casts`: the casts that lose values, or the dtypes of a result that loses a part of its values.
     """
 
@@ -49,7 +52,7 @@ def find_divergences(predicted_run: PredictedRun, replayed: Replay) -> tuple[Div
     """Return the divergences of a system, sorted by cost, then by how often their steps ran."""
     causes: dict[int, int] = {}  # maps each step that differs to the first step behind it
     later: dict[int, list[int]] = {}
-    unknown: dict[int, int] = {}  # maps each step that a replay cannot tell to the first step behind it
+    unknown: dict[int, int] = {}  # maps each step that a replay cannot predict to the first step behind it
     for i, outcome in enumerate(replayed):
         if _is_as_observed(predicted_run.results[i], outcome):
             changed = (unknown, causes) if isinstance(predicted_run.steps[i], Opaque) else (unknown,)
@@ -97,7 +100,7 @@ def _is_as_observed(observed: Outcome, outcome: Outcome) -> bool:
 
 
 def _divergence_key(predicted_run: PredictedRun, i: int, outcome: Outcome) -> object:
-    """Return the key by which steps count as one divergence: the source, the operands and both results."""
+    """Return the key that steps of one divergence share: the source, the operands and both results."""
     step = predicted_run.steps[i]
     operands = tuple(str(predicted_run.results[p]) for p in predicted_run.inputs[i])
     return step.location, step.text, step.op, operands, str(predicted_run.results[i]), str(outcome)
@@ -154,7 +157,7 @@ def _find_lossy_casts(
 
 
 def _find_dropped_part(observed_dtype: DType, outcome: Outcome) -> tuple[tuple[DType, DType], ...]:
-    """Return both dtypes if a float result becomes an integer or a complex one real; else nothing.
+    """Return both dtypes if a float result becomes an integer or a complex one real, or nothing.
 
     The lower kind cannot hold a part of the values.
     """

@@ -10,10 +10,10 @@ from typelattice.tracing.run_data.float_widths import dtype_width
 
 
 def find_dtype_chain(predicted_run: PredictedRun, i: int) -> tuple[int, ...]:
-    """Follow a step's dtype back to the step that decided it: the step itself first, the decisive one last.
+    """Follow a step's dtype back to the step that decided it. The step comes first, the decisive one last.
 
-    A float wider than the run's narrowest follows the operands that are as wide, up to the step responsible
-    for the width. Any other result follows the operands of its dtype.
+    For a float wider than the run's narrowest, follow the operands that are as wide, up to the step
+    responsible for the width. For any other result, follow the operands of its dtype.
     """
     least = dtype_width(predicted_run.narrowest_float) if predicted_run.narrowest_float else None
     is_wide = (predicted_run.widths[i] or 0) > (least or 0)

@@ -15,26 +15,26 @@ DTYPE_POSITIONS = {  # functions and methods, each with the position of a dtype 
     "empty": 1, "full": 2, "zeros_like": 1, "ones_like": 1, "to": 0,
 }  # fmt: skip
 ARRAY_ATTRIBUTES = {"shape", "ndim", "dtype", "size", "T"}
-"""Attributes that a function asks of an array."""
+"""Attributes of arrays: a name with one of these is taken for an array."""
 MAX_PARSED_SOURCES = 32
-MAX_SOURCE_LINES = 20_000  # of a source that is parsed
+MAX_SOURCE_LINES = 20_000  # longest source that is parsed
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
 class DtypeDecision:
-    """A place that decides the dtype that a name holds: its source location, and words for what it does."""
+    """A place that decides the dtype of a name: its source location, and words for what it does."""
 
     location: SourceLocation
     text: str
 
 
 def find_dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[DtypeDecision, ...]:
-    """Find what gave the name that a step takes its dtype from; nothing if it names the dtype itself.
+    """Find the origin of the dtype name that a step uses, or nothing if the step states the dtype itself.
 
-    Within a function, that is the last assignment before, with the calls that pass what it is computed from.
-    For a parameter it is its default, and the calls that pass another value. The search is of the source text
-    alone, so a call may be one that never ran.
+    Within a function, that is the last assignment before, with the calls that pass values to it. For a
+    parameter it is its default, and the calls that pass another value. The search reads only the source text,
+    so a call may be one that never ran.
     """
     at = step.location
     tree = _parse_tree(sources.get(at.file, "")) if at else None
@@ -55,10 +55,10 @@ def find_dtype_origin(step: Step, sources: Mapping[str, str]) -> tuple[DtypeDeci
 
 
 def is_cast_at_consumer(producer: Step, consumer: Step, sources: Mapping[str, str]) -> bool:
-    """Return True if a wide array is to be cast where a step takes it, and not where it was made.
+    """Return True if a wide array should be cast where a step uses it, and not where it was made.
 
-    That is so if another function made it, or a module or a class, and no array is at hand there whose dtype
-    it could have.
+    This holds if another function made it, or a module or a class, and that place has no array to take the
+    dtype from.
     """
     if producer.location is None or consumer.location is None:
         return False
@@ -75,7 +75,7 @@ def is_cast_at_consumer(producer: Step, consumer: Step, sources: Mapping[str, st
 
 
 def list_arrays_at_hand(function: Function, line: int) -> list[str]:
-    """Return the names that a function has asked for a shape or the like up to a line, last first."""
+    """Return names that a function uses like arrays up to a line, such as `x.shape`, the last one first."""
     uses = [
         (inner.lineno, inner.value.id)
         for inner in _list_nodes_of_scope(function)
@@ -88,7 +88,7 @@ def list_arrays_at_hand(function: Function, line: int) -> list[str]:
 
 
 def _list_nodes_of_scope(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, but for those of the functions and classes in it."""
+    """Yield the nodes of a function, without the nodes of functions and classes in it."""
     for node in ast.iter_child_nodes(scope):
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
@@ -151,7 +151,7 @@ def _find_assignments(body: Sequence[ast.stmt], name: str, file: str, before: in
 def _find_passed_dtypes(
     function: Function, assignment: str, sources: Mapping[str, str]
 ) -> Iterator[DtypeDecision]:
-    """Yield the calls that pass what an assignment computes a dtype from; none if it names a dtype itself."""
+    """Yield the calls that pass what an assignment computes a dtype from, or none if it names a dtype."""
     used = [node for node in ast.walk(ast.parse(assignment)) if isinstance(node, (ast.Name, ast.Attribute))]
     if not any(isinstance(node, ast.Attribute) and node.attr in DTYPES for node in used):
         names = {node.id for node in used if isinstance(node, ast.Name)}
@@ -160,7 +160,7 @@ def _find_passed_dtypes(
 
 
 def _list_parameters(function: Function) -> list[str]:
-    """Return the parameters; `*args` stands after those that are given by position."""
+    """Return the parameters. `*args` comes after the positional ones."""
     arguments = function.args
     starred = [arguments.vararg] if arguments.vararg else []
     return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *starred, *arguments.kwonlyargs)]

@@ -15,15 +15,15 @@ from typelattice.tracing.findings.widening_causes import Cause, find_causes
 from typelattice.tracing.run_data.run import Run, WeaknessChange
 
 MEANT = re.compile(r"#.*\btypelattice:\s*meant\b")
-"""The comment on a line of which nothing is to be reported."""
+"""A comment that turns off the findings of its line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The causes in a run, the places that cast back, and the replay and divergences of each system asked.
+    """The causes in a run, the places that cast back, and the replay and divergences of each system.
 
-    `weakness_changes` are the arguments for which functions are compiled anew. `excused` counts the findings
-    that a comment in the source excuses.
+    `weakness_changes` are the arguments that make functions compile again. `excused` counts the findings that
+    a comment in the source excuses.
     """
 
     predicted_run: PredictedRun = field(repr=False)
@@ -38,7 +38,7 @@ class Findings:
 def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
     """Collect the findings of a run, replayed under some systems.
 
-    Raises UnknownSystemError or FormatError for a system.
+    Raises UnknownSystemError or FormatError if a system cannot be read.
     """
     predicted_run = predict_run(run)
     replays = {replay.name: replay for replay in (run.program.under(system) for system in systems)}
@@ -56,7 +56,7 @@ def findings(run: Run, systems: Sequence[AnySystem] = ()) -> Findings:
 
 
 class _Excuses:
-    """Tells whether a comment on the line of a step says that it is meant, and counts how often it did."""
+    """Finds a comment on a step's line that says that the step is intended, and counts these steps."""
 
     def __init__(self, run: Run) -> None:
         self.steps = run.program.steps
@@ -67,7 +67,7 @@ class _Excuses:
         return self.excuse_lines(*(self.steps[i].location for i in steps))
 
     def excuse_lines(self, *places: SourceLocation | None) -> bool:
-        """Tell the same of places."""
+        """Return True if a comment excuses a place."""
         found = any(
             place.line <= len(lines) and MEANT.search(lines[place.line - 1])
             for place in places

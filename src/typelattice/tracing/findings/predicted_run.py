@@ -25,9 +25,9 @@ class PredictedRun:
     - `results`: the observed result of each step, or the predicted one if it was not observed.
     - `predictions`: the prediction of the library's own system, from the observed operands.
     - `steps_by_source`: the steps of each source text at its location. There may be several, as in a loop.
-    - `find_evaluator`: asks the own system of a step's library.
+    - `find_evaluator`: finds the evaluator of a step by its library's own system.
     - `narrowest_float`: the narrowest float of the run.
-    - `widths`: the bits of each float step. A step computed for `out=` or `dtype=` has at most those of the
+    - `widths`: the bits of each float step. A step computed for `out=` or `dtype=` is at most as wide as the
       array there.
     """
 
@@ -56,7 +56,7 @@ class PredictedRun:
         ]
 
     def default_float(self, i: int) -> DType | None:
-        """Return the default float of a step's library; None if it has none."""
+        """Return the default float of a step's library, or None if it has none."""
         owner = self.steps[i].owner
         system = self.systems if isinstance(self.systems, System) else self.systems.get(owner or "")
         return system.defaults.get(Kind.FLOAT) if system else None
@@ -64,8 +64,8 @@ class PredictedRun:
     def predict_with_narrow_floats(self, i: int) -> Outcome:
         """Predict a step under its library's own system if each float operand were the run's narrowest float.
 
-        Return NOT_REACHED if an operand is an integer, if the step is no call or cast, or if the run has no
-        float.
+        Return NOT_REACHED if an operand is an integer, if the step is not a call or cast, or if the run has
+        no float.
         """
         step, least = self.steps[i], self.narrowest_float
         operands = {p: self.result_of(p) for p in self.inputs[i]}
@@ -83,7 +83,7 @@ class PredictedRun:
 
     @property
     def mismatches(self) -> tuple[int, ...]:
-        """The steps whose result contradicts their library's own system, except known departures."""
+        """The steps with results that contradict their library's own system, except known departures."""
         return tuple(i for i, reason in self.find_mismatches_and_departures().items() if reason is None)
 
     @property
@@ -106,7 +106,7 @@ class PredictedRun:
 
 
 def predict_run(run: Run) -> PredictedRun:
-    """Check a run against its own systems. Raises UnknownSystemError or FormatError for a system."""
+    """Check a run against its own systems. Raises UnknownSystemError or FormatError if one is unreadable."""
     steps = run.program.steps
     by_owner = {owner: find_system(name) for owner, name in run.systems.items()}
     systems: System | Systems = by_owner if len(by_owner) != 1 else next(iter(by_owner.values()))
@@ -156,7 +156,7 @@ def predict_run(run: Run) -> PredictedRun:
 def pair_writes_with_computations(run: Run) -> Iterator[tuple[int, int]]:
     """Yield pairs of steps for each call with `out=`, or that casts its result to `dtype=`.
 
-    They are the write into the array, or the cast, and the computation. The computed values are never an
+    These are the write into the array, or the cast, and the computation. The computed values are never an
     array of their own, since the library casts them piece by piece.
     """
     steps = run.program.steps

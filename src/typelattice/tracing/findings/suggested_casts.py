@@ -20,17 +20,17 @@ from typelattice.tracing.run_data.float_widths import (
     with_width_of,
 )
 
-MAX_CAST_ROUNDS = 8  # in each, casts are added for operands that are still wide
+MAX_CAST_ROUNDS = 8  # rounds that add casts for operands that are still wide
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class PlannedCast:
-    """A cast of the result of the step `producer`, where it is made or where `consumer` alone takes it.
+    """A cast of the result of the step `producer`: where it is made, or only where `consumer` uses it.
 
-    A float is cast where it is made. If another function made it, which has no array at hand, it is cast
-    where a float meets it: so a constant stays as wide for callers with wide arrays. An integer is also cast
-    where a float meets it. Other steps may need the integer as an index, a shape or a count, and a run does
-    not contain all of them.
+    A float is cast where it is made. If another function without an array at hand made it, it is cast where a
+    float meets it. So a constant stays wide for callers with wide arrays. An integer is also cast where a
+    float meets it. Other steps may need the integer as an index, a shape or a count, and a run does not
+    contain all of them.
     """
 
     producer: int
@@ -41,10 +41,10 @@ class PlannedCast:
 class CastPlan:
     """Casts to one dtype, `target`, and what a replay with them found.
 
-    `bytes` is the size of the arrays that are cast. `narrow_steps` are the steps whose floats stay narrow.
+    `bytes` is the size of the arrays to cast. `narrow_steps` are the steps with floats that stay narrow.
 
-    `opaque_consumers` are the opaque steps that take a narrowed array. A replay cannot tell their results,
-    nor those of the steps after them: these are `unknown_steps`. Casts that widen the narrower floats keep
+    `opaque_consumers` are the opaque steps that use a narrowed array. A replay cannot predict their results
+    or the results of later steps: these are `unknown_steps`. Casts that widen the narrower floats keep
     nothing narrow.
     """
 
@@ -57,10 +57,10 @@ class CastPlan:
 
 
 def plan_casts(predicted_run: PredictedRun, cause: Cause) -> CastPlan | None:
-    """Find the casts of the fewest bytes that keep the most later floats narrow; None if no cast does.
+    """Find the casts of the fewest bytes that keep the most later floats narrow, or None if no cast does.
 
-    First the operands of the widening steps are cast, then the result of the cause's first step. Steps that
-    still meet a wide operand get a cast of that, too. An explicitly requested wide dtype is taken as
+    First the operands of the widening steps are cast, then the result of the cause's first step. If a step
+    still meets a wide operand, this operand is also cast. An explicitly requested wide dtype is taken as
     intended: then the narrower floats are cast to it.
     """
     if not cause.is_default_dtype:
@@ -76,7 +76,7 @@ def plan_casts(predicted_run: PredictedRun, cause: Cause) -> CastPlan | None:
 
 
 def _cast_at_consumers(predicted_run: PredictedRun, cause: Cause, plan: CastPlan) -> CastPlan:
-    """Move the casts of arrays that another function made to the steps that take them, if as much is kept."""
+    """Move the casts of another function's arrays to the steps that use them, if as much stays narrow."""
     casts: set[PlannedCast] = set()
     concerned = {*cause.widening_steps, *cause.later_wide_steps}
     for c in plan.casts:
@@ -92,14 +92,14 @@ def _cast_at_consumers(predicted_run: PredictedRun, cause: Cause, plan: CastPlan
 
 
 def _is_made_elsewhere(predicted_run: PredictedRun, producer: int, consumer: int) -> bool:
-    """Return True if a step is to be cast where another takes it, as the source text has it."""
+    """Return True if the source text shows that a step should be cast where another uses it."""
     return is_cast_at_consumer(
         predicted_run.steps[producer], predicted_run.steps[consumer], predicted_run.run.sources
     )
 
 
 def _plan_widening(predicted_run: PredictedRun, cause: Cause) -> CastPlan:
-    """Plan to cast the narrower floats to the wide dtype, since that was asked for."""
+    """Plan to cast the narrower floats to the wide dtype, which the program requested."""
     narrow = [p for i in cause.widening_steps for p in narrow_operands(predicted_run, i)]
     producers = {producer for p in narrow for producer in predicted_run.steps_of_same_source(p)}
     target = with_width_of(cause.narrow_dtype, cause.wide_dtype)
@@ -130,9 +130,9 @@ def _cast_integers(predicted_run: PredictedRun, i: int) -> list[PlannedCast]:
 def _cast_wide_operands(
     predicted_run: PredictedRun, i: int, changes: Mapping[int, Outcome]
 ) -> list[PlannedCast]:
-    """List casts of the operands that are as wide as a step's result; of its integers where no float is.
+    """List casts of the operands that are as wide as a step's result, or of its integers if none is a float.
 
-    `changes` holds outcomes that take the place of the run's.
+    `changes` has outcomes that replace those of the run.
     """
     operands = {
         p: changes[p].operand if p in changes else predicted_run.result_of(p) for p in predicted_run.inputs[i]
@@ -179,7 +179,7 @@ def _try_casts(predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast
 def _measure_casts(
     predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast], changes: Mapping[int, Outcome]
 ) -> CastPlan:
-    """Measure which steps some casts keep narrow: none if the replay with them refuses a step."""
+    """Find the steps that some casts keep narrow. Find none if the replay with them refuses a step."""
     limit = dtype_width(cause.narrow_dtype) or 0
     refused = any(outcome.operand is None for outcome in changes.values())
     concerned = () if refused else sorted({*cause.widening_steps, *cause.later_wide_steps})
@@ -230,7 +230,7 @@ def _is_narrow(outcome: Outcome | None, limit: int) -> bool:
 def _replay_with_casts(
     predicted_run: PredictedRun, cause: Cause, casts: set[PlannedCast]
 ) -> dict[int, Outcome]:
-    """Replay the run with some casts; return the outcomes that change."""
+    """Replay the run with some casts, and return the outcomes that change."""
     at_producer: dict[int, Outcome] = {}
     by_consumer: dict[int, dict[int, Outcome]] = {}
     for c in casts:

@@ -1,4 +1,4 @@
-"""Causes: the places at which a wide float came up that made narrower floats wide."""
+"""Causes: the places where a wide float made narrower floats wide."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from typelattice.tracing.steps.called_name import WRITING
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A place at which a wide float appeared that made narrower floats wide.
+    """A place where a wide float appeared and made narrower floats wide.
 
-    - `origin_steps`: the steps at that place, which share one source text and one dtype.
+    - `origin_steps`: the steps at that place, with one source text and one dtype.
     - `widening_steps`: the steps that made a narrower float wide because of it, in order. They may be
       `origin_steps`.
     - `later_wide_steps`: the other steps that are wide because of it.
-    - `following_steps`: the `later_wide_steps` that use a widened value, directly or through other
-      steps. They ran `following_runs` times.
+    - `following_steps`: the `later_wide_steps` that use a widened value, directly or through other steps.
+      They ran `following_runs` times.
     - `result_names`: the names bound in the end to arrays that are wide because of it.
     - `is_default_dtype`: the wide dtype is the library's default float or wider, so a program gets it without
-      asking.
-    - `extra_bytes`: the memory that all these results took beyond what narrow ones would have taken. It is 0
-      if the program asked for the wide dtype.
+      a request.
+    - `extra_bytes`: how much more memory all these results took than narrow ones. It is 0 if the program
+      requested the wide dtype.
     """
 
     origin_steps: tuple[int, ...]
@@ -42,12 +42,12 @@ class Cause:
 
     @property
     def step(self) -> int:
-        """The step that a cause is named by: the first at which a float widened."""
+        """The step that names the cause: the first one where a float widened."""
         return self.widening_steps[0]
 
 
 def find_causes(predicted_run: PredictedRun) -> tuple[Cause, ...]:
-    """Return the causes in a run: those of the usual dtype first, and after them what child processes sent.
+    """Return the causes in a run: first the causes of the usual dtype, then those from child processes.
 
     The cause that widens the most named results comes first, then the one that takes the most bytes.
     """
@@ -82,7 +82,7 @@ def find_causes(predicted_run: PredictedRun) -> tuple[Cause, ...]:
 def _list_sent_by_children(predicted_run: PredictedRun, all_causes: list[Cause]) -> list[Cause]:
     """List the causes that may only pass on what a followed child process computed, as `pool.map` does.
 
-    Those are calls without a rule, if a cause with a rule made the same dtype and no result came of it.
+    These are calls without a rule that gave no result, if a cause with a rule made the same dtype.
     """
     if not predicted_run.run.followed_processes:
         return []
@@ -120,9 +120,9 @@ def narrow_operands(predicted_run: PredictedRun, i: int) -> list[int]:
 
 
 def _cause_key(predicted_run: PredictedRun, first: int, widened: int) -> object:
-    """Return the key by which steps count as one cause: source location, text, operation and dtypes.
+    """Return the key that steps of one cause share: source location, text, operation and dtypes.
 
-    An input has no source location of its own, so the key has that of the step that it widened.
+    An input has no source location of its own, so the key has the location of the step that it widened.
     """
     step = predicted_run.steps[widened if isinstance(predicted_run.steps[first], Input) else first]
     return (
@@ -172,9 +172,9 @@ def _make_cause(
 def _find_following(
     predicted_run: PredictedRun, widened: list[int], later_wide_steps: list[int]
 ) -> tuple[int, ...]:
-    """Find the later steps that use a widened value, directly or not, without those of the same source text.
+    """Find the later steps that use a widened value, directly or not, without steps of the same source text.
 
-    An array into which a widened value was written counts as widened from then on.
+    An array counts as widened once a widened value was written into it.
     """
     reached, _ = find_reached_steps(predicted_run, widened, sorted({*widened, *later_wide_steps}))
     sources = {source_of(predicted_run.steps[i]) for i in widened}
@@ -186,10 +186,10 @@ def _find_following(
 def find_reached_steps(
     predicted_run: PredictedRun, first: Iterable[int], among: Iterable[int]
 ) -> tuple[set[int], set[int]]:
-    """Find the steps that use the values of some steps, directly or not: these, and those they write into.
+    """Find the steps that use the values of some steps, directly or not, including these steps.
 
-    `among` are the steps that are looked at, in order. An array into which a value was written counts as
-    using it from then on.
+    `among` are the steps to search, in order. An array counts as using a value once the value was written
+    into it.
     """
     reached: set[int] = set()
     holding: set[int] = set()
@@ -202,7 +202,7 @@ def find_reached_steps(
 
 
 def list_written_arrays(predicted_run: PredictedRun, i: int) -> Iterator[int]:
-    """Yield the array into which a step writes elements, then each array of which that one is a view."""
+    """Yield the array that a step writes elements into, and then each array that it is a view of."""
     if predicted_run.steps[i].op == WRITING:
         p = predicted_run.inputs[i][0]
         yield p
@@ -212,7 +212,7 @@ def list_written_arrays(predicted_run: PredictedRun, i: int) -> Iterator[int]:
 
 
 def _extra_bytes(predicted_run: PredictedRun, i: int, narrow_dtype: DType) -> int:
-    """Return the bytes that the result of a step takes beyond those of the narrower width."""
+    """Return how many more bytes the result of a step takes than one of the narrower width."""
     step_width, narrow_width = predicted_run.widths[i], dtype_width(narrow_dtype)
     return (
         predicted_run.run.observations[i].bytes * (step_width - narrow_width) // step_width

@@ -1,4 +1,4 @@
-"""A baseline: the findings of a package that are known, in a file that may only shrink."""
+"""A baseline: a file with the known findings of a package. It may only shrink."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class BaselineError(TypelatticeError, ValueError):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """A finding as a baseline names it: the file, the source text of the step, and what happens there.
+    """A finding in a baseline: the file, the source text of the step, and what happens there.
 
-    The file is named from the project's folder or the installed package on. There is no line number, so that
-    an entry stays valid when code is moved.
+    The file is named from the project's folder or the installed package on. There are no line numbers, so an
+    entry stays valid when code is moved.
     """
 
     file: str
@@ -46,7 +46,7 @@ class Finding:
 
 
 def list_findings(findings: Findings, root: Path) -> dict[Finding, int]:
-    """Return the findings of a run, each with the first line at which it was found."""
+    """Return the findings of a run, each with its first line."""
     checked = findings.predicted_run
     told: dict[Finding, int] = {}
 
@@ -69,7 +69,7 @@ def list_run_codes(steps: Iterable[Step], root: Path) -> set[tuple[str, str]]:
 
 
 def _file(location: SourceLocation, root: Path) -> str:
-    """Name a file as any environment does: from its installed package on, or from the project's folder on."""
+    """Name a file the same way everywhere: from its installed package or the project's folder on."""
     path = Path(location.file)
     installed = package_path(location.file)
     if installed is not None:
@@ -81,13 +81,13 @@ def _file(location: SourceLocation, root: Path) -> str:
 
 
 def source_file(name: str, root: Path) -> Path:
-    """Find the file that a baseline names: in the project's folder, else where Python imports from."""
+    """Find the file that a baseline names: in the project's folder, or else where Python imports from."""
     folders = (root, *map(Path, filter(None, sys.path)))
     return next((folder / name for folder in folders if (folder / name).is_file()), root / name)
 
 
 def read_baseline(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """Return the findings of a baseline. Raises FileError, BaselineError."""
+    """Return the findings of a baseline. Raises FileError or BaselineError if it cannot be read."""
     name = os.fspath(path)
     try:
         data = tomllib.loads(read_bytes(path, MAX_BASELINE_BYTES).decode())
@@ -111,7 +111,7 @@ def _entry(name: str, number: int, entry: object) -> Finding:
 
 
 def write_baseline(path: str | os.PathLike[str], findings: Iterable[Finding]) -> None:
-    """Write a baseline. Raises FileError."""
+    """Write a baseline. Raises FileError if that fails."""
     entries = (
         "\n[[known]]\n" + "".join(f"{key} = {_quote_text(getattr(each, key))}\n" for key in KEYS)
         for each in sorted(findings)

@@ -18,9 +18,10 @@ from typelattice.tracing.report.formatting import package_path
 
 
 def run_child(settings: bytes, kind: str, target: str, argv: Sequence[str], words: Sequence[str]) -> NoReturn:
-    """Run a script, a module or code as its parent asked, then end this process as Python would.
+    """Run a script, a module or code with its parent's settings, then end this process as Python would.
 
-    A script is followed, and a module's package if it is not installed; else only what the parent follows.
+    A script is followed, and so is a module's package if it is not installed. Otherwise only what the parent
+    follows is followed.
     """
     given: ChildSettings = pickle.loads(settings)
     sys.orig_argv[:] = words

@@ -1,4 +1,4 @@
-"""Functions that exist already and are followed for a while: they get rewritten code, and lose it again."""
+"""Functions that exist already and are followed for a while: they get rewritten code, then their own."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NewCode = tuple[FunctionType, CodeType, CodeType]  # a function, its old code an
 
 
 class TraceError(TypelatticeError, TypeError):
-    """The error of an object that cannot be traced: no function, or a function without its source."""
+    """The error of an object that cannot be traced: not a function, or a function without its source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A function's result, the run that gave it, and the systems under which that is replayed.
+    """A function's result, the run that gave it, and the systems that the run is replayed under.
 
     >>> import numpy as np
     >>> from typelattice import trace
@@ -59,11 +59,11 @@ class Traced:
 
 @contextmanager
 def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None]:
-    """Within, the functions of a function's source file have rewritten code. Raises TraceError."""
+    """Replace the functions of a function's source file by rewritten code in a block. Raises TraceError."""
     file = function.__code__.co_filename
     codes = _new_codes(_functions(function), _rewritten(function, file, recorder))
     if not any(each is function for each, *_ in codes):
-        if file == "<string>":  # from eval or exec: from Python 3.13 on, what `-c` ran has that name as well
+        if file == "<string>":  # the file of eval or exec, and from Python 3.13 on also of `-c`
             raise _no_source(function)
         what = f"the source of {function.__qualname__} is not as it was when it was defined"
         raise TraceError(f"{what}; import it again")
@@ -72,7 +72,7 @@ def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None
 
 
 def files_of_namespace(names: Mapping[str, Any], but: str) -> dict[str, str]:
-    """Map the files of functions that share their global names to their module, except one file.
+    """Map the files of functions with the same global names to their module, except one file.
 
     In a notebook each cell is a file of its own, and all share the names of `__main__`.
     """
@@ -84,7 +84,7 @@ def files_of_namespace(names: Mapping[str, Any], but: str) -> dict[str, str]:
 
 @contextmanager
 def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[None]:
-    """Within, all functions of some source files have rewritten code. `files` maps each to its module."""
+    """Replace functions of some source files by rewritten code in a block. `files` has their modules."""
     functions: dict[str, list[FunctionType]] = {}
     for each in gc.get_objects():
         if type(each) is FunctionType and each.__code__.co_filename in files:
@@ -99,7 +99,7 @@ def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[Non
 
 
 def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewCode]:
-    """Find the functions that the rewritten code of their module has, each with its old and its new code."""
+    """Find the functions with rewritten code in their module, each with its old and its new code."""
     by_place: dict[object, list[CodeType]] = {}
     for code in _inner(module):
         by_place.setdefault(_place(code), []).append(code)
@@ -115,7 +115,7 @@ def _new_codes(functions: Iterable[FunctionType], module: CodeType) -> list[NewC
 
 @contextmanager
 def _exchange_code(codes: Sequence[NewCode]) -> Iterator[None]:
-    """Within, functions have their new code."""
+    """Give functions their new code in a block."""
     try:
         for function, _, new in codes:
             function.__code__ = new
@@ -143,7 +143,7 @@ def _no_source(function: FunctionType) -> TraceError:
 
 
 def _functions(function: FunctionType) -> Iterator[FunctionType]:
-    """Yield the function, and those of the same file and module that exist by now."""
+    """Yield the function, and the functions of the same file and module that exist by now."""
     yield function
     for each in gc.get_objects():
         if (
@@ -164,12 +164,12 @@ def _inner(code: CodeType) -> Iterator[CodeType]:
 
 
 def _place(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
-    """Return the key by which the code of a function is recognised."""
+    """Return a key that identifies the code of a function."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return code.co_qualname, code.co_firstlineno, parameters
 
 
 def _start(code: CodeType) -> tuple[int, int]:
-    """Return where the body of a function begins, by which the lambdas of a line are told apart."""
+    """Return the start of a function's body, which distinguishes the lambdas of a line."""
     starts = {(line, column) for line, _, column, _ in code.co_positions() if line and column is not None}
     return min(starts - {(code.co_firstlineno, 0)}, default=(0, 0))

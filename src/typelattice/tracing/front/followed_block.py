@@ -14,7 +14,7 @@ from typelattice.tracing.run_data.run import Run
 
 
 class FollowedBlock:
-    """A block in which the functions of its own file, and those of some packages, are followed.
+    """A block that follows the functions of its own file, and the functions of some packages.
 
     The lines of the block itself run as they are. After the block it has its run, and shows the report.
     """
@@ -51,14 +51,14 @@ class FollowedBlock:
 
     @property
     def traced(self) -> Traced:
-        """The traced block. Raises TraceError before its end."""
+        """The traced block. Raises TraceError if the block has not ended."""
         if self._traced is None:
             raise TraceError("the block has not ended; ask for its run after it")
         return self._traced
 
     @property
     def run(self) -> Run:
-        """The run. Raises TraceError before the end of the block."""
+        """The run. Raises TraceError if the block has not ended."""
         return self.traced.run
 
     def to_json(self) -> str:

@@ -26,7 +26,7 @@ from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.report.explain_result import Why, explain_result
 
 RESULT = "result"
-"""The name of what a traced function gave. A part of it is `result[0]`, or `result['name']`."""
+"""The name of a traced function's result. A part of it is `result[0]`, or `result['name']`."""
 
 
 @overload
@@ -46,12 +46,14 @@ def trace(
     systems: Sequence[AnySystem] = (),
     **named: Any,
 ) -> Traced | FollowedBlock:
-    """Call a function, follow it and the others of its module, and replay the run under systems.
+    """Call a function, follow it and other functions of its module, and replay the run under systems.
 
-    Without a function it is a context: `with trace(package="mypkg") as run:` follows what the block calls.
+    If no function is given, it is a context: `with trace(package="mypkg") as run:` follows the calls of the
+    block.
 
-    Raise TraceError for an object that is no Python function, runs only after its call or has no source.
-    Raise UnknownSystemError or FormatError for a system. An error of the function itself is passed on.
+    Raises TraceError if the object is not a Python function, runs only after its call or has no source.
+    Raises UnknownSystemError or FormatError if a system cannot be read. An error of the function itself is
+    passed on.
 
     >>> import numpy as np
     >>> from typelattice import trace
@@ -78,7 +80,7 @@ def trace_call(
     systems: Sequence[AnySystem] = (),
     values: bool | ValueChecks = False,
 ) -> Traced:
-    """Call a function and follow it, as `trace` does, and check values if asked to. Raises TraceError."""
+    """Call a function and follow it, as `trace` does. Check values on request. Raises TraceError."""
     inner = inspect.unwrap(function) if callable(function) else function
     if isinstance(inner, MethodType):
         inner = inner.__func__
@@ -97,7 +99,7 @@ def trace_call(
     cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)
     following = follow_function(inner, recorder), followed_files(cells, recorder)
     with following[0], following[1], switches, recorder.child_process_counter, child_runs:
-        assert function is not None  # else it had no inner function
+        assert function is not None  # otherwise it had no inner function
         result = function(*args, **keywords)
         compiler = recorder.compiler_of[type(function)]
         if compiler is not None:
@@ -127,7 +129,7 @@ def why(traced: Traced | FollowedBlock, result: str = RESULT) -> Why:
 
 
 def witness(function: FunctionType, recorder: Recorder, packages: Iterable[str]) -> LazyWitness:
-    """Build the witness for the call of the function itself, which passes arguments of some names."""
+    """Build the witness for the call of the function itself, with the names of its named arguments."""
     line = function.__code__.co_firstlineno
     row = marshal.dumps((line, 0, line, 0, "", tuple(packages), (), ()))
     return LazyWitness(Module(recorder, function.__code__.co_filename, [row]), 0)

@@ -21,7 +21,7 @@ def load_ipython_extension(shell: Any) -> None:
     """Define the magic: `%load_ext typelattice`."""
 
     def dtypes(line: str, cell: str) -> Traced:
-        """Run a cell and report its dtypes, under the systems of the line too: `%%dtypes torch`."""
+        """Run a cell and report its dtypes, also under the systems on the line: `%%dtypes torch`."""
         transform = getattr(shell, "transform_cell", str)
         return traced_cell(transform(cell), shell.user_ns, shlex.split(line))
 
@@ -31,7 +31,8 @@ def load_ipython_extension(shell: Any) -> None:
 def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Traced:
     """Run a cell with some names, and follow it and the functions of other cells.
 
-    Raises UnknownSystemError or FormatError for a system, TraceError, and whatever the cell raises.
+    Raises UnknownSystemError or FormatError if a system cannot be read, and TraceError if the cell cannot be
+    traced. Errors of the cell are passed on.
     """
     for each in systems:
         find_system(each)

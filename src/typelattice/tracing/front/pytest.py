@@ -5,8 +5,8 @@
     @pytest.mark.dtype_budget("float32")
     def test_stays_in_float32(): ...
 
-pytest imports this module in every session; what it needs of typelattice is imported where an option asks.
-Tests run in parallel (pytest-xdist) are traced in each process, and what they found is put together.
+pytest imports this module in every session, so it imports the rest of typelattice only for its options. Tests
+run in parallel (pytest-xdist) are traced in each process, and the findings are combined.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typelattice.tracing.front.settings import Settings
     from typelattice.tracing.front.width_budget import Budget
 
-NAME = "typelattice"  # of what a process tells the one that started it
-TRACING = "typelattice-tracing"  # the plug-in that traces, or that puts together what others traced
+NAME = "typelattice"  # key of the data that a process sends to the one that started it
+TRACING = "typelattice-tracing"  # the plug-in that traces, or that combines the findings of others
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,7 +56,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the mark, and refuse options that go with --dtype-trace alone."""
+    """Declare the mark, and refuse options that need --dtype-trace."""
     config.addinivalue_line(
         "markers",
         "dtype_budget(dtype, floor=0, results=False): with --dtype-trace, fail if the test computes with "
@@ -77,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Fail a test with a budget where nothing is traced: it would check nothing."""
+    """Fail a test with a budget if nothing is traced, because it would check nothing."""
     if item.get_closest_marker("dtype_budget") and not item.config.pluginmanager.has_plugin(TRACING):
         why = "dtype_budget checks nothing unless code is traced: run pytest with --dtype-trace=PKG"
         pytest.fail(why, pytrace=False)
@@ -101,7 +101,7 @@ def _settings(config: pytest.Config) -> Settings:
 
 
 def _baseline(config: pytest.Config) -> Path | None:
-    """Find the baseline: that of the option, or else that of the project."""
+    """Find the baseline: from the option, or else from the project."""
     given = config.known_args_namespace.dtype_baseline
     if given:
         return Path(config.invocation_params.dir, given)
@@ -110,9 +110,9 @@ def _baseline(config: pytest.Config) -> Path | None:
 
 
 def _budget(mark: pytest.Mark, least: int) -> Budget:
-    """Read the budget of a mark; `least` is its floor if it has none.
+    """Read the budget of a mark. `least` is its floor if it has none.
 
-    Fails the test for anything but a float, a floor and a bool.
+    Fails the test unless the mark has a float, a floor and a bool.
     """
     from typelattice.facts.dtypes import DTypeError, dtype
     from typelattice.tracing.front.width_budget import Budget
@@ -139,7 +139,7 @@ def _budget(mark: pytest.Mark, least: int) -> Budget:
 
 
 def _check_options(packages: Sequence[str], systems: Sequence[str]) -> None:
-    """Raises UsageError for a package or a system that cannot be used, before any test runs."""
+    """Raise UsageError before any test runs if a package or a system cannot be used."""
     from typelattice.facts.errors import TypelatticeError
     from typelattice.files.reader import system
     from typelattice.tracing.front.script import check_package
@@ -154,7 +154,7 @@ def _check_options(packages: Sequence[str], systems: Sequence[str]) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Raises UsageError for a folder that cannot be written into, before any test runs."""
+    """Raise UsageError before any test runs if a folder is not writable."""
     from typelattice.disk.read import FileError
     from typelattice.disk.write import check_folder
 
@@ -178,7 +178,7 @@ class Baselined:
             self.baseline = self.read()
 
     def read(self) -> tuple[Finding, ...]:
-        """Read the baseline; return no findings if it is about to be written for the first time."""
+        """Read the baseline. Return no findings if it is about to be written for the first time."""
         from typelattice.facts.errors import TypelatticeError
         from typelattice.tracing.front import baseline
 
@@ -226,7 +226,7 @@ class Baselined:
             self.fail(session)
 
     def fail(self, session: pytest.Session) -> None:
-        """Fail a session whose tests passed."""
+        """Fail a session even if its tests passed."""
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -270,7 +270,7 @@ class Plugin(Baselined):
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Ends tracing; tells what was found, or hands it to the process that started this one."""
+        """End tracing. Report the findings, or send them to the process that started this one."""
         from typelattice.tracing.front.pytest_session import outcome
 
         run = self.tracing.stop()
@@ -291,7 +291,7 @@ class Plugin(Baselined):
 
 
 class Collector(Baselined):
-    """Puts together what the processes found that run the tests."""
+    """Combines the findings of the processes that run the tests."""
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config)
@@ -301,7 +301,7 @@ class Collector(Baselined):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Collect what a pytest-xdist worker found, when it ends."""
+        """Collect the findings of a pytest-xdist worker when it ends."""
         from typelattice.tracing.front.pytest_session import from_data
 
         data = getattr(node, "workeroutput", {}).get(NAME)
@@ -309,7 +309,7 @@ class Collector(Baselined):
             self.findings.append(from_data(data))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Tells what was found by all."""
+        """Report the findings of all processes."""
         from typelattice.tracing.front.pytest_session import merge_outcomes
 
         if self.findings:

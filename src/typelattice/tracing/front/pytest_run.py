@@ -49,7 +49,7 @@ def run_tests(
     cache: Path | None,
     patched: Mapping[str, bytes],
 ) -> tuple[Run, Outcomes]:
-    """Run pytest and follow some packages; the current folder comes first, as `python -m pytest` does."""
+    """Run pytest and follow some packages. As in `python -m pytest`, the current folder comes first."""
     sys.path.insert(0, "")
     loaded = "PYTEST_DISABLE_PLUGIN_AUTOLOAD" not in os.environ
     alone = ("-n", "0") if loaded and find_spec("xdist") else ()

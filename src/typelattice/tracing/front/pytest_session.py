@@ -1,4 +1,4 @@
-"""A session of pytest under the tracer: what its tests computed, against a baseline and their budgets."""
+"""A session of pytest under the tracer, compared with a baseline and budgets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from typelattice.tracing.report.formatting import count_text
 from typelattice.tracing.report.text_report import report
 from typelattice.tracing.run_data.run import Run
 
-CUT = "..."  # how the code of a step ends that was too long; Python may take the dots for an Ellipsis
+CUT = "..."  # marks the cut end of a step's code (Python may parse it as an Ellipsis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class SessionFindings:
     """The findings of a session, in a form that can be sent to another process.
 
     - `places`: the findings, each with its line.
-    - `run_findings`: the baseline entries whose code ran, with or without a finding.
+    - `run_findings`: the baseline entries with code that ran, with or without a finding.
     - `report`: the lines of the report.
-    - `packages_without_modules`: the packages of which no module was followed.
+    - `packages_without_modules`: the packages without a followed module.
     """
 
     places: dict[Finding, int]
@@ -68,7 +68,7 @@ def outcome(
     root: Path,
     width: int,
 ) -> SessionFindings:
-    """Collect the findings of a run. Raises UnknownSystemError or FormatError for a system."""
+    """Collect the findings of a run. Raises UnknownSystemError or FormatError if a system is unreadable."""
     codes = list_run_codes(run.program.steps, root)
     ran = frozenset(each for each in baseline if (each.file, each.code) in codes)
     places = list_findings(findings(run, systems), root)
@@ -94,7 +94,7 @@ def merge_outcomes(outcomes: Sequence[SessionFindings]) -> SessionFindings:
 
 
 def _list(places: Mapping[Finding, int], processes: int) -> tuple[str, ...]:
-    """List the findings, one a line, in place of a report."""
+    """List the findings, one for each line, in place of a report."""
     heading = (
         f"{count_text(len(places), 'finding')} of {processes} processes; leave out -n for causes and rules"
     )
@@ -127,7 +127,7 @@ def verdict(session: SessionFindings, baseline: Sequence[Finding], root: Path) -
 
 
 def _standing(baseline: Iterable[Finding], root: Path) -> Iterator[Finding]:
-    """Yield the findings whose code is still in their file, in any spacing; it need not have run."""
+    """Yield the findings with code that is still in their file, in any spacing. It need not have run."""
     for file, entries in groupby(sorted(baseline), key=attrgetter("file")):
         try:
             source = read_bytes(source_file(file, root), MAX_BASELINE_BYTES).decode(errors="replace")
@@ -159,7 +159,7 @@ def _unwrap_expression(line: ast.stmt) -> ast.AST:
 
 
 def _dump_node(node: ast.AST) -> str | None:
-    """Dump a node without its position; return None if it is nested too deeply for Python."""
+    """Dump a node without its position, or return None if it is nested too deeply for Python."""
     try:
         return ast.dump(node)
     except RecursionError:
@@ -171,7 +171,7 @@ def _remove_spaces(text: str) -> str:
 
 
 def _parse_statements(text: str) -> Sequence[ast.stmt]:
-    """Return the statements of a text; none if Python cannot parse it."""
+    """Return the statements of a text, or none if Python cannot parse it."""
     try:
         return ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -179,7 +179,7 @@ def _parse_statements(text: str) -> Sequence[ast.stmt]:
 
 
 def describe_unseen_packages(session: SessionFindings) -> Iterator[str]:
-    """Yield a line for each package of which no module was followed."""
+    """Yield a line for each package without a followed module."""
     for package in sorted(session.packages_without_modules):
         what = f"no module of {package} was followed, so that nothing of it was checked"
         yield f"{what}; give its name as an import does"

@@ -40,7 +40,7 @@ class ScriptError(TypelatticeError, ValueError):
 class EndedScript:
     """A script that has ended: its run, and its exit status or None if it was interrupted.
 
-    `forked` is true if it ended in a process that the script forked. `names` are those that it bound.
+    `forked` is true if it ended in a process that the script forked. `names` has the names that it bound.
     """
 
     run: Run
@@ -62,13 +62,13 @@ def run_script(
     child_of: str = "",
     as_code: bool = False,
 ) -> EndedScript:
-    """Run a script until it ends in any way. Raises ScriptError, FileError.
+    """Run a script until it ends in any way. Raises ScriptError or FileError if it cannot be run.
 
-    Nothing returns from `os._exit`: if the script calls it, `leaving` gets the run first. If this process
-    ends with the script (`ends_process`), its threads and its exit functions are followed too, and what the
-    script left in `sys` stays. Otherwise the caller goes on: threads and exit functions are left to it.
-    `patched` has other contents for some files. `values` asks to check values, too. A process that a followed
-    one started leaves its run in the folder `child_of`. `as_code`: the target is code, as after `python -c`.
+    If the script calls `os._exit`, which does not return, `leaving` gets the run first. If this process ends
+    with the script (`ends_process`), its threads and exit functions are also followed, and the script's
+    changes of `sys` stay. Otherwise the caller continues, and handles threads and exit functions. `patched`
+    has other contents for some files. `values` turns on checks of values. A process that a followed one
+    started leaves its run in the folder `child_of`. `as_code`: the target is code, as after `python -c`.
     """
     for package in packages:
         check_package(package)
@@ -94,7 +94,7 @@ def run_script(
             _put_first("")
             with _explain_syntax_error("the code after -c"):
                 code, name = compile(target, OF_COMMAND, "exec", dont_inherit=True), "-c"
-            if sys.version_info >= (3, 13):  # its tracebacks show the lines of such code, found by its name
+            if sys.version_info >= (3, 13):  # its tracebacks find the lines of such code by its name
                 known = code if sys.version_info >= (3, 14) else OF_COMMAND
                 linecache._register_code(known, target, OF_COMMAND)
         else:
@@ -112,7 +112,7 @@ def run_script(
             if ends_process:
                 _run_exit_functions()
     finally:
-        vars(builtins).update(own_builtins)  # the script may have replaced some, and never put them back
+        vars(builtins).update(own_builtins)  # the script may have replaced some, and not restored them
         if not ends_process:
             sys.modules["__main__"], sys.argv, sys.path[:] = ours, words, path
     tracing.recorder.name_results({name: x for name, x in module.__dict__.items() if name[:2] != "__"})
@@ -122,11 +122,11 @@ def run_script(
 
 
 def _run_exit_functions() -> None:
-    """Run exit functions in the order in which Python does, so that none is left when Python exits.
+    """Run exit functions in Python's order, so that none is left when Python exits.
 
-    Python first calls what `threading._register_atexit` was given, by which pools learn that their threads
-    have to end. Then it joins threads, which may still register functions with `atexit`, and calls those.
-    An exception in one of these is printed and does not change the exit status.
+    Python first calls the functions given to `threading._register_atexit`. Pools use it to learn that their
+    threads have to end. Then it joins threads, which may still register functions with `atexit`, and calls
+    those functions. An exception in one of these is printed and does not change the exit status.
     """
     with suppress(BaseException):  # Python then tries again, and prints it
         threading._shutdown()  # type: ignore[attr-defined]
@@ -135,7 +135,7 @@ def _run_exit_functions() -> None:
 
 @contextmanager
 def _report_before_exit(tracing: Tracing, leaving: Callable[[EndedScript], None] | None) -> Iterator[None]:
-    """Report the run before `os._exit` ends the process; in a forked process only end that."""
+    """Report the run before `os._exit` ends the process. In a forked process, write its own run instead."""
     pid, leave = os.getpid(), os._exit
 
     def report_and_exit(status: int) -> NoReturn:
@@ -155,7 +155,7 @@ def _report_before_exit(tracing: Tracing, leaving: Callable[[EndedScript], None]
 
 
 def _leave_out_own_folder() -> None:
-    """Remove the folder from the path that Python added for the program that called us."""
+    """Remove the folder that Python added to the path for the program that called us."""
     ours = sys.modules["__main__"]
     started = os.path.dirname(os.path.realpath(getattr(ours, "__file__", None) or ""))
     folder = os.getcwd() if getattr(ours, "__spec__", None) else started
@@ -170,7 +170,7 @@ def _put_first(folder: str) -> None:
 
 
 def check_package(package: str) -> None:
-    """Raises ScriptError for a package that cannot be followed."""
+    """Raise ScriptError if a package cannot be followed."""
     if not all(part.isidentifier() for part in package.split(".")):
         raise ScriptError(f"{quote_short(package)} is no name of a package; write it as an import does")
     if library_of(package.partition(".")[0]) is not None:
@@ -211,7 +211,7 @@ def _compile_script(path: str, data: bytes, tracing: Tracing) -> CodeType:
 
 @contextmanager
 def _explain_syntax_error(path: str) -> Iterator[None]:
-    """Turn Python's error for code that it cannot compile into a ScriptError; `path` is its file."""
+    """Turn Python's error for code that it cannot compile into a ScriptError. `path` is its file."""
     try:
         yield
     except (RecursionError, MemoryError):
@@ -234,7 +234,7 @@ def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
     except (ImportError, AttributeError, ValueError) as e:
         why = clip_text(str(e), 200)
         raise ScriptError(f"there is no module {clip_text(name, 100)} ({why}); install it") from None
-    except Exception as e:  # whatever the package raises that the module is in
+    except Exception as e:  # the module's package may raise anything
         what = f"the package of {clip_text(name, 100)} cannot be imported"
         why = clip_text(f"{type(e).__name__}: {e}", 200)
         raise ScriptError(f"{what} ({why}); Python cannot run it either") from None
@@ -270,12 +270,12 @@ def _run_code(code: CodeType, module: ModuleType) -> int | None:
     except KeyboardInterrupt as e:
         _complain(e)
         return None
-    except BaseException as e:  # whatever the script raised ends it as it would end Python
+    except BaseException as e:  # any exception of the script ends it as it would end Python
         _complain(e)
         return 1
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # the script may have closed it, or put any object in its place
+            with suppress(Exception):  # the script may have closed it, or replaced it by any object
                 stream.flush()
     return 0
 
@@ -286,7 +286,7 @@ def _status(code: object) -> int:
         return 0
     if isinstance(code, int):
         return code
-    with suppress(Exception):  # of an object that cannot be printed, or a stream that is gone, as Python does
+    with suppress(Exception):  # Python also ignores an object that cannot be printed, or a closed stream
         print(code, file=sys.stderr)
     return 1
 
@@ -299,5 +299,5 @@ def _complain(e: BaseException) -> None:
     e.__traceback__ = trace
     try:
         sys.excepthook(type(e), e, trace)
-    except Exception:  # the script may have put anything there
+    except Exception:  # the script may have replaced it by any object
         sys.__excepthook__(type(e), e, trace)

@@ -1,4 +1,4 @@
-"""The section `[tool.typelattice]` of a project's pyproject.toml: what the command line leaves out."""
+"""The section `[tool.typelattice]` of a project's pyproject.toml: defaults for the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.suggestions import quote_short, spelling_hint
 
 FILE = "pyproject.toml"
-MAX_SETTINGS_BYTES = 1 << 24  # bytes of the file
+MAX_SETTINGS_BYTES = 1 << 24  # most bytes of the file
 
 
 class SettingsError(TypelatticeError, ValueError):
@@ -24,8 +24,8 @@ class SettingsError(TypelatticeError, ValueError):
 class Settings:
     """The settings of a project.
 
-    - `packages`, `systems`, `values`: those of `trace`; `fix` takes the packages.
-    - `to`, `like`, `tolerance`: those of `fix`.
+    - `packages`, `systems`, `values`: options of `trace`. `fix` also takes the packages.
+    - `to`, `like`, `tolerance`: options of `fix`.
     - `baseline`, `floor`: the file of pytest's `--dtype-baseline`, and the floor of each budget in bytes.
     """
 
@@ -52,7 +52,7 @@ SORTS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def read_settings(folder: Path) -> Settings:
-    """Read the settings of the project that a folder belongs to. Raises SettingsError, FileError."""
+    """Read the settings of a folder's project. Raises SettingsError or FileError if they are unreadable."""
     path = next((at / FILE for at in (folder, *folder.parents) if (at / FILE).is_file()), None)
     if path is None:
         return Settings()

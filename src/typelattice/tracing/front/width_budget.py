@@ -23,7 +23,7 @@ NOTHING = (
 class Budget:
     """The widest float of a test. Results of fewer bytes than `floor` are free.
 
-    `results`: only arrays that the package hands out count, those that none of its own steps takes.
+    `results`: count only arrays that the package returns, which none of its own steps uses.
     """
 
     dtype: DType
@@ -32,9 +32,9 @@ class Budget:
 
 
 def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
-    """Say where a test took wider floats than its budget, in lines; return "" where it did not.
+    """Say in lines where a test took wider floats than its budget, or return "" if nowhere.
 
-    `earlier_run` is the run before the test; what ran since is the test's.
+    `earlier_run` is the run before the test. All steps since then belong to the test.
     """
     counts = [seen.count for seen in earlier_run.observations] if earlier_run else []
     counts += [0] * (len(run.observations) - len(counts))
@@ -61,7 +61,7 @@ def budget_message(run: Run, earlier_run: Run | None, budget: Budget) -> str:
 
 
 def _excesses(predicted_run: PredictedRun, over: list[int]) -> list[list[str]]:
-    """Describe the steps by which others came to be too wide, a place each: in lines."""
+    """Describe the steps that made others too wide, in lines for each place."""
     by: dict[object, list[int]] = {}
     first: dict[object, int] = {}
     causes = map_responsible_steps(predicted_run)

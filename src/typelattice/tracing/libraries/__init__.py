@@ -6,8 +6,8 @@ A file may define these:
 - `casting`: a function that names the feature that casts operands by itself, such as autocast.
 - `CAST`: the form of a cast in a program.
 - `COMPILER_SWITCH`: the module and the name of the switch of a compiler that reads bytecode.
-- `value_losses`: a function that yields what an operation lost of the values of its operands.
-- `Shadows`: a class that follows values in float64 from step to step, and finds what builds up.
+- `value_losses`: a function that yields the values of an operation's operands that it lost.
+- `Shadows`: a class that follows values in float64 from step to step, and finds losses that build up.
 - `MAY_BE_FORKED`: True if a process that has imported it may be forked.
 """
 
@@ -31,7 +31,7 @@ from typelattice.tracing.run_data.run import ValueLoss
 
 
 def own_system(library: str, steps: Sequence[Step]) -> str:
-    """Name the system whose rules a library follows in this process, for the dtypes of some steps."""
+    """Name the system with the rules that a library follows in this process, for the dtypes of some steps."""
     system = getattr(_file(library), "system", None)
     owned = [step for step in steps if step.owner in (library, None)]
     own: str | None = system(dtypes(owned)) if system is not None else None
@@ -45,7 +45,7 @@ def own_system(library: str, steps: Sequence[Step]) -> str:
 
 @cache
 def has_rules(library: str) -> bool:
-    """Return True if some system has rules for a library's operations; none has rules for pandas.
+    """Return True if some system has rules for a library's operations. For pandas it is False.
 
     An unknown library has the rules of the standard.
     """
@@ -54,7 +54,7 @@ def has_rules(library: str) -> bool:
 
 
 def casting(library: str) -> str:
-    """Name the feature of a library that casts operands by itself right now; return "" if there is none."""
+    """Name the feature of a library that casts operands by itself right now, or return ""."""
     found = getattr(_file(library), "casting", None)
     return str(found()) if found is not None else ""
 
@@ -84,13 +84,13 @@ def compiler_switches() -> dict[str, str]:
 
 @cache
 def _file(library: str) -> ModuleType | None:
-    """Import the file of a library; return None if it has none."""
+    """Import the file of a library, or return None if it has none."""
     path = f"{__name__}.{file_of(library)}"
     return import_module(path) if find_spec(path) is not None else None
 
 
 def version(library: str) -> str:
-    """Return the version of a library that the program has imported; "" if it is unknown."""
+    """Return the version of a library that the program has imported, or "" if it is unknown."""
     known = libraries().get(library)
     modules = [module for module in (known.modules if known else ()) if module in sys.modules]
     for module in modules:
@@ -111,7 +111,7 @@ def dtype_text(text: str) -> str:
 
 
 def dtypes(steps: Sequence[Step]) -> set[str]:
-    """Collect the names of the dtypes that a program takes in or asks for."""
+    """Collect the names of the dtypes that a program takes in or requests."""
     found: set[str] = set()
     for step in steps:
         match step:

@@ -1,4 +1,4 @@
-"""JAX: its settings say whether there are 64 bits, and whether dtypes are promoted at all."""
+"""JAX: its settings decide if 64-bit dtypes exist, and if dtypes are promoted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keras: its arrays compute on a backend, by the rules of that. Symbolic tensors follow another system."""
+"""Keras: its arrays follow the rules of a backend. Symbolic tensors follow another system."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typelattice.tracing.libraries import value_checks
 
 DEVICES = ("cpu", "cuda", "mps", "xpu")
 COMPILER_SWITCH = "torch._dynamo.config", "disable"
-"""The module that has the switch by which the compiler is off, and the switch's name. PyTorch imports the
-module when it compiles. TORCH_COMPILE_DISABLE=1 sets the switch, too."""
+"""The module of the switch that turns off the compiler, and the switch's name. PyTorch imports the module
+when it compiles. TORCH_COMPILE_DISABLE=1 also sets the switch."""
 
 CAST = "{}.to({})"
 """How a program casts an array to a dtype."""
@@ -23,7 +23,7 @@ NUMPY_OPTIONS = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof"}
 def value_losses(
     name: str, operands: Sequence[Any], named: Mapping[str, Any], result: Any
 ) -> Iterator[value_checks.Found]:
-    """Yield what an operation lost, seen as NumPy's; bfloat16 has no array there."""
+    """Yield the losses of an operation, found in NumPy arrays. bfloat16 has no such array."""
     own = as_array(result)
     unbiased = name in ("var", "std") and any(type(x) is bool for x in operands)
     if own is not result and not unbiased:
@@ -34,7 +34,7 @@ def value_losses(
 
 
 def as_array(x: Any) -> Any:
-    """Return a tensor as an array of NumPy. Return anything else as it is, also a tensor of another dtype."""
+    """Return a tensor as a NumPy array. Return anything else as it is, also a tensor of a different dtype."""
     try:
         return x.detach().cpu().numpy()
     except (AttributeError, TypeError):
@@ -42,7 +42,7 @@ def as_array(x: Any) -> Any:
 
 
 def casting() -> str:
-    """Return "autocast" if it casts operands right now, else an empty string."""
+    """Return "autocast" if it casts operands right now, or ""."""
     return "autocast" if autocast_is_on() else ""
 
 

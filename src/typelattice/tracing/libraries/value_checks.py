@@ -1,6 +1,6 @@
-"""Checks of the values of NumPy arrays; other libraries' files convert theirs first.
+"""Checks of the values of NumPy arrays. Other libraries' files convert their arrays first.
 
-Nearly all operations lose nothing. So each check begins with a test that shows this at little cost.
+Nearly all operations lose nothing. So each check begins with a cheap test for this.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typelattice.tracing.run_data.run import LOST_DIGITS, LOST_FRACTION, NOT_FIN
 from typelattice.tracing.steps.equivalent_operations import casts_from
 
 NAMES = {"pow": "power", "abs": "absolute", "add=": "add", "subtract=": "subtract"}
-"""Names of operations that NumPy calls otherwise; those with a `=` write into their left operand."""
+"""NumPy's names of operations. Operations with a `=` write into their left operand."""
 PRODUCTS = {"dot", "matmul", "inner", "vdot"}
 SUMS = {"sum", "mean", "cumsum", "var", "std", "nansum", "nanmean", "trace", *PRODUCTS}
 WRAPPING = {*SUMS, "add", "subtract", "multiply", "power", "square", "negative", "absolute", "prod"}
 DEEDS = {WRAPPED: "wrapped", LOST_FRACTION: "lost a fraction", LOST_DIGITS: "lost digits"}
 EXACT = {"add", "subtract", "multiply", "negative", "absolute", "square", "sum"}
-"""Operations in which float64 overflows for no integers."""
-OPTIONS = {"axis", "keepdims", "ddof"}  # of sums, with which the wide one is computed
+"""Operations that never overflow float64 for integers."""
+OPTIONS = {"axis", "keepdims", "ddof"}  # sums with other options are not computed in a wide dtype
 KEPT = 2**7  # units in the last place that a sum may lose: about two digits
-LARGE = 2_000  # numbers of an array from which on its extreme values are found first
+LARGE = 2_000  # size of an array that makes a search for its extreme values worthwhile
 BLOCK = 1 << 13  # numbers that are computed at once, so that they stay in the processor's cache
 Found = tuple[str, Callable[[], ValueLoss] | None]
-"""A rule that a result broke, and a function that describes the loss; None if the operands broke it, too."""
+"""A rule that a result broke, and a function that describes the loss (None if the operands also broke it)."""
 
 
 def value_losses(
@@ -38,7 +38,7 @@ def value_losses(
     result: Any,
     converted: Callable[[Any], Any] = lambda x: x,
 ) -> Iterator[Found]:
-    """Yield what an operation of a name lost of the values of its operands, which are converted if needed."""
+    """Yield the values of the operands that an operation lost. The operands are converted if needed."""
     np: Any = sys.modules["numpy"]
     own = result if isinstance(result, np.generic) else np.asarray(result)  # a scalar is faster than an array
     dtype = own.dtype
@@ -70,7 +70,7 @@ def _compute_again(
     result: Any,
     converted: Callable[[Any], Any],
 ) -> Iterator[Found]:
-    """Yield what is lost beside the same operation in float64, unless it is easily seen that nothing is."""
+    """Yield losses found by the same operation in float64, unless a quick check excludes them."""
     own = result if isinstance(result, np.generic) else np.asarray(result)
     plain = NAMES.get(name, name)
     inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # the next one is an output
@@ -95,12 +95,12 @@ def casts(name: str) -> bool:
 
 
 def is_every(booleans: Any) -> bool:
-    """Return True if all of some booleans are true; this is `found.all()`, but faster if they are few."""
+    """Return True if all booleans are true. It equals `found.all()`, but is faster for few booleans."""
     return 0 not in booleans.tobytes() if booleans.size < LARGE else bool(booleans.all())
 
 
 def is_any(booleans: Any) -> bool:
-    """Return True if one of some booleans is true, likewise."""
+    """Return True if any boolean is true, in the same way."""
     return 1 in booleans.tobytes() if booleans.size < LARGE else bool(booleans.any())
 
 
@@ -113,7 +113,7 @@ def extremes(np: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _not_finite(np: Any, arrays: Sequence[Any], result: Any) -> Found:
-    """Return the loss of numbers that became infinite or NaN; it is none if an operand is not finite."""
+    """Return the loss of numbers that became infinite or NaN, or none if an operand is not finite."""
     numbers = [x for x in arrays if np.asarray(x).dtype.kind in "fciu"]
     if not numbers or not all(is_every(np.isfinite(x)) for x in numbers):
         return NOT_FINITE, None
@@ -123,9 +123,9 @@ def _not_finite(np: Any, arrays: Sequence[Any], result: Any) -> Found:
 
 
 def cast_losses(np: Any, arrays: Sequence[Any], result: Any, dtype: Any) -> Iterator[Found]:
-    """Yield what a cast to a dtype of integers lost: fractions, and values that do not fit.
+    """Yield the losses of a cast to an integer dtype: fractions, and values that do not fit.
 
-    `result` is the result; None if it is yet to be computed.
+    `result` is the result, or None if it is yet to be computed.
     """
     for x in map(np.asarray, arrays):
         if x.dtype.kind not in "iuf" or not x.size or (result is not None and x.shape != result.shape):
@@ -148,9 +148,9 @@ def cast_losses(np: Any, arrays: Sequence[Any], result: Any, dtype: Any) -> Iter
 def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any], result: Any) -> bool:
     """Return True if it is easily seen that no integer wraps.
 
-    Few numbers are computed in float64. Of many, the extreme values are found.
+    Few numbers are computed in float64. For many, the extreme values decide.
     """
-    if name == "add=" or name == "subtract=":  # the old values fit: they were there
+    if name == "add=" or name == "subtract=":  # the old values fit
         arrays, name = [result, *arrays], "subtract" if name == "add=" else "add"
         result = result if result.size >= LARGE else getattr(np, name)(*arrays)
     if result.size < LARGE and np.size(arrays[0]) < LARGE:
@@ -177,10 +177,10 @@ def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any],
 def _compare_with_wide(
     np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any], result: Any
 ) -> Iterator[Found]:
-    """Yield what the operation lost beside the same one in float64."""
+    """Yield the losses of an operation, compared with the same operation in float64."""
     with np.errstate(all="ignore"):
         if name in ("add=", "subtract="):
-            back = np.subtract if name == "add=" else np.add  # integers wrap exactly: these were there
+            back = np.subtract if name == "add=" else np.add  # exact, because integers wrap
             arrays = [back(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
         wide = compute_wide(np, NAMES.get(name, name), arrays, keywords)
         if wide is None or wide.shape != result.shape:
@@ -195,9 +195,9 @@ def _compare_with_wide(
 
 
 def compute_wide(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Compute an operation in float64; return None if NumPy's function does not take its arguments."""
+    """Compute an operation in float64, or return None if NumPy's function refuses its arguments."""
     with suppress(TypeError, ValueError):
-        if name in ("sum", "mean"):  # the functions of these names take longer
+        if name in ("sum", "mean"):  # NumPy's own functions of these names are slower
             whole = keywords if len(arrays) > 1 else {"axis": None, **keywords}
             total = np.add.reduce(*arrays, dtype=float, **whole)
             return total if name == "sum" else total * (np.size(total) / np.size(arrays[0]))

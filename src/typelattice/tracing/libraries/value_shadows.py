@@ -12,16 +12,16 @@ from weakref import ref
 from typelattice.tracing.libraries.value_checks import BLOCK, LARGE, Found, describe_loss, is_every, units
 from typelattice.tracing.run_data.run import LOST_DIGITS
 
-SUMMING = ("add", "subtract")  # operations in which a loss builds up step by step
+SUMMING = ("add", "subtract")  # their losses build up step by step
 MAX_SHADOWS = 4_096
-MAX_SHADOW_BYTES = 1 << 28  # of all shadows
+MAX_SHADOW_BYTES = 1 << 28  # bytes of all shadows together
 
 
 class Shadow(NamedTuple):
-    """The values in float64 of an array, and its own values at that time.
+    """The values of an array in float64, and its own values at that time.
 
-    Both are None after the first sum: its rounding alone loses no digits. `has_lost` is True if a loss of
-    digits was reported of the array, or of one that it was computed from.
+    Both are None after the first sum: a single rounding loses no digits. `has_lost` is True if a loss of
+    digits was reported for the array, or for one that it was computed from.
     """
 
     array: Callable[[], Any]
@@ -33,33 +33,33 @@ class Shadow(NamedTuple):
 class Shadows:
     """The shadows of the last sums and differences of narrow floats, by their ids.
 
-    Only additions and subtractions carry a shadow on, which costs little. The result of any other operation
-    has none, nor has an array into which something else was written meanwhile.
+    Only additions and subtractions carry a shadow on, at little cost. The result of any other operation has
+    no shadow, and neither has an array that was written into meanwhile.
     """
 
     def __init__(self) -> None:
         self.shadows: dict[int, Shadow] = {}
         self.bytes = 0
-        self.spare: dict[Any, Any] = {}  # the memory of a large shadow that is gone, by its shape
+        self.spare: dict[Any, Any] = {}  # memory of large shadows that were dropped, by shape
 
     def find_losses(
         self, name: str, operands: Sequence[Any], keywords: Mapping[str, Any], result: Any
     ) -> Iterator[Found]:
-        """Carry shadows through an operation; yield the digits that a sum of several steps has lost."""
+        """Carry shadows through an operation, and yield the digits that a sum of several steps has lost."""
         plain = name.removesuffix("=")
         if plain not in SUMMING or keywords:
             return
         dtype = result.dtype
         if dtype.kind == "f" and dtype.itemsize < 8 and result.size:
             if plain == name and (len(operands) != 2 or any(x is result for x in operands)):
-                self.drop(id(result))  # it is an output, whose old values are gone
+                self.drop(id(result))  # an output: its old values are gone
             else:
                 yield from self.find_carried_losses(plain, plain != name, operands, result)
 
     def find_carried_losses(
         self, operation: str, in_place: bool, operands: Sequence[Any], result: Any
     ) -> Iterator[Found]:
-        """Carry shadows through a sum, or through one in place; yield the digits that are lost."""
+        """Carry shadows through a sum, in place or not, and yield the digits that are lost."""
         np: Any = sys.modules["numpy"]
         dtype, is_array = result.dtype, isinstance(result, np.ndarray)
         before = self.find_shadow(result, is_written=True) if in_place else None
@@ -79,7 +79,7 @@ class Shadows:
                 return
             wide, apart = self.carry(np, function, given, result)
             lost, allowed = any(s.has_lost for s in found if s), units(dtype)
-            if not lost and apart > allowed * abs(wide.flat[0]):  # else the rest is spared
+            if not lost and apart > allowed * abs(wide.flat[0]):  # skip a check of each value
                 bad = abs(wide - result) > allowed * max(_largest(np.asarray(x)) for x in given)
                 lost = bool(bad.any())
                 seen = bad, wide, np.asarray(result), " over several steps"
@@ -91,9 +91,9 @@ class Shadows:
             self.keep(np, result, result.copy() if is_array else None, wide, lost)
 
     def find_shadow(self, x: Any, is_written: bool = False) -> Shadow | None:
-        """Return the shadow of an array; None if it has none, or has other values by now.
+        """Return the shadow of an array, or None if it has none or its values have changed.
 
-        If `is_written`, the operation has written into the array: return the one from before.
+        If `is_written`, the operation has written into the array: return the shadow from before.
         """
         found = self.shadows.get(id(x))
         if found is None or found.array() is not x:
@@ -101,14 +101,14 @@ class Shadows:
         return found if is_written or found.narrow_value is None or same(found.narrow_value, x) else None
 
     def has_computed(self, before: Shadow, function: Any, operand: Any, result: Any) -> bool:
-        """Return True if the values before an operation in place gave its result; compute them anew."""
+        """Compute an operation in place again from the values before. Return True if it gives its result."""
         if before.narrow_value is None:
             return False
         function(before.narrow_value, operand, out=before.narrow_value, casting="same_kind")
         return same(before.narrow_value, result)
 
     def carry(self, np: Any, function: Any, operands: Sequence[Any], result: Any) -> tuple[Any, float]:
-        """Compute a sum in float64; return it, and a bound of the differences from the result."""
+        """Compute a sum in float64. Return it, and a bound of the differences from the result."""
         if result.size <= BLOCK:
             wide = function(*operands, dtype=float)
             apart = (wide - result).ravel()
@@ -129,7 +129,7 @@ class Shadows:
         key = id(result)
         if key in self.shadows:
             self.drop(key)
-        is_array = isinstance(result, np.ndarray)  # a scalar takes no weak reference
+        is_array = isinstance(result, np.ndarray)  # scalars have no weak references
         if not is_array:
             array = repeat(result).__next__
         else:

@@ -15,8 +15,8 @@ MAX_REMEMBERED_OPERANDS = 4_096  # operands that are remembered
 class ArrayReader:
     """A reader of arrays as operands.
 
-    `libraries` has the libraries whose arrays were read, `unknown_dtypes` the names of dtypes that are not
-    ours.
+    `libraries` has the libraries with arrays that were read. `unknown_dtypes` has the names of dtypes that
+    are not ours.
     """
 
     def __init__(self) -> None:
@@ -25,13 +25,13 @@ class ArrayReader:
         self._known: dict[tuple[str, Hashable], Operand | None] = {}
 
     def read(self, x: Any, kind: ArrayKind) -> Operand | None:
-        """Return the operand of an array, without its value; None if the array holds no numbers."""
+        """Return the operand of an array, without its value, or None if the array holds no numbers."""
         key = kind.library, kind.cache_key(x)
         if key in self._known:
             return self._known[key]
         try:
             found = kind.read(x)
-        except Exception:  # arrays of objects, texts or dates; an object that cannot be read
+        except Exception:  # arrays of objects, texts or dates, and objects that cannot be read
             found = None
         if found is None:
             self.unknown_dtypes.add(_dtype_name(kind.dtype(x)))
@@ -44,5 +44,5 @@ class ArrayReader:
 
 
 def _dtype_name(dtype: Any) -> str:
-    """Return what a library calls a dtype."""
+    """Return the library's name of a dtype."""
     return getattr(getattr(dtype, "type", dtype), "__name__", None) or str(dtype)

@@ -1,6 +1,6 @@
-"""Commands by which a program starts Python again, and those in their place that follow the process.
+"""Commands of a program that start Python again, and commands that replace them to follow the process.
 
-The arguments that the new process sees are those of the program. No environment variable is set.
+The new process sees the program's own arguments. No environment variable is set.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 PACKAGE_FOLDER = Path(__file__).parents[2]
 OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")  # options of Python that take the next word
-FLAGS = frozenset("bBdEIOPqsSuv")  # options that may stand together, as in `-uB`
+FLAGS = frozenset("bBdEIOPqsSuv")  # options that may be combined, as in `-uB`
 START_CODE = """
 import os, sys
 if sys.path[:1] == ['']: del sys.path[0]
@@ -56,7 +56,7 @@ class PythonCommand:
 
 
 def read_command(words: Sequence[str]) -> PythonCommand | None:
-    """Read the words of a command; return None for one that runs another program, or Python without a target.
+    """Read the words of a command. Return None if it runs another program, or Python without a target.
 
     >>> read_command([sys.executable, "-u", "-W", "ignore", "train.py", "--epochs", "3"])
     PythonCommand(options=('-u', '-W', 'ignore'), kind='', target='train.py', argv=('--epochs', '3'))
@@ -77,7 +77,7 @@ def read_command(words: Sequence[str]) -> PythonCommand | None:
             i += 2
         elif word[:2] in OPTIONS_WITH_VALUE or (word[:1] == "-" and word[1:] and {*word[1:]} <= FLAGS):
             i += 1
-        elif word[:1] == "-":  # its code comes from standard input, or it only prints something
+        elif word[:1] == "-":  # the code comes from standard input, or Python only prints something
             return None
         else:
             return PythonCommand(tuple(words[1:i]), "", word, tuple(words[i + 1 :]))
@@ -94,7 +94,7 @@ def _is_this_python(word: str) -> bool:
 
 
 def followed_command(args: object, owner: SettingsSaver) -> list[str] | None:
-    """Return the command that runs the same under the tracer; None for one that is not followed."""
+    """Return the command that runs the same under the tracer, or None if it is not followed."""
     if not isinstance(args, (list, tuple)):
         return None
     try:
@@ -113,7 +113,7 @@ def followed_command(args: object, owner: SettingsSaver) -> list[str] | None:
 
 
 def patch_popen(module: ModuleType, active: Sequence[SettingsSaver]) -> None:
-    """Let `subprocess.Popen` start followed processes, as long as something is active."""
+    """Make `subprocess.Popen` start followed processes while something is active."""
     popen: Any = getattr(module, "Popen", None)
     inner: Any = getattr(popen, "__init__", None)
     if inner is None or hasattr(inner, "of_typelattice"):
@@ -126,7 +126,7 @@ def patch_popen(module: ModuleType, active: Sequence[SettingsSaver]) -> None:
             given = parameters.bind(self, *args, **named).arguments
             plain = active and not given.get("shell") and given.get("executable") is None
             words = followed_command(given["args"], active[-1]) if plain else None
-        except Exception:  # the program's own mistake, which Popen reports; or ours, which costs this process
+        except Exception:  # a mistake of the program, which Popen reports, or ours, which costs this process
             words = None
         if words is None:
             inner(self, *args, **named)

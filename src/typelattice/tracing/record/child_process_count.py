@@ -9,10 +9,10 @@ from itertools import count
 from types import TracebackType
 from typing import Any
 
-FORKS = frozenset(("os.fork", "os.forkpty"))  # of Python's audit events
+FORKS = frozenset(("os.fork", "os.forkpty"))  # names in Python's audit events
 SPAWNS = frozenset(("os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"))
 
-SHELLS = ("/bin/sh", "/system/bin/sh")  # by which subprocess runs a command with shell=True
+SHELLS = ("/bin/sh", "/system/bin/sh")  # shells that subprocess uses with shell=True
 
 
 class ChildProcessCounter:
@@ -34,7 +34,7 @@ class ChildProcessCounter:
         return self.spawned + max(self.forks, made - self.numbered_before)
 
     def restart_count(self) -> None:
-        """Count from nothing, as in a process that was just forked."""
+        """Start the count from 0, as in a process that was just forked."""
         self.forks = self.spawned = 0
         self.numbered_before = _last_process_number()
 
@@ -58,7 +58,7 @@ LISTENING: set[ChildProcessCounter] = set()
 
 @cache
 def _add_audit_hook() -> None:
-    """Add one audit hook for all contexts, as Python cannot remove a hook. It is idle most of the time."""
+    """Add one audit hook for all contexts, because Python cannot remove a hook. It is mostly idle."""
     sys.addaudithook(_on_audit_event)
 
 
@@ -76,7 +76,7 @@ def _on_audit_event(event: str, arguments: Any) -> None:
 
 
 def _command_name(event: str, arguments: tuple[Any, ...]) -> str:
-    """Return the name of the program that an audit event starts, such as `lscpu`; "" if it has none."""
+    """Return the name of the program that an audit event starts, such as `lscpu`, or "" if it has none."""
     command = arguments[1] if event == "os.spawn" else arguments[0]
     if event == "subprocess.Popen" and isinstance(arguments[1], list) and arguments[1][1:2] == ["-c"]:
         command = arguments[1][2] if arguments[1][0] in SHELLS else command

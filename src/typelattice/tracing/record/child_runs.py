@@ -1,7 +1,8 @@
 """Runs of the processes that a program starts with multiprocessing, a fork or subprocess, each in a folder.
 
-A forked process goes on recording, from nothing. A new process is told by the data that multiprocessing
-sends it before its main module. No environment variable is set, so that the program finds none.
+A forked process starts an empty recording and continues. A new process starts to record when it reads the
+data that multiprocessing sends before its main module. No environment variable is set, so the program does
+not see one.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     from typelattice.tracing.record.recorder import Recorder
 
 SPAWNERS = ("multiprocessing.spawn", "joblib.externals.loky.backend.spawn", "loky.backend.spawn")
-"""Modules whose `get_preparation_data` gives what is sent to a new process."""
+"""Modules with a `get_preparation_data` that returns the data for a new process."""
 POPEN = "subprocess"
 LAST_PRIORITY = (
     -1_000
-)  # the priority of what multiprocessing calls at the end of a process: after the program's own
+)  # multiprocessing calls this at the end of a process, after the program's own functions
 START_CODE = """
 try:
     import importlib.util, sys
@@ -52,9 +53,9 @@ except Exception:
 
 
 class TracingStarter:
-    """An object whose reading in a new process starts its tracing there, and that is read as None.
+    """An object that starts tracing when a new process reads it. The process reads it as None.
 
-    Python alone reads it: a process that cannot import typelattice goes on untraced. The search path of the
+    Only Python reads it, so a process that cannot import typelattice runs untraced. The search path of the
     process stays as it is.
     """
 
@@ -70,9 +71,9 @@ class TracingStarter:
 
 @dataclass(frozen=True, slots=True)
 class ChildSettings:
-    """The settings by which a child process is followed: as its parent is, and its parent's script too.
+    """Settings to follow a child process: as its parent is followed, and its parent's script as well.
 
-    It leaves its run in `folder`.
+    The child process leaves its run in `folder`.
     """
 
     packages: tuple[str, ...] = ()
@@ -84,10 +85,10 @@ class ChildSettings:
 
 
 class ChildRuns:
-    """A context in which the runs of child processes are collected, as files in a folder.
+    """A context that collects the runs of child processes as files in a folder.
 
-    The first child process makes the folder necessary. `find_witness` returns the witness of an operation in
-    a file, by its number.
+    The folder is made for the first child process. `find_witness` returns the witness of an operation in a
+    file, by its number.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class ChildRuns:
         self.runs: list[Run] = []
         self.is_written = self.is_writing = False
         self.end_signal = 0
-        """The signal that is to end this process, once its run is written."""
+        """The signal that ends this process once its run is written."""
         self.repeated_signal = RepeatedSignal(
             signal.SIGTERM, lambda: not self.end_signal and self.is_handled()
         )
@@ -134,7 +135,7 @@ class ChildRuns:
         self.stop()
 
     def pickle_settings(self, script: str) -> bytes:
-        """Return the settings of a child process, which runs a script of its parent again."""
+        """Return the settings of a child process that runs a script of its parent again."""
         followed = script if script in self.recorder.sources else ""
         cache = self.child_settings.cache and self.child_settings.cache.absolute()
         return pickle.dumps(
@@ -142,7 +143,7 @@ class ChildRuns:
         )
 
     def with_children(self, run: Run) -> Run:
-        """Merge the runs of child processes into that of their parent."""
+        """Merge the runs of child processes into their parent's run."""
         return merge_runs([run, *self.runs])
 
     def make_folder(self) -> None:
@@ -152,14 +153,14 @@ class ChildRuns:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
 
     def save_settings(self) -> str:
-        """Save the settings of a process that runs another command, for it to read; return the path."""
+        """Save the settings of a process that runs another command, which reads them. Return the path."""
         self.make_folder()
         path = self.folder / f"{os.urandom(8).hex()}.settings"
         path.write_bytes(self.pickle_settings(""))
         return str(path)
 
     def patch(self, module: ModuleType) -> None:
-        """Let a module that starts processes start followed ones."""
+        """Make a module that starts processes start followed ones."""
         if module.__name__ == POPEN:
             patch_popen(module, ACTIVE)
         else:
@@ -185,7 +186,7 @@ class ChildRuns:
     # -- in a child process
 
     def begin(self) -> None:
-        """Begin the run of a child process, which has seen nothing yet."""
+        """Begin the empty run of a child process."""
         recorder = self.recorder
         recorder.lock, recorder.links.lock = threading.RLock(), threading.Lock()
         for tally in recorder.tallies:
@@ -204,10 +205,10 @@ class ChildRuns:
         util: Any = sys.modules.get("multiprocessing.util")
         if util is not None:
             self.register()
-            util.register_after_fork(self, ChildRuns.register)  # a process that is forked forgets the first
+            util.register_after_fork(self, ChildRuns.register)  # a forked process forgets the first call
 
     def register(self) -> None:
-        """Ask multiprocessing to call us last."""
+        """Register with multiprocessing to be called last."""
         util: Any = sys.modules["multiprocessing.util"]
         util.Finalize(None, self.write, exitpriority=LAST_PRIORITY)
         self.end_by_signal()
@@ -226,14 +227,14 @@ class ChildRuns:
         return signal.getsignal(signal.SIGTERM) == self.on_sigterm
 
     def on_sigterm(self, number: int, frame: FrameType | None) -> None:
-        """Write the run, then end as by the signal. If it is being written, that ends first."""
+        """Write the run, then end as by the signal. If a write is in progress, finish it first."""
         self.end_signal = number
         self.write()
         if not self.is_writing:
             _end(number)
 
     def write(self) -> None:
-        """Write the run of this process, whole or not at all; the program goes on if that fails."""
+        """Write the run of this process completely, or nothing of it. The program goes on if that fails."""
         if self.is_written:
             return
         self.is_written = self.is_writing = True
@@ -256,13 +257,13 @@ ACTIVE: list[ChildRuns] = []
 
 
 def witness(file: str, number: int) -> object:
-    """Return the witness of an operation in a function that was pickled by value; None if none follows it."""
+    """Return the witness of an operation in a function pickled by value, or None if it is not followed."""
     return ACTIVE[-1].find_witness(file, number) if ACTIVE else None
 
 
 @cache
 def _register() -> None:
-    """Hear of forks once for all, as Python cannot forget a hook."""
+    """Register for forks only once, because Python cannot remove such a hook."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
 

@@ -18,7 +18,7 @@ class CompilerSwitches:
         self.turned_off: set[str] = set()
 
     def turn_off(self) -> None:
-        """Turn off the compilers whose modules are loaded."""
+        """Turn off the compilers of the modules that are loaded."""
         for module, name in self.names.items():
             settings = sys.modules.get(module)
             if settings is not None and not getattr(settings, name):

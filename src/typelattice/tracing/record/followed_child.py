@@ -1,4 +1,4 @@
-"""Tracing in a process that multiprocessing started anew: packages and the main script."""
+"""Tracing in a process that multiprocessing started as new: packages and the main script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typelattice.tracing.record.package_tracing import Tracing
 
 
 def follow(settings: bytes) -> None:
-    """Follow this process as its parent was, until its end."""
+    """Follow this process until its end, as its parent was followed."""
     given: ChildSettings = pickle.loads(settings)
     tracing = Tracing(given.packages, given.cache, given.replaced_contents, given.checks_values, given.folder)
     tracing.start()

@@ -1,4 +1,4 @@
-"""Rewriting of modules as they are imported: a finder beside Python's own, and loaders."""
+"""Rewriting of modules as they are imported: a finder that uses Python's own finders, and loaders."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from typelattice.tracing.record.witness import LazyWitness, Module
 from typelattice.tracing.rewrite.bytecode import check_release, with_copies, with_witnesses
 from typelattice.tracing.run_data.source_text import Source
 
-VERSION = b"12"  # of the rewriting: a cache of another version is not read
+VERSION = b"12"  # version of the rewriting: a cache with a different version is not read
 Compiled = tuple[CodeType, list[int], list[bytes], list[tuple[str, str]]]
-"""Code with its copies and with marks for witnesses, their numbers, the rows of the operations, each packed,
-and the functions that were left alone."""
+"""Code with its copies and with marks for witnesses, the numbers of the witnesses, the packed row of each
+operation, and the functions left unchanged."""
 
 
 class ModuleCompiler:
     """A compiler of rewritten source for a recorder.
 
-    `cache` is a folder for compiled code, or None. `replaced_contents` has the contents of files that are
-    compiled in place of what the files hold.
+    `cache` is a folder for compiled code, or None. `replaced_contents` maps files to contents that are
+    compiled in their place.
     """
 
     def __init__(
@@ -64,14 +64,14 @@ class ModuleCompiler:
             return with_witnesses(code, map(witnesses.__getitem__, numbers))
 
     def find_witness(self, path: str, number: int) -> LazyWitness | None:
-        """Return the witness of an operation in a file; None if the file cannot be followed."""
+        """Return the witness of an operation in a file, or None if the file cannot be followed."""
         if path not in self.witnesses:
             with suppress(OSError):
                 self.compile_module(path, path, Path(path).read_bytes())
         return self.witnesses.get(path, {}).get(number)
 
     def compile_source(self, path: str, data: bytes) -> Compiled:
-        """Return rewritten code, from the cache if it is there."""
+        """Return rewritten code, from the cache if it has it."""
         cached_file = self.cache and self.cache / f"{_digest(path, data)}.traced"
         if cached_file:
             with suppress(OSError, ValueError, EOFError, TypeError, IndexError):
@@ -79,7 +79,7 @@ class ModuleCompiler:
                 if crc32(stored[4:]).to_bytes(4, "big") == stored[:4]:
                     found: Compiled = marshal.loads(stored[4:])
                     return found
-        from typelattice.tracing.rewrite.syntax_tree import Rewriter  # not needed for cached code
+        from typelattice.tracing.rewrite.syntax_tree import Rewriter  # cached code does not need it
 
         tree = ast.parse(data, path)
         rewriter = Rewriter(tree, data.decode("latin-1"))
@@ -91,7 +91,7 @@ class ModuleCompiler:
         return rewritten
 
     def _save(self, path: Path, data: bytes) -> None:
-        """Write compiled code completely, or not at all. A cache that cannot be written is not an error."""
+        """Write compiled code completely, or nothing of it. An unwritable cache is not an error."""
         spare = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ class ModuleCompiler:
 
 
 def _digest(path: str, data: bytes) -> str:
-    """Return a hash of all that rewritten code depends on: source, path, Python, its flags, our VERSION."""
+    """Return a hash of what decides rewritten code: source, path, Python, its flags and our VERSION."""
     flags = str(sys.flags.optimize).encode()
     parts = (VERSION, MAGIC_NUMBER, flags, path.encode("utf-8", "surrogateescape"), data)
     found = hashlib.sha256()
@@ -136,7 +136,7 @@ class ZipLoader(zipimporter):
     def get_code(self, fullname: str) -> CodeType:
         """Return the module's code."""
         path = self.get_filename(fullname)
-        try:  # not get_source, which decodes every text as UTF-8, whatever its first lines declare
+        try:  # get_source would decode every text as UTF-8, whatever its first lines declare
             data = self.get_data(path.removesuffix("c"))
         except OSError:  # an archive of compiled modules
             return super().get_code(fullname)
@@ -164,12 +164,12 @@ def _with_change(spec: ModuleSpec | None, change: Callable[[ModuleType], object]
 
 
 class Finder(MetaPathFinder):
-    """A finder of the modules of some packages. It asks Python's own finders, and adds a rewriting loader."""
+    """A finder for modules of some packages. It uses Python's own finders, and adds a rewriting loader."""
 
     def __init__(self, packages: Sequence[str], compiler: ModuleCompiler, child_runs: ChildRuns) -> None:
         self.packages, self.compiler, self.child_runs = tuple(packages), compiler, child_runs
         self.packages_without_modules = set(packages)
-        """The packages of which no module has been found yet."""
+        """The packages without a module found so far."""
         self.switches = CompilerSwitches()
 
     def covers(self, name: str) -> bool:
@@ -179,7 +179,7 @@ class Finder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the module's spec; None for a module of another package."""
+        """Return the module's spec, or None for a module of another package."""
         if name in self.switches.names:
             return _with_change(
                 self._find_other_spec(name, path, target), lambda module: self.switches.turn_off()
@@ -214,7 +214,7 @@ class Finder(MetaPathFinder):
     def _find_other_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None
     ) -> ModuleSpec | None:
-        """Return the spec that the other finders give; None if they find no module."""
+        """Return the spec that the other finders give, or None if they find no module."""
         for finder in sys.meta_path:
             if finder is self or isinstance(finder, Finder):
                 continue

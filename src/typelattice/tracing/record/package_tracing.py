@@ -1,4 +1,4 @@
-"""Tracing of the modules imported from now on: start, stop, and the run so far in between."""
+"""Tracing of the modules that are imported from now on."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from typelattice.tracing.run_data.run import Run
 class Tracing:
     """A context that traces the modules of some packages, if they are imported within it.
 
-    Modules imported before are not traced. The run's `not_followed` names them, and the packages of which no
-    module was imported. Child processes of multiprocessing or a fork are traced too, and their runs merged
+    Modules imported before are not traced. The run's `not_followed` names them, and the packages without an
+    imported module. Child processes of multiprocessing or a fork are also traced, and their runs are merged
     into this one.
 
-    `cache`: a folder for compiled code; without it nothing is written.
-    `patched`: the contents to run instead of those of some files.
-    `values`: check values as well as dtypes, or what gets those of this process.
-    `folder`: where a child process leaves its run; the first process makes one.
+    - `cache`: a folder for compiled code. Without it nothing is written.
+    - `replaced_contents`: contents to run instead of those in some files.
+    - `checks_values`: check values as well as dtypes, or the object that collects the losses of this process.
+    - `folder`: where a child process leaves its run. The first process makes a folder.
     """
 
     def __init__(

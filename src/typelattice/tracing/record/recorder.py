@@ -52,14 +52,14 @@ from typelattice.tracing.steps.arguments import UnknownCallError
 from typelattice.tracing.steps.called_functions import CallReader
 from typelattice.tracing.steps.library_casts import LibraryCastError, check_casts_of_library
 
-MAX_NAMED_RESULTS = 1000  # that are named
-MAX_KEYS_PER_OPERATION = 256  # that identify the known steps of one place
-MAX_DISTINCT_STEPS = 200_000  # with so many, a place gets no step that differs only in its operands' steps
+MAX_NAMED_RESULTS = 1000  # results that get a name
+MAX_KEYS_PER_OPERATION = 256  # keys of known steps that are kept for one operation
+MAX_DISTINCT_STEPS = 200_000  # beyond it, a step must differ in more than its operands' steps
 UNREADABLE = "our reading of it failed ({}); please report it"
 
 
 class Recorder:
-    """The steps so far. A witness calls it when it sees something for the first time."""
+    """The steps so far. A witness calls it when it sees an operation for the first time."""
 
     def __init__(self, values: bool | ValueChecks = False) -> None:
         self.value_checks = ValueChecks() if values is True else values or None
@@ -74,7 +74,7 @@ class Recorder:
         self.compiler_of = AnswersByClass(compiler_of_functions)
         self.arrayless_classes: set[type] = (
             set()
-        )  # classes whose objects are neither arrays nor several results
+        )  # their objects are neither arrays nor several results
         self.compiled_calls = CompiledCalls(self)
         self.weak_arguments = WeakArguments(self)
         self.links = Links()
@@ -89,13 +89,13 @@ class Recorder:
         self.elements_read: dict[int, tuple[Witness, Any]] = {}
         """Maps each thread to the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
         self.results: dict[str, int] = {}
-        self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}  # by calls that are no steps
+        self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}  # calls that are not steps
 
     def observed_operand(self, step: int) -> Operand | None:
-        """Return the operand of a step that was seen; None for one that is being added."""
+        """Return the operand of a step that was seen, or None for a step that is being added."""
         return self.tallies[step].operand if step < len(self.tallies) else None
 
-    # -- what witnesses see for the first time
+    # -- operations that witnesses see for the first time
 
     def step_of_operator(self, witness: Witness, key: Any, result: Any) -> StepTally | None:
         return self.add_step(
@@ -180,7 +180,7 @@ class Recorder:
         return self.add_step(witness, key, result, build, list_steps_of_key(key))
 
     def call_reader(self, witness: Witness) -> CallReader:
-        """Return a reader of the call at a witness; it looks up the step that made each array."""
+        """Return a reader of the call at a witness. It looks up the step that made each array."""
 
         def part(x: Any) -> int | None:
             found = (
@@ -201,7 +201,7 @@ class Recorder:
         )
 
     def result_operand(self, x: Any) -> Operand:
-        """Return the operand of a result. Raise UnknownCallError if it is not an array."""
+        """Return the operand of a result. Raises UnknownCallError if it is not an array."""
         kind = self.array_kinds[type(x)]
         found = self.array_reader.read(x, kind) if kind else None
         if found is None:
@@ -211,7 +211,7 @@ class Recorder:
     def add_step(
         self, witness: Witness, key: Any, result: Any, make: build_step.StepMaker, parts: Sequence[Any]
     ) -> StepTally | None:
-        """Return the tally for an operation at a witness: a new one, or that of an equivalent step."""
+        """Return the tally for an operation at a witness: a new one, or the tally of an equivalent step."""
         if len(witness.tallies) >= MAX_STEPS_PER_OPERATION or len(self.tallies) >= MAX_DISTINCT_STEPS:
             exact, key = key, replace_steps_by_cache_keys(key, self.tallies)
             found: StepTally | None = witness.tallies.get(key)
@@ -284,20 +284,20 @@ class Recorder:
         return self.tallies[number]
 
     def step_of_input(self, witness: Witness, x: Any, kind: ArrayKind, position: int) -> StepNumber | None:
-        """Return the step of an array that no step made: that of its base if it is a view, else an input."""
+        """Return the step of an array that no step made: its base's step if it is a view, else an input."""
         operand = self.array_reader.read(x, kind) if self.is_following else None
         if operand is None:
             return None
         mark = kind.cache_key(x)
         with self.lock:
             linked = self.links.step_of(x)
-            if linked is not None:  # another thread has met it meanwhile
+            if linked is not None:  # another thread has added it meanwhile
                 return linked
             base = kind.base_of(x)
             found = self.links.by_weak_reference.get(id(base)) if base is not None else None
             known = self.step_of_variable(kind.stands_for(x))
             if known is not None and self.tallies[known].operand.dtype is operand.dtype:
-                self.link(x, kind, known)  # another tracer of the same variable, or of the same array
+                self.link(x, kind, known)  # another tracer of the same variable or array
                 return known
             number: StepNumber
             element = self.step_of_elements_read(witness, x) if base is None and position == 0 else None
@@ -328,7 +328,7 @@ class Recorder:
             return number
 
     def step_of_elements_read(self, witness: Witness, x: Any) -> StepNumber | None:
-        """Return the step of elements that `a[i] += y` has read at a witness; None if `a` is not known."""
+        """Return the step of elements that `a[i] += y` has read at a witness, or None if `a` is not known."""
         reading_witness, part = self.elements_read.pop(threading.get_ident(), (witness, None))
         is_elsewhere = (
             reading_witness.module is not witness.module
@@ -343,7 +343,7 @@ class Recorder:
         return self.links.step_of(x)
 
     def link(self, x: Any, kind: ArrayKind, number: StepNumber) -> None:
-        """Record the step of an array, and of the traced value behind it, which `jax.jit` has."""
+        """Record the step of an array, and of its traced value under `jax.jit`."""
         self.links.add(x, number, kind.takes_weak_references)
         inner = kind.stands_for(x)
         own = self.array_kinds[type(inner)]
@@ -353,7 +353,7 @@ class Recorder:
             self.compiled_calls.note_variable(inner, number)
 
     def step_of_variable(self, inner: Any) -> StepNumber | None:
-        """Return the step of a variable that stands for an array; None if it is not known."""
+        """Return the step of a variable that stands for an array, or None if it is not known."""
         found = self.compiled_calls.step_of(inner)
         return self.links.step_of(inner) if found is None and inner is not None else found
 
@@ -392,7 +392,7 @@ class Recorder:
     def _name_result(self, name: str, value: Any) -> None:
         try:
             number = self.links.step_of(value) if self.array_kinds[type(value)] is not None else None
-        except Exception:  # a class that cannot be hashed, by a metaclass of the program
+        except Exception:  # the metaclass of a program's class may prevent hashing
             return
         if number is not None and len(self.results) < MAX_NAMED_RESULTS:
             self.results[name] = int(number)

@@ -1,9 +1,9 @@
 """A signal that is repeated until Python has handled it.
 
-Python handles a signal between two steps of its interpreter. A signal that comes after the last step before
-the main thread waits in compiled code, for a lock or for input, is handled when the waiting ends, which may
-be never. A worker of a pool that is ended as soon as it has no task waits like this. A signal that comes
-while it waits does wake it up.
+Python handles a signal between two steps of its interpreter. The main thread may be about to wait in compiled
+code, for a lock or for input. A signal that arrives just before the wait is handled only after it, possibly
+never. For example, a worker of a pool waits if it is ended as soon as it has no task. A signal that arrives
+during the wait does end it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ PAUSE = 0.02  # seconds
 class RepeatedSignal:
     """A thread that sends a signal to the main thread again, for as long as `is_unhandled()` is true.
 
-    Python tells it of signals by the file of `signal.set_wakeup_fd`. A file that the program has set itself
-    stays, and the thread hears nothing: that file wakes the program up just as well. `threading` does not
+    Python reports signals to it through the file of `signal.set_wakeup_fd`. A file that the program has set
+    itself stays, and the thread gets no report: that file also wakes up the program. `threading` does not
     list the thread.
     """
 
@@ -33,9 +33,9 @@ class RepeatedSignal:
         self.written = self.inherited = -1
 
     def start(self) -> None:
-        """Start the thread, from the main thread, unless this process has it: a fork leaves it behind.
+        """Start the thread from the main thread, unless this process has it. A fork does not copy the thread.
 
-        Called again, it sets the file again, which asyncio unsets after a fork.
+        A later call sets the file again, because asyncio unsets it after a fork.
         """
         if not hasattr(signal, "pthread_kill"):
             return

@@ -1,7 +1,7 @@
 """Casts that return the same array: one object, but two steps.
 
-In `y = np.asarray(h, dtype=np.float64)`, `h` and `y` may be one float64 array. Under another system `h` may
-be float32, and `y` is float64. So the cast is a step, and names in the source tell later uses apart.
+`h` and `y` may be one float64 array after `y = np.asarray(h, dtype=np.float64)`. If another system makes `h`
+a float32, `y` is still float64. So the cast is a step, and the names in the source distinguish later uses.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typelattice.tracing.run_data.array_links import StepNumber
 from typelattice.tracing.run_data.source_text import Source
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 
-DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # in the text of a call: the dtype of another array
-TARGET = re.compile(r"\s*(\w+)\s*=\s*")  # what stands before a call: `y = `
-MAX_OPERANDS = 4  # of an operation, whose texts are compared
+DTYPE_OF = re.compile(r"\.dtype\b(?!=)")  # the dtype of another array, in the text of a call
+TARGET = re.compile(r"\s*(\w+)\s*=\s*")  # the text before a call: `y = `
+MAX_OPERANDS = 4  # operands of an operation with texts that are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class UnchangedCasts:
     def replace_repeated(
         self, steps: list[Step], first_new: int, new_step: Argument, source_step: StepNumber | None
     ) -> Argument:
-        """Return the step of a call that gave back an array which the step `source_step` made.
+        """Return the step of a call that returned an array which the step `source_step` made.
 
         The result is `source_step`, and the new step is removed, if the array went through the same cast
         earlier. The same holds for a cast to the dtype of another array, as in `x.astype(y.dtype,
-        copy=False)`: under another system that may be another dtype.
+        copy=False)`: that dtype may be different under another system.
         """
         cast = steps[new_step.step] if isinstance(new_step, Ref) else None
         if source_step is None or not isinstance(cast, Cast) or cast.source != source_step:
@@ -66,7 +66,7 @@ class UnchangedCasts:
         operation: WrittenOperation,
         is_method: bool,
     ) -> None:
-        """Note a cast, if a variable keeps the array that was cast."""
+        """Note a cast if a variable keeps the cast array."""
         name = source.operand(operation, 0 if is_method else 1)
         line = source.lines[operation.line - 1] if operation.line <= len(source.lines) else ""
         target = TARGET.fullmatch(line[: operation.column])
@@ -75,9 +75,9 @@ class UnchangedCasts:
             self.casts[cast.step] = UnchangedCast(source_step, name, code)
 
     def step_used(self, part: Any, file: str, source: Source, operation: WrittenOperation) -> Any:
-        """Return the step that an operation uses: the one before a cast, where its variable is named.
+        """Return the step that an operation uses, or the step before a cast if the text names that array.
 
-        A part of a key that is no such step is returned as it is.
+        If a part of a key is not a step of this kind, it is returned as it is.
         """
         if type(part) is not StepNumber or part not in self.casts:
             return part

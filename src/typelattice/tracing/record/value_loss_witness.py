@@ -1,4 +1,4 @@
-"""Witnesses that check values too: what each operation did to its numbers, by source location."""
+"""Witnesses that also check values, and keep the losses by source location."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
 from typelattice.tracing.run_data.run import NOT_FINITE, LossLocation, ValueLoss
 
-globals()["__builtins__"] = {**vars(builtins)}  # as in witness.py
+globals()["__builtins__"] = {**vars(builtins)}  # see witness.py
 MAX_RESULT_BYTES = 1 << 27  # bytes of a result that is checked
-MAX_FINITE_ARRAYS = 4_096  # arrays of which it is known
+MAX_FINITE_ARRAYS = 4_096  # most arrays that are remembered as finite
 
 
 class ValueChecks:
@@ -24,10 +24,10 @@ class ValueChecks:
 
     def __init__(self) -> None:
         self.losses: dict[tuple[SourceLocation, str, str], LossLocation] = {}
-        self.checks: dict[str, list[Any]] = {}  # of each library
+        self.checks: dict[str, list[Any]] = {}  # keys: the libraries
         self.finite_arrays: dict[
             int, ref[Any]
-        ] = {}  # arrays that had no infinite number and no NaN, by their ids
+        ] = {}  # arrays without infinite numbers and NaN, by their ids
         self.is_plain = AnswersByClass(is_plain)
 
     def check(
@@ -64,7 +64,7 @@ class ValueChecks:
                 self.finite_arrays[id(result)] = ref(result)
 
     def was_finite(self, x: Any) -> bool:
-        """Return True if all numbers of an array were finite when it was last seen."""
+        """Return True if all numbers of an array were finite in the last check."""
         found = self.finite_arrays.get(id(x))
         return found is not None and found() is x
 
@@ -78,7 +78,7 @@ class ValueChecks:
 
 
 def is_plain(cls: type) -> bool:
-    """Return True if a class is Python's or a library's own: checks run no code of the program."""
+    """Return True if a class is Python's or a library's own: checks never run code of the program."""
     return library_class(cls) is cls or type.__getattribute__(cls, "__module__") == "builtins"
 
 
@@ -93,7 +93,7 @@ def check_unary(witness: ValueWitness, a: Any, result: Any) -> None:
 
 
 def check_in_place(witness: ValueWitness, a: Any, b: Any, result: Any) -> None:
-    """Check what an operator such as `+=` was given; what it overwrote is gone."""
+    """Check an operator such as `+=` from its operands and result. The overwritten values are gone."""
     name = witness.operation.name
     if result is a:
         witness.recorder.value_checks.check(witness, f"{name}=", (b,), {}, result)
@@ -102,7 +102,7 @@ def check_in_place(witness: ValueWitness, a: Any, b: Any, result: Any) -> None:
 
 
 def check_assignment(witness: ValueWitness, value: Any, a: Any) -> None:
-    """Check a value that is about to be cast to the dtype of elements."""
+    """Check a value that an assignment is about to cast to the dtype of elements."""
     witness.recorder.value_checks.check(witness, "put", (value,), {}, a)
 
 
@@ -137,7 +137,7 @@ def checking_method(check: Callable[..., None], record: Callable[..., Any], resu
             except Exception as e:
                 witness.record_failure(e, None)
             return record(witness, *arguments)
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply, and handles that itself
             return arguments[result_index]
 
     return check_and_record

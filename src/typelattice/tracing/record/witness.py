@@ -3,8 +3,8 @@
 A traced program spends most of its tracing time here. If an operation was seen before, its witness looks up
 the operands' steps, counts, and links the result to its step. The recorder does all the rest. For speed,
 `record_binary`, `record_call_0`, `record_call_1` and `record_call_2` repeat their code. One method for any
-number of arguments adds a third to what a call costs, and one for the end that they share adds a tenth.
-No failure here reaches the program.
+number of arguments would make a call a third slower. A shared function for their common end would make it a
+tenth slower. No failure here reaches the program.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from typelattice.tracing.run_data.array_links import LINKS_BEFORE_CLEANUP, MAX_K
 from typelattice.tracing.run_data.written_operation import WrittenOperation
 from typelattice.tracing.steps.equivalent_operations import casts_from, out_of_place_name
 
-globals()["__builtins__"] = {**vars(builtins)}  # where the functions below look: a program may replace some
-FOLLOWABLE_CLASSES = (FunctionType, MethodType)  # the classes of functions whose source may be followed
+globals()["__builtins__"] = {**vars(builtins)}  # copied, because a program may replace some of them
+FOLLOWABLE_CLASSES = (FunctionType, MethodType)  # functions of these classes may have source that is followed
 PYTHON_FUNCTION_CLASSES = (FunctionType, BuiltinFunctionType)
 SCALAR_TYPES = frozenset(PYTHON_KINDS)
-UNDESCRIBED = "undescribed"  # in place of the module of functions that are no operations: Python's, objects'
-SMALL_INTS = range(-5, 257)  # the ints of which Python has one object each
+UNDESCRIBED = "undescribed"  # stands for the module of functions that are not operations, such as Python's
+SMALL_INTS = range(-5, 257)  # Python keeps one object for each of these ints
 METHODS_BEFORE_OPERATION = (
     "record_assignment",
     "note_elements_read",
@@ -49,8 +49,8 @@ METHODS_BEFORE_OPERATION = (
     "forget_receiver",
 )
 """Methods that run before their operation and return their first argument."""
-INERT_WITNESS = (  # a witness that sees nothing, of Python alone: typelattice need not be installed there
-    "type('Unfollowed', (), {"  # it can be hashed, as code is by its constants
+INERT_WITNESS = (  # a witness that does nothing, in plain Python, so that the process needs no typelattice
+    "type('Unfollowed', (), {"  # it can be hashed, because code hashes its constants
     "**dict.fromkeys('record_binary record_unary record_in_place record_item record_attribute "
     "record_call_0 record_call_1 record_call_2 record_call record_map'.split(), "
     "staticmethod(lambda *given: given[-1])), "
@@ -104,7 +104,7 @@ class WitnessBase:
         self.module, self.number = module, number
 
     def fill(self) -> None:
-        """Fill the other fields: `operation` is what is written, `tallies` all that was seen there."""
+        """Fill the other fields. `operation` describes the source text, `tallies` has what was seen there."""
         self.recorder = recorder = self.module.recorder
         self.operation = WrittenOperation(*marshal.loads(self.module.rows[self.number]))
         self.name, self.keywords = self.operation.name, self.operation.keywords
@@ -112,12 +112,12 @@ class WitnessBase:
         self.holds_results, self.compiler_of = recorder.holds_results, recorder.compiler_of
         self.arrayless_classes, self.links = recorder.arrayless_classes, recorder.links
         self.by_weak_reference, self.kept_alive = self.links.by_weak_reference, self.links.kept_alive
-        self.function: Any = None  # that was called last, and its part of a key
+        self.function: Any = None  # the last function called, followed by its part of a key
         self.function_key: Hashable = None
         self.tallies: dict[Hashable, Any] = {}
 
     def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
-        """Become the witness of the process that reads it; one that sees nothing where none is followed."""
+        """Become the witness of the process that reads it, or an inert one if that process follows none."""
         found = WITNESS_OF_PROCESS.format(file=self.module.file, number=self.number)
         return eval, (f"{found} or {INERT_WITNESS}",)
 
@@ -125,7 +125,7 @@ class WitnessBase:
 class Witness(WitnessBase):
     """An observer of one operation. `tallies` maps a key to the tally of a step.
 
-    A key has the steps of the operands, all else that decides the result's dtype, and the result's mark.
+    A key has the steps of the operands, the result's mark, and all else that decides the result's dtype.
     """
 
     __slots__ = ()
@@ -154,9 +154,9 @@ class Witness(WitnessBase):
                 else:
                     self.recorder.link(result, kind, tally.number)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_unary(self, a: Any, result: Any) -> Any:
@@ -168,9 +168,9 @@ class Witness(WitnessBase):
                 tally = self.tallies.get(key) or self.recorder.step_of_operator(self, key, result)
                 self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_in_place(self, a: Any, b: Any, result: Any) -> Any:
@@ -182,9 +182,9 @@ class Witness(WitnessBase):
                 tally = self.tallies.get(key) or self.recorder.step_of_in_place(self, key, result)
                 self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_item(self, a: Any, index: Any, result: Any) -> Any:
@@ -206,20 +206,20 @@ class Witness(WitnessBase):
                 )
                 self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def note_elements_read(self, value: Any, a: Any) -> Any:
-        """Note the array whose elements `a[i] += value` has read; return the value."""
+        """Note the array with the elements that `a[i] += value` has read, and return the value."""
         try:
             if self.array_kinds[type(a)] is not None:
                 self.recorder.elements_read[get_ident()] = self, self.operand_key(a, 0)
             return value
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return value
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, value)
 
     def record_attribute(self, a: Any, result: Any) -> Any:
@@ -231,9 +231,9 @@ class Witness(WitnessBase):
                 tally = self.tallies.get(key) or self.recorder.step_of_attribute(self, key, result)
                 self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_assignment(self, value: Any, a: Any) -> Any:
@@ -246,31 +246,31 @@ class Witness(WitnessBase):
                     if tally is not None:
                         tally.count += 1
             return value
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return value
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, value)
 
     def note_data_replaced(self, value: Any, a: Any) -> Any:
-        """Note that `a.data = value` is about to make the array `a` one of another dtype."""
+        """Note that `a.data = value` is about to give the array `a` a different dtype."""
         try:
             kind = self.array_kinds[type(a)]
             number = self.operand_key(value, 1) if kind is not None else None
             if type(number) is StepNumber:
                 self.recorder.link(a, kind, number)
             return value
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return value
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, value)
 
     def forget_receiver(self, a: Any) -> Any:
-        """Forget an array that is about to be resized: NumPy resizes it only if nothing else refers to it."""
+        """Forget an array that is about to be resized. NumPy resizes it only if nothing else refers to it."""
         self.by_weak_reference.pop(id(a), None)
         return a
 
     def forget(self, value: Any, a: Any) -> Any:
-        """Forget the array `a` likewise, and return `value`, the first argument of the resizing."""
+        """Forget the array `a` in the same way, and return `value`, the first argument of the resizing."""
         self.by_weak_reference.pop(id(a), None)
         return value
 
@@ -307,13 +307,13 @@ class Witness(WitnessBase):
                             self.recorder.link(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, result)
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_call_1(self, function: Any, a: Any, result: Any) -> Any:
-        """Record a call of one argument, likewise."""
+        """Record a call of one argument, in the same way."""
         try:
             kind = self.array_kinds[type(result)]
             if kind is None:
@@ -333,7 +333,7 @@ class Witness(WitnessBase):
                         owner = function.__self__
                         found = live.get(id(owner))
                         who = (self.name, found[1]) if found is not None and found[0]() is owner else None
-                    if type(a) is type:  # which stands for itself
+                    if type(a) is type:  # a type stands for itself
                         first = a
                     else:
                         found = live.get(id(a))
@@ -350,13 +350,13 @@ class Witness(WitnessBase):
                             self.recorder.link(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, a, result)
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_call_2(self, function: Any, a: Any, b: Any, result: Any) -> Any:
-        """Record a call of two arguments, likewise."""
+        """Record a call of two arguments, in the same way."""
         try:
             kind = self.array_kinds[type(result)]
             if kind is None:
@@ -376,7 +376,7 @@ class Witness(WitnessBase):
                         owner = function.__self__
                         found = live.get(id(owner))
                         who = (self.name, found[1]) if found is not None and found[0]() is owner else None
-                    if type(a) is type:  # which stands for itself
+                    if type(a) is type:  # a type stands for itself
                         first = a
                     else:
                         found = live.get(id(a))
@@ -400,9 +400,9 @@ class Witness(WitnessBase):
                             self.recorder.link(result, kind, tally.number)
                         return result
             return Witness.record_call(self, function, a, b, result)
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_call(self, function: Any, *arguments_and_result: Any) -> Any:
@@ -429,26 +429,26 @@ class Witness(WitnessBase):
                 and found[0]() is result
                 and not self.is_step(function, arguments_and_result, result)
             ):
-                return result  # it was handed through
+                return result  # the function returned an argument
             who = self.function_key if function is self.function else self.function_key_of(function)
-            asked = function if may_be_operation(who) else None  # an object of the program is asked nothing
+            asked = function if may_be_operation(who) else None  # never call an object of the program
             if not kind.takes_weak_references and (type(function) in FOLLOWABLE_CLASSES or asked is None):
                 kept = self.kept_alive.get(id(result))
                 if kept is not None and kept[0] is result:
-                    return result  # as a scalar
+                    return result  # a scalar that was returned unchanged
             key = who, *self.argument_keys(arguments_and_result[:-1]), kind.cache_key(result)
             tally = self.tallies.get(key) or self.recorder.step_of_call(
                 self, key, asked, arguments_and_result
             )
             self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return arguments_and_result[-1]
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, arguments_and_result[-1])
 
     def note_compiled_call_arguments(self, function: Any, args: tuple[Any, ...]) -> None:
-        """Note the arrays that a compiled function takes which returns None; it may write into others."""
+        """Note array arguments of a compiled function that returns None: it may have written into them."""
         cls = type(function)
         if cls is BuiltinFunctionType:
             home = function.__self__
@@ -463,15 +463,15 @@ class Witness(WitnessBase):
                 self.recorder.compiled_call_arguments[found[1], self] = None
 
     def is_step(self, function: Any, arguments_and_result: tuple[Any, ...], result: Any) -> bool:
-        """Decide whether a call that gave back an array that it was given is a step all the same.
+        """Decide whether a call that returned one of its arguments is still a step.
 
-        It is one if it wrote into the array, or if it is a cast that changed nothing.
+        It is a step if it wrote into the array, or if it is a cast that changed nothing.
         """
         name = self.name
         if not name and (
             type(function) in PYTHON_FUNCTION_CLASSES or self.recorder.is_function[type(function)]
         ):
-            name = getattr(function, "__name__", "")  # an object of the program is asked nothing
+            name = getattr(function, "__name__", "")  # never call an object of the program
         if len(arguments_and_result) + len(self.operation.constants) > casts_from(name):
             return True
         return self.has_written_result(function, arguments_and_result[:-1], result)
@@ -479,8 +479,8 @@ class Witness(WitnessBase):
     def has_written_result(self, function: Any, args: tuple[Any, ...], result: Any) -> bool:
         """Return True if a call wrote its result into one of its arguments.
 
-        It does so by `out=`, by a ufunc's argument past its operands, or as a method such as PyTorch's
-        `x.mul_(y)`.
+        It writes through `out=`, through a ufunc's argument past its operands, or as a method such as
+        PyTorch's `x.mul_(y)`.
         """
         if "out" in self.keywords:
             return True
@@ -504,9 +504,9 @@ class Witness(WitnessBase):
                 return self.record_call(function, *arguments_and_result)
             key = (UNDESCRIBED, map.__name__), *self.argument_keys(arguments_and_result[:-1])
             return map(partial(self.record_mapped_result, key), arguments_and_result[-1])
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return arguments_and_result[-1]
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, arguments_and_result[-1])
 
     def record_mapped_result(self, key: tuple[Any, ...], result: Any) -> Any:
@@ -522,9 +522,9 @@ class Witness(WitnessBase):
                     )
                     self.link(tally, kind, result)
             return result
-        except RecursionError:  # the program's own depth: what comes next is its affair
+        except RecursionError:  # the program recursed too deeply: it handles that itself
             return result
-        except Exception as e:  # whatever we make of it, the program goes on
+        except Exception as e:  # a failure of ours must not stop the program
             return self.record_failure(e, result)
 
     def record_each_result(self, function: Any, arguments_and_result: tuple[Any, ...]) -> None:
@@ -552,7 +552,7 @@ class Witness(WitnessBase):
         for i, kind, result in new:
             found = live.get(id(result))
             if found is not None and found[0]() is result:
-                continue  # an argument, which was no step's until its token was made
+                continue  # an argument without a step until its key was made
             key = who, *tokens, kind.cache_key(result), i
             tally = self.tallies.get(key) or self.recorder.step_of_call(
                 self, key, function, (*arguments_and_result[:-1], result), i
@@ -611,7 +611,7 @@ class Witness(WitnessBase):
     # -- the parts of keys
 
     def operand_key(self, x: Any, position: int) -> Any:
-        """Return the part of a key for an operand: the step that made it, if there is one.
+        """Return the part of a key for an operand: the step that made it, if one did.
 
         For a Python number the part is its class and value, for a list or a tuple its class and the parts of
         its items. It is None for anything else.
@@ -734,19 +734,19 @@ class LazyWitness(WitnessBase):
             with self.module.recorder.lock:  # one thread fills the fields, so that `known` is made once
                 if type(self) is LazyWitness:
                     self.fill()
-                    self.__class__ = self.recorder.witness_class  # its fields are the same
+                    self.__class__ = self.recorder.witness_class  # it has the same fields
             return object.__getattribute__(self, name)
         except RecursionError:
             return give_first if name in METHODS_BEFORE_OPERATION else give_last
 
 
 def give_first(*arguments: Any) -> Any:
-    """Return the first argument, as the witness methods do that run before their operation."""
+    """Return the first argument, like the witness methods that run before their operation."""
     return arguments[0]
 
 
 def give_last(*arguments_and_result: Any) -> Any:
-    """Return the last argument, as the witness methods do that get the operands and the result."""
+    """Return the last argument, like the witness methods that get the operands and the result."""
     return arguments_and_result[-1]
 
 
@@ -756,10 +756,10 @@ def is_module_of_library(module: str) -> bool:
 
 
 def may_be_operation(function_key: Any) -> bool:
-    """Return True if `function_key`, the part of a key for a function, may be that of an operation."""
+    """Return True if an operation may have `function_key`, the part of a key for a function."""
     return type(function_key) is not tuple or function_key[0] != UNDESCRIBED
 
 
 def hashable_slice(x: Any) -> Any:
-    """Return the bounds of a slice, which can be part of a key; return anything else unchanged."""
+    """Return the bounds of a slice, which can be part of a key. Return anything else unchanged."""
     return (slice, x.start, x.stop, x.step) if type(x) is slice else x

@@ -17,14 +17,14 @@ from typelattice.tracing.run_data.run import is_operation
 class AnnotatedLine:
     """The steps and findings of one source line.
 
-    - `causes`: the causes that are named by this line.
-    - `widens`: causes named by another line, which widened a float here too.
-    - `origins`: causes named by another line, whose wide float is made or passed on here, before it widens
+    - `causes`: the causes that this line names.
+    - `widens`: causes of another line that widened a float here as well.
+    - `origins`: causes of another line with a wide float that is made or passed on here, before it widens
       any.
-    - `follows`: causes named by another line, whose widened values the steps of this line use.
+    - `follows`: causes of another line with widened values that the steps of this line use.
     - `casts`: the casts to write here, each with the cause that it stops.
     - `divergences`: the divergences of other systems here.
-    - `wrong`: the steps whose results contradict our rules.
+    - `wrong`: the steps with results that contradict our rules.
     """
 
     steps: list[int] = field(default_factory=list)
@@ -39,11 +39,11 @@ class AnnotatedLine:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedFile:
-    """A source file: its path, its text if that is known, and its lines that have steps or findings.
+    """A source file: its path, its text if known, and its lines that have steps or findings.
 
-    - `operations` counts those that ran in it, `opaque` the results of unknown operations.
-    - `causes` counts the causes of wide floats; `bytes` are the extra bytes that these took.
-    - `divergences` counts those of each system asked.
+    - `operations` counts the operations that ran in the file, `opaque` the results of unknown ones.
+    - `causes` counts the causes of wide floats. `bytes` are the extra bytes of these floats.
+    - `divergences` counts the divergences of each requested system.
     """
 
     name: str

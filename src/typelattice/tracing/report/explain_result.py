@@ -27,7 +27,7 @@ class ResultError(TypelatticeError, LookupError):
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """A step of a chain: its place as `file.py:12`, its text, and what it does."""
+    """A step of a chain: its place as `file.py:12`, its text, and its action."""
 
     place: str
     text: str
@@ -47,7 +47,7 @@ class Why:
     remedy: tuple[str, ...] = ()
 
     def lines(self, width: int = 80) -> Iterator[str]:
-        """Lay the answer out in lines."""
+        """Write the answer in lines."""
         page = Layout(width)
         yield page.bold(f"{self.name} is {self.dtype}")
         for number, link in enumerate(self.steps):
@@ -62,7 +62,7 @@ class Why:
 
 
 def explain_result(run: Run, name: str) -> Why:
-    """Explain the dtype of a result: of a name, or of the last step at a line, as `12` or `file.py:12`.
+    """Explain the dtype of a result, given by its name, or as the last step at a line: `12` or `file.py:12`.
 
     Raises ResultError if the run has no such result.
     """
@@ -90,7 +90,7 @@ def _find_step(run: Run, name: str) -> int:
 
 
 def _find_last_step(run: Run, file: str | None, line: int) -> int | None:
-    """Find the last step at a line of a file, which may be named by its end alone."""
+    """Find the last step at a line of a file. The end of the file's path is enough to name it."""
     found = None
     for i, (step, seen) in enumerate(run):
         at = step.location
@@ -110,7 +110,7 @@ def _describe_unknown(name: str, results: Mapping[str, int]) -> str:
 
 
 def _describe_remedy(predicted_run: PredictedRun, links: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the remedy of the cause that made the results of a chain wide; nothing if there is none."""
+    """Return the remedy for the cause that made the results of a chain wide, or nothing without a cause."""
     for cause in find_causes(predicted_run):
         if not {*cause.origin_steps}.isdisjoint(links):
             return tuple(dict(cause_sections(predicted_run, cause))["remedy"])

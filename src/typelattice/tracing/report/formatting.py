@@ -1,4 +1,4 @@
-"""Words of a report: counts, sizes, and files by the shortest name that tells them apart."""
+"""Words of a report: counts, sizes, and the shortest distinct names of files."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def file_text(file: str) -> str:
         return installed.as_posix()
     try:
         here = PurePath(os.getcwd())
-    except FileNotFoundError:  # the program went into a folder, and removed it
+    except FileNotFoundError:  # the program's current folder was removed
         return file
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else file
 
 
 def package_path(file: str) -> PurePath | None:
-    """Cut a path to the part from an installed package on; None of a file that pip did not install.
+    """Cut a path to the part from an installed package on, or return None if pip did not install the file.
 
     >>> print(package_path("/opt/lib/python3.13/site-packages/skimage/color/colorconv.py"))
     skimage/color/colorconv.py

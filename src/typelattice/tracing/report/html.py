@@ -1,7 +1,7 @@
-"""The report of a run as pages: an index, and a page for each source file, with dtypes beside its lines.
+"""The report of a run as pages: an index, and a page for each source file, with dtypes next to its lines.
 
-The pages load nothing, and run one script, by which keys lead from finding to finding. Every text in them
-is escaped, because source code and names may contain anything.
+The pages load nothing, and run one script, for keys that move from finding to finding. Every text in them is
+escaped, because source code and names may contain anything.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from typelattice.tracing.run_data.run import Run
 
 TITLE = "Where dtypes come from"
 MAX_INDEX_ENTRIES = 200
-"""Causes, and places where a system parts, that the index shows."""
+"""The most causes and divergences that the index shows."""
 
 
 def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]) -> None:
-    """Write the pages into a folder, which is made if it does not exist; `index.html` is the first.
+    """Write the pages into a folder, and make it if it does not exist. `index.html` is the first page.
 
-    Pages to which an index led that was written there earlier, and which are of no file now, are removed.
-    Raises FileError, and UnknownSystemError or FormatError for a system.
+    Pages of an earlier run are removed if their source file is not in this run. Raises FileError if a page
+    cannot be written. Raises UnknownSystemError or FormatError if a system cannot be read.
     """
     found = findings(run, systems)
     files = annotate_files(found)
@@ -52,14 +52,14 @@ def write(run: Run, systems: Sequence[AnySystem], folder: str | os.PathLike[str]
 
 
 def _find_earlier_pages(index: Path) -> set[str]:
-    """Return the pages to which an index leads that an earlier run wrote; none if the file is another."""
+    """Return the pages of an earlier run that its index links to, or none if we did not write the index."""
     told = index.read_text(encoding="utf-8", errors="replace") if index.is_file() else ""
     ours = told.startswith(page(TITLE, "").partition("<style>")[0])
     return {*re.findall(r'href="(\d{3,}_\w+\.html)["#]', told)} if ours else set()
 
 
 def _page_name(number: int, file: str) -> str:
-    """Return a file name of letters and digits for the page of a source file, told apart by its number."""
+    """Return the file name of a source file's page, with letters, digits and the page's number."""
     stem = re.sub("[^A-Za-z0-9]+", "_", file_text(file).removesuffix(".py"))[-60:].strip("_")
     return f"{number + 1:03}_{stem or 'source'}.html"
 
@@ -91,7 +91,7 @@ def _write_chapter(chapter: Chapter, names: dict[str, str]) -> Iterator[str]:
 
 
 def _name_style(entry: Entry) -> str:
-    """Name the style of an entry; causes have the usual one."""
+    """Name the style of an entry. Causes have the usual style."""
     if entry.rule in DIVERGENCE_RULES.values():
         return "parts"
     return "wrong" if entry.rule in MISTAKE_RULES else ""
@@ -108,7 +108,7 @@ def report_html(run: Run, systems: Sequence[AnySystem]) -> str:
 
 
 def _link_entry(entry: Entry, names: dict[str, str]) -> str:
-    """Return an entry by its place and code, the place a link to its line."""
+    """Return an entry with its place and code. The place is a link to its line."""
     where = entry.location
     if where is None or where.file not in names:
         return text(f"{location_text(where)}: {entry.code}")

@@ -9,11 +9,11 @@ from html import escape
 from pathlib import Path
 
 ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
-"""What a browser may load for a page, as a content security policy: nothing; styles stand in the page."""
+"""The content security policy of a page: a browser loads nothing, and the styles are in the page."""
 
 
 def text(x: str) -> str:
-    """Text that stays text: nothing in it is markup, and no character of it directs the reader's eye.
+    """Text that stays text: it contains no markup, and no characters that change the reading direction.
 
     >>> text("<b>\\u202e&</b>")
     '&lt;b&gt;\\ufffd&amp;&lt;/b&gt;'
@@ -24,7 +24,7 @@ def text(x: str) -> str:
 
 
 def element(tag: str, content: str, **attributes: str) -> str:
-    """Write an element around content that is markup already; escape its attributes, and omit empty ones.
+    """Write an element around content that is already markup. Escape its attributes, and omit empty ones.
 
     >>> element("a", text("x < y"), href='#"')
     '<a href="#&quot;">x &lt; y</a>'
@@ -34,7 +34,7 @@ def element(tag: str, content: str, **attributes: str) -> str:
 
 
 def page(title: str, body: str, script: str = "") -> str:
-    """Write a page around a body that is markup already. A browser runs only the given script."""
+    """Write a page around a body that is already markup. A browser runs only the given script."""
     allowed = ALLOWED
     if script:
         allowed += f"; script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
@@ -57,5 +57,5 @@ def page(title: str, body: str, script: str = "") -> str:
 
 @cache
 def read_asset(name: str) -> str:
-    """Read a file that lies beside this one: styles, or a script."""
+    """Read a file from this module's folder: styles, or a script."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A run, and what its steps come to under systems, as dictionaries, lists, strings and numbers."""
+"""A run, and the outcomes of its steps under systems, as dictionaries, lists, strings and numbers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typelattice.tracing.report.report_entries import make_report
 from typelattice.tracing.report.sarif_and_github import entry_data
 from typelattice.tracing.run_data.run import Run
 
-VERSION = 1  # of the document, which docs/runs.md describes
+VERSION = 1  # version of the document that docs/runs.md describes
 
 
 def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
     """Return a run as plain data: each step with its observed result and its result under each system.
 
-    The steps that contradict the library's own system are listed, too, and the findings of the report.
+    The data also lists the steps that contradict the library's own system, and the findings of the report.
 
-    The dtype of a system is None if it refuses the step, or one before it. `never_asked` of a step names
-    the systems whose rule alone answers there.
+    The dtype of a system is None if it refuses the step, or an earlier step. `never_asked` of a step names
+    the systems that only predict it by a rule.
     """
     otherwise = run.find_mismatches_and_departures()
     replays = {replay.name: replay for replay in map(run.under, systems)}
@@ -76,7 +76,7 @@ def run_data(run: Run, systems: Sequence[AnySystem] = ()) -> dict[str, Any]:
 
 
 def dtype_text(o: Operand | None) -> str | None:
-    """Return the dtype of an operand, with a star if it is weak; of a Python number its kind."""
+    """Return the dtype of an operand, with a star if it is weak, or the kind of a Python number."""
     if o is None:
         return None
     return o.kind.word if o.tier == "scalar" else f"{o.dtype}{'*' if o.weak else ''}"

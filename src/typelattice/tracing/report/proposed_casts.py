@@ -1,4 +1,4 @@
-"""The casts of a remedy as changes of source lines: the text of an expression, and what takes its place."""
+"""The casts of a remedy as changes of source lines: the text of an expression, and its replacement."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class ProposedCast:
     new_code: str
 
     def apply(self, line: str) -> str:
-        """Change a source line; return it as it is if the expression does not stand there exactly once."""
+        """Change a source line. Return it as it is unless the expression occurs in it exactly once."""
         return line.replace(self.old_code, self.new_code) if line.count(self.old_code) == 1 else line
 
 
 def propose_casts(predicted_run: PredictedRun, cause: Cause) -> Iterator[ProposedCast]:
-    """Yield the casts that stop a cause, each once; nothing if no replay found any."""
+    """Yield each cast that stops a cause once. Yield nothing if no replay found a cast."""
     plan = plan_casts(predicted_run, cause)
     if plan is not None:
         casts = (
@@ -47,7 +47,7 @@ def propose_casts(predicted_run: PredictedRun, cause: Cause) -> Iterator[Propose
 def _list_places(
     predicted_run: PredictedRun, cause: Cause, casting: PlannedCast
 ) -> Iterator[tuple[int, int]]:
-    """Yield the step to cast, and the step whose source it stands in: for a parameter, those that take it."""
+    """Yield each step to cast with the step that has it in its source. A parameter has several of these."""
     producer = casting.producer
     if casting.consumer is not None:
         yield producer, casting.consumer
@@ -62,7 +62,7 @@ def _list_places(
 def _write_cast(
     predicted_run: PredictedRun, producer: int, consumer: int, target: DType
 ) -> ProposedCast | None:
-    """Write the cast of a step in the source of another; None if its place is not known."""
+    """Write the cast of a step in the source of another, or return None if its place is not known."""
     step, at = predicted_run.steps[producer], predicted_run.steps[consumer]
     if at.location is None:
         return None
@@ -75,7 +75,7 @@ def _write_cast(
 
 
 def _dtype_text(source: str, library: str, target: DType) -> str:
-    """Write a dtype as a source does that imports the library; else in quotation marks."""
+    """Write a dtype as in a source that imports the library, or else in quotation marks."""
     for module in libraries()[library].modules if library in libraries() else ():
         found = re.search(rf"(?m)^\s*import {re.escape(module)}(?: as (\w+))?\s*$", source)
         if found:

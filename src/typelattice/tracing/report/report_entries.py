@@ -1,4 +1,4 @@
-"""A report as data: chapters of entries, from which text, HTML, JSON and annotations are written."""
+"""A report as data: chapters of entries. Text, HTML, JSON and annotations are written from them."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ RULES = {
         )
     },
 }  # fmt: skip
-"""The stable ids of what a report finds, each with its meaning; the last five are COSTS in their order."""
+"""The stable ids of findings, each with its meaning. The last five are COSTS in their order."""
 
 DIVERGENCE_RULES = dict(zip(COSTS, [rule for rule in RULES if rule.startswith("TL1")], strict=True))
 MISTAKE_RULES = ("TL004", "TL005")
 MAX_NAMED_MODULES = 2
-"""Modules and functions that were not followed which a report names; more are counted by their reasons."""
+"""The most unfollowed modules and functions that a report names. More are counted by their reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A finding at one step: its rule, its source location and code, one sentence, and more on demand.
+    """A finding at one step: its rule, its source location and code, one sentence, and details on demand.
 
-    `sections` builds headings with lines; an entry of one sentence has none.
+    An entry of a report. `sections` builds headings with lines. An entry of one sentence has none.
     """
 
     rule: str
@@ -85,7 +85,7 @@ class Entry:
 class Chapter:
     """Entries of one sort under a heading, with notes below the heading.
 
-    `describe_rest` describes the entries that are not shown, from a number on.
+    `describe_rest` describes the entries from a number on that are not shown.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Report:
 
 
 def make_report(findings: Findings, everything: bool = False) -> Report:
-    """Build the report of findings; with `everything` the summary names all that was not followed."""
+    """Build the report of findings. If `everything` is True, the summary names all that was not followed."""
     run = findings.predicted_run.run
     empty = not run.operations and not run.opaque
     chapters = () if empty else tuple(_make_chapters(findings))
@@ -206,7 +206,7 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
 
 
 def _make_values_chapter(losses: Sequence[LossLocation]) -> Chapter:
-    """Make the chapter of values that were lost, those that wrapped first."""
+    """Make the chapter of lost values. Values that wrapped come first."""
     entries = tuple(
         Entry(each.loss.rule, -1, each.location, each.text, _describe_loss(each))
         for each in sorted(losses, key=_loss_order)
@@ -225,7 +225,7 @@ def _describe_loss(place: LossLocation) -> str:
 
 
 def _make_weakness_chapter(changes: Sequence[WeaknessChange]) -> Chapter:
-    """Make the chapter of arguments for which functions are compiled anew."""
+    """Make the chapter of arguments that make functions compile again."""
     entries = tuple(
         Entry("TL006", -1, each.location, each.text, _describe_weakness(each)) for each in changes
     )
@@ -246,7 +246,7 @@ def _make_causes_chapter(findings: Findings) -> Chapter:
     causes = findings.causes
     more = sum(
         c.extra_bytes for c in causes
-    )  # 0 where the wide dtype is meant, or arrays do not tell their sizes
+    )  # 0 if the wide dtype is requested, or arrays have no known size
     took = f", which took {size_text(more)} more" if more else ""
     heading = f"floats were widened from {count_text(len(causes), 'place')}{took}"
     entries = tuple(_make_cause_entry(findings.predicted_run, cause) for cause in causes)
@@ -293,7 +293,7 @@ def _describe_mode(system: str) -> Iterator[str]:
 
 
 def _describe_never_asked(predicted_run: PredictedRun, system: str, replayed: Replay) -> Iterator[str]:
-    """Say how many operations were predicted by rule alone for a system, and how they are marked."""
+    """Say how many operations only a rule predicts for a system, and how they are marked."""
     known: dict[int, bool] = {}  # steps of equal operands share one outcome
     unasked = operations = 0
     for step, outcome in zip(predicted_run.steps, replayed, strict=True):
@@ -318,7 +318,7 @@ def _make_divergence_entry(predicted_run: PredictedRun, divergence: Divergence) 
 def _make_other_entries(
     predicted_run: PredictedRun, rule: str, steps: Sequence[int], reasons: Mapping[int, str]
 ) -> tuple[tuple[Entry, ...], Callable[[int], str]]:
-    """Make the entries of steps that contradict a rule, and the words for those that are not shown."""
+    """Make the entries of steps that contradict a rule, and the words for entries that are not shown."""
     entries = tuple(
         _make_entry(
             predicted_run, rule, i,

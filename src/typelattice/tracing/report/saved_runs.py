@@ -58,7 +58,7 @@ class Upcast:
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
-    """The upcasts that only one of two runs has, each with its place, and the bytes of all arrays of both."""
+    """The upcasts that only one of two runs has, each with its place, and the bytes of all arrays in both."""
 
     added: tuple[tuple[str, Upcast], ...]
     removed: tuple[tuple[str, Upcast], ...]
@@ -77,7 +77,7 @@ class RunDifference:
 
 
 def read_run(path: str) -> dict[str, Any]:
-    """Read the document of a run. Raises RunFileError, FileError."""
+    """Read the document of a run. Raises RunFileError or FileError if it cannot be read."""
     try:
         found = json.loads(read_bytes(path, MAX_DOCUMENT_BYTES))
     except (ValueError, RecursionError) as e:
@@ -136,7 +136,7 @@ def compare_documents(old_document: dict[str, Any], new_document: dict[str, Any]
 def _drop_repeated(
     places: Sequence[tuple[str, Upcast]], counts: Counter[Upcast]
 ) -> Iterator[tuple[str, Upcast]]:
-    """Yield the last places of each upcast, as many as are counted."""
+    """Yield the last places of each upcast: as many as its count."""
     left = Counter(counts)
     for place, upcast in reversed(places):
         if left[upcast] > 0:
@@ -145,7 +145,7 @@ def _drop_repeated(
 
 
 def _list_upcasts(document: dict[str, Any]) -> list[tuple[str, Upcast]]:
-    """List each place at which a float became wider, with its upcast."""
+    """List each place where a float became wider, with its upcast."""
     steps = document["steps"]
     places: dict[tuple[str, Upcast], None] = {}
     for step in steps:
@@ -161,7 +161,7 @@ def _list_upcasts(document: dict[str, Any]) -> list[tuple[str, Upcast]]:
 
 
 def _count_bits(text: str | None) -> int:
-    """Return the width of a float dtype; 0 for anything else."""
+    """Return the width of a float dtype, or 0 for anything else."""
     if text is None or text in KIND_BY_NAME or text.endswith("*"):
         return 0
     with suppress(DTypeError):
@@ -174,7 +174,7 @@ def _count_bytes(document: dict[str, Any]) -> int:
 
 
 def combine_documents(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Combine the runs of several processes: their steps one after the other, and all counts added up.
+    """Combine the runs of several processes: their steps one after the other, with the sums of all counts.
 
     Raises RunFileError if two of them give a library different systems.
     """

@@ -23,7 +23,7 @@ from typelattice.tracing.steps.called_name import name_in_source
 
 AS_REQUESTED = ", as the code asks"
 MAX_OTHER_PLACES = 3
-"""Other places at which a cause widened floats that are shown; of the rest it is said how many there are."""
+"""The most other places of a cause that are shown. The rest are counted."""
 
 
 def cause_message(predicted_run: PredictedRun, cause: Cause) -> str:
@@ -36,7 +36,7 @@ def cause_message(predicted_run: PredictedRun, cause: Cause) -> str:
 
 
 def cause_sections(predicted_run: PredictedRun, cause: Cause) -> Iterator[tuple[str, list[str]]]:
-    """Explain a cause under headings of a word or two, the remedy first."""
+    """Explain a cause under short headings, the remedy first."""
     first = cause.origin_steps[0]
     yield "remedy", _describe_remedy(predicted_run, cause)
     yield "what", [describe_step(predicted_run, cause.step)]
@@ -153,7 +153,7 @@ def describe_operands(predicted_run: PredictedRun, i: int) -> str:
 
 
 def _has_list_operand(predicted_run: PredictedRun, i: int) -> bool:
-    """Return True if an opaque step has a known operation of two operands, one of which is no array."""
+    """Return True if an opaque step has a known operation of two operands, and one is not an array."""
     step = predicted_run.steps[i]
     known = OPERATIONS.get(step.name) if isinstance(step, Opaque) else None
     return known is not None and known.most == 2 and len(predicted_run.inputs[i]) == 1
@@ -236,7 +236,7 @@ def _describe_unknown(predicted_run: PredictedRun, finding: CastPlan | Divergenc
 
 
 def _cast_line(predicted_run: PredictedRun, c: PlannedCast) -> str:
-    """Name the place at which to write a cast, and the operand to cast."""
+    """Name the place where to write a cast, and the operand to cast."""
     if c.consumer is None:
         return _line_of(predicted_run, c.producer)
     at = predicted_run.steps[c.consumer]
@@ -273,7 +273,7 @@ def describe_cast_back(cast_back: CastBack) -> str:
 
 
 def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Iterator[str]:
-    """Describe a divergence: both results, the lost values, and the later steps that differ by it."""
+    """Describe a divergence: both results, the lost values, and the later steps that also differ."""
     i = divergence.steps[0]
     of = describe_operands(predicted_run, i)
     said = f"{name_in_source(predicted_run.steps[i])}{f' of {of}' if of else ''}"

@@ -1,4 +1,4 @@
-"""The page of a source file: its lines, the dtypes beside them, and all that is known of a line on demand."""
+"""The page of a source file: its lines with dtypes, and details of a line on demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typelattice.tracing.report.syntax_colours import highlight
 from typelattice.tracing.steps.called_name import name_in_source
 
 MAX_TABLE_STEPS = 24
-"""Steps of a line that are shown, those that ran most."""
+"""The most steps of a line that are shown: the steps that ran most often."""
 
 LOCATION_PATTERN = re.compile(r"(.+?):(\d+)(?=: )")
 """The place at the beginning of a line of a section, such as `file.py:12`."""
@@ -81,7 +81,7 @@ def _write_row(
     names: Mapping[str, str],
     following: int | None,
 ) -> str:
-    """Return a line of source; one with steps opens to what is known of it."""
+    """Return a line of source. A line with steps opens to show its details."""
     at = f"L{number}"
     link = element("a", text(str(number)), href=f"#{at}", tabindex="-1")
     cells = element("span", link, **{"class": "number"}) + element("span", markup, **{"class": "code"})
@@ -98,7 +98,7 @@ def _write_row(
 
 
 def _show_changed(line: AnnotatedLine, code: str) -> str:
-    """Show a line as it is with its casts, and what they save; nothing if they do not show in it."""
+    """Show a line with its casts and what they save, or nothing if they do not show in it."""
     changed = code
     for cast, _ in line.casts:
         changed = cast.apply(changed)
@@ -133,7 +133,7 @@ def _list_marks(findings: Findings, line: AnnotatedLine) -> Iterator[str]:
 
 
 def _list_dtypes(findings: Findings, line: AnnotatedLine) -> dict[str, None]:
-    """Return the dtypes that the steps of a line came to, each once, in their order."""
+    """Return the result dtypes of a line's steps, each once, in their order."""
     operands = (findings.predicted_run.result_of(i) for i in line.steps)
     dtypes: Iterator[DType] = (o.dtype for o in operands if o and o.dtype and o.tier != "scalar")
     return dict.fromkeys(map(str, dtypes))
@@ -142,7 +142,7 @@ def _list_dtypes(findings: Findings, line: AnnotatedLine) -> dict[str, None]:
 def _write_about(
     findings: Findings, line: AnnotatedLine, names: Mapping[str, str], following: int | None
 ) -> Iterator[str]:
-    """All that is known of a line."""
+    """Details of a line."""
     for cause in line.causes:
         told = definitions(cause_sections(findings.predicted_run, cause), names)
         yield element("p", text("a float was widened here"), **{"class": "cause"}) + told
@@ -189,7 +189,7 @@ def definitions(sections: Iterable[tuple[str, Sequence[str]]], names: Mapping[st
 
 
 def _link_place(line: str, pages: Mapping[str, str]) -> str:
-    """Return a line of text; if it begins with a place in a file that has a page, the place is a link."""
+    """Return a line of text. If it begins with a place in a file that has a page, the place is a link."""
     found = LOCATION_PATTERN.match(line)
     if found is None or found[1] not in pages:
         return text(line)
@@ -206,7 +206,7 @@ def _write_link(findings: Findings, cause: Cause, names: Mapping[str, str]) -> s
 
 
 def _write_table(findings: Findings, line: AnnotatedLine) -> str:
-    """Write the steps of a line: their operations, their results, and those under the systems asked."""
+    """Write the steps of a line: their operations, and their results here and under the requested systems."""
     checked = findings.predicted_run
     heads = ["operation", "of", "gave", "times", "bytes", *findings.replays]
     rows = []

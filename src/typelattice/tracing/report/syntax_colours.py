@@ -13,7 +13,7 @@ COLOURED = {"STRING": "string", "COMMENT": "comment", "NUMBER": "literal"}
 
 
 def highlight(lines: Sequence[str]) -> list[str]:
-    """Return each line as markup; from a mistake in the syntax on, lines stay plain.
+    """Return each line as markup. After a syntax error, lines stay plain.
 
     >>> highlight(["if x:  # 1 < 2"])
     ['<span class="keyword">if</span> x:  <span class="comment"># 1 &lt; 2</span>']
@@ -31,7 +31,7 @@ def highlight(lines: Sequence[str]) -> list[str]:
 
 
 def _find_colour(token: TokenInfo) -> str:
-    """Name the style of a token; "" for the usual one."""
+    """Name the style of a token, or return "" for the usual style."""
     name = tok_name[token.type]
     if name == "NAME":
         return "keyword" if iskeyword(token.string) else ""

@@ -12,7 +12,7 @@ from typelattice.tracing.report.report_entries import Chapter, make_report
 from typelattice.tracing.run_data.run import Run
 
 MAX_SHOWN_ENTRIES = 10
-"""Entries of a chapter that are shown; the others are counted."""
+"""The most entries of a chapter that are shown. The others are counted."""
 
 NOTHING_FOUND = (
     "nothing is known of the dtypes: no array was computed with in what was followed; name the package that "
@@ -26,7 +26,7 @@ def report(
 ) -> Iterator[str]:
     """Print the report of a run, replayed under some systems, in paragraphs.
 
-    Raises UnknownSystemError or FormatError for a system.
+    Raises UnknownSystemError or FormatError if a system cannot be read.
     """
     made = make_report(findings(run, systems), everything)
     page = Layout(width)

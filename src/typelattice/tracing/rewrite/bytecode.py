@@ -11,15 +11,15 @@ from typing import Any
 from typelattice.facts.errors import TypelatticeError
 from typelattice.tracing.rewrite.nodes import COMPARED, COPY, COPY_IN_PLACE, TARGET, WITNESS
 
-TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the releases of CPython whose code is rewritten, and tested
+TESTED = ((3, 11), (3, 12), (3, 13), (3, 14))  # the tested releases of CPython, for `check_release`
 OP = dis.opmap
 CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["EXTENDED_ARG"]
 LOAD_CONST = OP["LOAD_CONST"]
 CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, with the number of arguments
 CALLS = (CACHE, OP["CALL"])  # the instructions after the first one of a call
 ABOVE_TARGET = 2  # values: a witness's method, and the witness
-MARK = StopIteration  # the one constant that marshal keeps and no program's code has
-TO_IN_PLACE = 13  # from an operator's number to that of its in-place form (CPython's opcode.h, 3.11 on)
+MARK = StopIteration  # a constant that marshal keeps and that no program's code has
+TO_IN_PLACE = 13  # add this to an operator's number for its in-place form (CPython's opcode.h, 3.11 on)
 
 
 class UnknownBytecodeError(TypelatticeError, ValueError):
@@ -44,7 +44,7 @@ def with_copies(code: CodeType, numbers: list[int]) -> CodeType:
     All instructions keep their positions, so jumps, lines and exception tables stay valid. A copy of a wrong
     value would end the process. So this checks that the call of each witness takes the copied values and the
     result from the stack. One mark replaces all witnesses, and their `numbers` are added in order of
-    appearance. Raise UnknownBytecodeError if a check fails.
+    appearance. Raises UnknownBytecodeError if a check fails.
     """
     consts = tuple([_without_numbers(x, numbers) for x in code.co_consts])
     marks = {
@@ -94,8 +94,8 @@ def _copy_code(code: bytes, marks: dict[int, list[str]]) -> bytes:
 class _WitnessCall:
     """The stack between the first copy for a witness and the witness's call.
 
-    - `pushed` is the number of values above the items, `left` that of items that are not copied yet.
-    - `taken` is the number of values that the call must take from the stack; 0 outside a call.
+    - `pushed` is the number of values above the items, `left` the number of items that are not copied yet.
+    - `taken` is the number of values that the call must take from the stack, or 0 outside a call.
     """
 
     def __init__(self, made: bytearray) -> None:
@@ -104,7 +104,7 @@ class _WitnessCall:
         self.in_place = self.assigns = False
 
     def replace_mark(self, mark: Sequence[str], code: bytes, first: int, at: int) -> int:
-        """Replace a mark by what it stands for. Return the next position."""
+        """Replace a mark by its instructions. Return the next position."""
         count, number, how = int(mark[0]), int(mark[1]), mark[2]
         if how == COMPARED:
             return _blank(self.made, first, at + 2, "COMPARE_OP")
@@ -119,7 +119,7 @@ class _WitnessCall:
         return at
 
     def follow(self, op: int, arg: int, at: int) -> None:
-        """Follow one instruction. Raise UnknownBytecodeError if the call would take other values."""
+        """Follow one instruction. Raises UnknownBytecodeError if the call would take other values."""
         if op == CALL and arg == self.taken and self.pushed == 1 and not self.left and not self.in_place:
             self.taken = 0
             if self.assigns:
@@ -146,9 +146,9 @@ def _copy(made: bytearray, first: int, at: int, depth: int) -> int:
 
 
 def _assign(made: bytearray, at: int) -> None:
-    """Replace an in-place operator, whose result is known, by a drop of the value that it has read.
+    """Replace an in-place operator with a known result: drop the value that it has read.
 
-    The operator follows the rest of a call at position `at`. Its caches are removed too: Python ends the
+    The operator follows the rest of a call at position `at`. Its caches are also removed: Python ends the
     process if it meets a cache that no instruction skips.
     """
     while made[at] in CALLS:
@@ -169,7 +169,7 @@ def _blank(made: bytearray, first: int, at: int, name: str) -> int:
 
 
 def _end(code: bytes | bytearray, at: int) -> int:
-    """Return the end of an instruction with caches. Raise UnknownBytecodeError if it has none."""
+    """Return the end of an instruction with caches. Raises UnknownBytecodeError if it has none."""
     end = at + 2
     while code[end] == CACHE:
         end += 2

@@ -6,9 +6,9 @@ import ast
 from typing import Any, TypeVar
 
 COPY = "\0typelattice.copy."  # a constant that stands for one of the values on the stack
-COPY_IN_PLACE = "in-place"  # in the mark of an operator that may write into its left operand
-TARGET = "target"  # in the mark of a value that an in-place operator has read already
-COMPARED = "compared"  # in the mark of the end of a comparison; it stands for no value
+COPY_IN_PLACE = "in-place"  # marks an operator that may write into its left operand
+TARGET = "target"  # marks a value that an in-place operator has read already
+COMPARED = "compared"  # marks the end of a comparison, without a value
 WITNESS = "\0typelattice.witness."  # a constant that stands for a witness, by its number
 LOAD, MINUS = ast.Load(), ast.USub()
 Placed = TypeVar("Placed", bound=Any)

@@ -42,10 +42,10 @@ PLAIN = (ast.Name, ast.Constant, ast.arg, ast.Pass, ast.Break, ast.Continue, ast
 LEAVES = frozenset(  # the classes of nodes and fields with nothing to rewrite
     (NoneType, str, int, *PLAIN, ast.Global, ast.Nonlocal, ast.TypeIgnore)
 ).union(*(base.__subclasses__() for base in SIGNS))
-TRUTH_IS_PLACED = sys.version_info >= (3, 12)  # at the value's location, by Python itself
-CALLED = ("record_call_0", "record_call_1", "record_call_2")  # of 0, 1 and 2 arguments
+TRUTH_IS_PLACED = sys.version_info >= (3, 12)  # Python itself gives it the value's location
+CALLED = ("record_call_0", "record_call_1", "record_call_2")  # calls of 0, 1 and 2 arguments
 ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")  # attributes that compute an array
-CONTENTS = ("data", "values")  # attributes by which an array is given other contents
+CONTENTS = ("data", "values")  # assigning these attributes gives an array other contents
 
 
 class Rewriter:
@@ -54,7 +54,7 @@ class Rewriter:
     `rows` has the operations that it found, each with the fields of a WrittenOperation. `alone` has the
     functions left unchanged. A search of `text`, the source, often saves a walk through the tree.
 
-    It is not an `ast.NodeTransformer`, which asks each node for its fields: the import of a large package
+    It is not an `ast.NodeTransformer`, which looks up the fields of each node: the import of a large package
     would take twice as long.
     """
 
@@ -101,15 +101,15 @@ class Rewriter:
         at: Any = None,
         lists: tuple[List, ...] = (),
     ) -> ast.expr:
-        """Return a call of a witness's method with the items and, if there is one, the result of `inner`.
+        """Return a call of a witness's method with the items and, if given, the result of `inner`.
 
-        Its source location is that of the node, or of the node `at`.
+        Its source location is the location of the node, or of the node `at`.
         """
         place = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         self.rows.append((*place, name, keywords, constants, lists))
         witness = place_node(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
         told = place_node(node, ast.Attribute(witness, method, LOAD))
-        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # see called_at
+        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # as for `called_at`
         given = [*items, place_node(at or node, inner)] if inner is not None else [*items]
         return place_node(at or node, ast.Call(told, given, []))
 
@@ -160,7 +160,7 @@ class Rewriter:
         return self.wrap_in_witness(node, "record_attribute", [node.value], inner, node.attr)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if isinstance(node.func, ast.Attribute):  # a method that is named `real` is no number
+        if isinstance(node.func, ast.Attribute):  # a method that is named `real` does not compute an array
             node.func.value = self.visit(node.func.value)
         else:
             node.func = self.visit(node.func)
@@ -211,10 +211,10 @@ class Rewriter:
         return self.wrap_in_witness(node, method, items, inner, name, keywords, constants, at, lists)
 
     def rewrite_resize(self, node: ast.Call, func: ast.Attribute) -> ast.Call:
-        """Let the witness forget `x` before `x.resize(n)`: NumPy resizes only what nothing refers to.
+        """Make the witness forget `x` before `x.resize(n)`: NumPy resizes only arrays without references.
 
-        Since Python 3.14 a local variable has no reference of its own on the stack; the result of a call has
-        one. So the variable stays as it is, and the witness's call goes into the first argument.
+        Since Python 3.14 a local variable has no reference of its own on the stack, but the result of a call
+        has one. So the variable stays as it is, and the witness's call goes into the first argument.
         """
         match func.value, node.args:
             case ast.Name() as name, [first, *_]:
@@ -240,10 +240,10 @@ class Rewriter:
     # -- statements
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        """Replace `x[i] += y` by `x[i] += told`, which `bytecode` turns into the assignment of `told`.
+        """Replace `x[i] += y` by `x[i] += result`, which `bytecode` turns into `x[i] = result`.
 
         So Python reads and writes the target in its own order, each part of it once. In `x[i] += y` the value
-        `y` passes a witness of `x[i]`, which learns of what array the elements are.
+        `y` passes a witness of `x[i]`, which learns the array of the elements.
         """
         target = node.target
         self.inner(node)
@@ -268,7 +268,7 @@ class Rewriter:
                 node.value = self.wrap_in_witness(node, "note_data_replaced", items, None, attr)
         return node
 
-    # -- nodes left unchanged: annotations, decorators, patterns, functions that others compile
+    # -- nodes left unchanged: annotations, decorators, patterns, functions that other packages compile
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         return self.function(node)

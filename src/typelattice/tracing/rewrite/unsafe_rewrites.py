@@ -7,16 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_ARGUMENTS = 28
-"""Of a call whose arguments are told. With the function and the result a witness is given 30 values: of more,
-Python makes a list first (STACK_USE_GUIDELINE of CPython's compile.c), into which no copy reaches."""
-ARRAYLESS_BUILTINS = (  # Python's functions that make no array, and whose names no function of arrays has
+"""The most arguments of a call that are reported.
+
+A witness gets 30 values, the function and the result included. For more values Python makes a list first
+(STACK_USE_GUIDELINE in CPython's compile.c) that no copy reaches.
+"""
+ARRAYLESS_BUILTINS = (  # Python's functions that make no array, if no function of arrays has their name
     "super", "locals", "globals", "vars", "dir", "isinstance", "issubclass", "hasattr", "callable", "len",
     "range", "print", "zip", "enumerate", "type", "str", "repr", "int", "float", "complex", "bool", "list",
     "dict", "set", "tuple", "frozenset", "id", "iter", "format", "open", "ord", "chr", "hash", "property",
     "staticmethod", "classmethod", "object", "slice", "bytes", "setattr", "delattr", "exec", "eval",
     "compile", "breakpoint",
 )  # fmt: skip
-COMPILED_BY = {  # packages whose decorators read the bytecode of a function
+COMPILED_BY = {  # packages with decorators that read the bytecode of a function
     "numba": "numba compiles it", "torch": "torch compiles it",
 }  # fmt: skip
 COMPILING = (
@@ -26,7 +29,7 @@ SUBMODULES = ("cuda",)  # submodules with such decorators
 
 
 def compiled_by(decorator: ast.expr, known: Mapping[str, str]) -> str | None:
-    """Return a phrase of `known`, such as "numba compiles it", if this decorator compiles; else None."""
+    """Return a phrase of `known`, such as "numba compiles it", if this decorator compiles, or None."""
     names = []
     x: ast.AST = decorator.func if isinstance(decorator, ast.Call) else decorator
     while isinstance(x, ast.Attribute):
@@ -96,7 +99,7 @@ def lists_of(node: ast.Call, line: int) -> Iterator[tuple[int, int, bool]]:
 
 
 def elements(x: ast.expr) -> list[ast.expr]:
-    """Return the items of a written list or tuple; none if it has a star, or for any other node."""
+    """Return the items of a written list or tuple, or none if it has a star. Other nodes have none."""
     if not isinstance(x, (ast.List, ast.Tuple)) or any(isinstance(each, ast.Starred) for each in x.elts):
         return []
     return x.elts

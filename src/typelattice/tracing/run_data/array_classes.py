@@ -18,8 +18,8 @@ from typelattice.operands.operand import PYTHON_KINDS, Operand
 from typelattice.operands.read_objects import NAMESPACE_ATTRIBUTE
 from typelattice.tracing.compiled.compilers import compiler
 
-MAX_CLASSES = 4096  # remembered; a program that makes classes without end must not fill the memory
-MAX_LIST_ITEMS = 64  # items of a list that are looked at, each; a step of arrays in a longer one is opaque
+MAX_CLASSES = 4096  # remembered classes, limited because a program may make classes without end
+MAX_LIST_ITEMS = 64  # items of a list that are examined (a step with arrays in a longer list is opaque)
 REQUIRED_ATTRIBUTES = ("dtype", "shape")  # the attributes of every array class
 T = TypeVar("T")
 
@@ -28,10 +28,11 @@ T = TypeVar("T")
 class ArrayKind:
     """An array class of a library, or a subclass that the program derived from one.
 
-    - `cache_key` gives all that the operand depends on except its value, `size` the bytes of an array.
+    - `cache_key` gives everything that decides the operand except its value. `size` gives the bytes of an
+      array.
     - `base_of` gives the array that an array is a view of, or None.
-    - `takes_weak_references`: its objects take weak references. A link holds one (`is_linked_weakly`), or
-      else the object (`is_kept_alive`).
+    - `takes_weak_references`: its objects can be weakly referenced. A link holds a weak reference
+      (`is_linked_weakly`), or else the object (`is_kept_alive`).
     - `variable` is set for objects that stand for arrays while a function is compiled. It gives the name of
       the array in the library's graph.
     """
@@ -49,14 +50,14 @@ class ArrayKind:
     is_kept_alive: bool
 
     def stands_for(self, x: Any) -> Any:
-        """Return what `variable` gives; None if there is none."""
+        """Return the result of `variable`, or None if the kind has no such function."""
         return self.variable(x) if self.variable is not None else None
 
 
 class ArrayKinds(dict[type, "ArrayKind | None"]):
-    """The array kind of each class; None for a class that is not an array class.
+    """The array kind of each class, or None for a class that is not an array class.
 
-    An object is judged by its class alone: to ask an object of the program for its shape would run its code.
+    Only the class of an object decides: reading the shape of a program's object would run its code.
     """
 
     is_closed = False
@@ -74,10 +75,10 @@ class ArrayKinds(dict[type, "ArrayKind | None"]):
 
 
 def array_kind(cls: type) -> ArrayKind | None:
-    """Return the array kind of a class; None for a class that is not derived from a known library's arrays.
+    """Return the array kind of a class, or None if it does not derive from a known library's arrays.
 
-    A subclass of the program may have attributes of its own, whose code must not run. So its objects are read
-    by the attributes of the library's class.
+    A subclass of the program may have attributes of its own, and their code must not run. So its objects are
+    read by the attributes of the library's class.
     """
     base = library_class(cls)
     if base is None or not all(hasattr(base, name) for name in REQUIRED_ATTRIBUTES):
@@ -132,7 +133,7 @@ def library_class(cls: type) -> type | None:
 
 
 def attribute_getter(base: type, name: str) -> Callable[[Any], Any]:
-    """Return a getter of an attribute as `base` defines it; a subclass that overrides it is bypassed."""
+    """Return a getter of an attribute as `base` defines it. A subclass that overrides it is bypassed."""
     read: Callable[[Any], Any] = getattr(base, name).__get__
     return read
 
@@ -146,7 +147,7 @@ def _dtype_and_ndim_reader(
 def _subclass_reader(
     read: Callable[[Any], Any], dtype: Callable[[Any], Any], ndim: Callable[[Any], Any]
 ) -> Callable[[Any], Operand | None]:
-    """Return a function that reads an object by its dtype and its dimensions alone."""
+    """Return a function that reads only the dtype and the dimensions of an object."""
 
     def operand(x: Any) -> Operand | None:
         found: Operand | None = read(dtype(x))
@@ -156,7 +157,7 @@ def _subclass_reader(
 
 
 def _count_dimensions(x: Any) -> int:
-    """Return the number of dimensions, as far as a library's array gives it."""
+    """Return the number of dimensions, if a library's array states it."""
     shape: Any = getattr(x, "shape", ())
     return len(shape) if isinstance(shape, tuple) else int(getattr(x, "ndim", 1))
 
@@ -169,7 +170,7 @@ def _find_root(cls: type) -> str:
 def _first_reader(
     read_own: Callable[[Any], Any], read_standard: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """Return a reader that asks the library's own reader, and then the standard's if that returns None."""
+    """Return a reader that tries the library's own reader, and then the standard's if that returns None."""
 
     def read(x: Any) -> Any:
         found = read_own(x)
@@ -201,7 +202,7 @@ def _size_reader(cls: type) -> Callable[[Any], int]:
 
 
 def _nbytes_reader(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
-    """Return the bytes of an array; 0 if it does not say, such as PyTorch's sparse ones."""
+    """Return the bytes of an array, or 0 if it does not state them, such as PyTorch's sparse ones."""
 
     def size(x: Any) -> int:
         with suppress(Exception):  # the program goes on, even if the attribute raises
@@ -213,7 +214,7 @@ def _nbytes_reader(nbytes: Callable[[Any], Any]) -> Callable[[Any], int]:
 
 
 class AnswersByClass(dict[type, T]):
-    """A cache of the answers to a question about classes. The question is asked once a class."""
+    """A cache of a function of classes. The function is called once for each class."""
 
     def __init__(self, question: Callable[[type], T]) -> None:
         self.question = question
@@ -230,7 +231,7 @@ def is_of_library(cls: type) -> bool:
     return library_of(_find_root(cls)) is not None
 
 
-WRAPPERS = ("nanobind", "pybind11_builtins", "_cython", "uarray")  # of functions in C++ and Cython
+WRAPPERS = ("nanobind", "pybind11_builtins", "_cython", "uarray")  # they wrap functions in C++ and Cython
 
 
 def is_function(cls: type) -> bool:
@@ -244,7 +245,7 @@ def is_dtype(cls: type) -> bool:
 
 
 def joining_operation(cls: type) -> str:
-    """Return the operation of a class whose objects join the entries of their index, as `np.r_`; else ""."""
+    """Return the operation of a class that joins the entries of its index, such as `np.r_`, or ""."""
     return name_meaning(NameSort.JOINING_CLASS, cls.__name__, library_of(_find_root(cls))) or ""
 
 
@@ -259,7 +260,7 @@ VALUE, TEXT, NUMBER, ARRAY, ITEMS, OTHER = range(6)  # the sorts of an argument 
 def argument_sort(cls: type) -> int:
     """Return the sort of an argument by its class.
 
-    It is a type or the like, a text, a Python number, an array, a sequence of arguments, or another.
+    It is a type or similar, a text, a Python number, an array, a sequence of arguments, or another.
     """
     if cls in PYTHON_KINDS:
         return NUMBER

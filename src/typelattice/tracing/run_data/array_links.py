@@ -11,11 +11,11 @@ from weakref import ref
 
 from typelattice.operands.operand import PYTHON_KINDS, Operand
 
-MAX_CONSTANTS = 1_024  # dtypes and the like that are remembered
-MAX_KEPT_ALIVE = 2_048  # NumPy's scalars take no weak reference, so the last ones are kept alive
-LINKS_BEFORE_CLEANUP = 50_000  # links; from this number on, links of deleted arrays are removed
+MAX_CONSTANTS = 1_024  # dtypes and similar objects that are remembered
+MAX_KEPT_ALIVE = 2_048  # NumPy's scalars have no weak references, so the last ones are kept alive
+LINKS_BEFORE_CLEANUP = 50_000  # number of links that starts the removal of links of deleted arrays
 MAX_STEPS_PER_OPERATION = 8  # steps at one source location that differ only in their operands' steps
-MAX_LINKS = 1_000_000  # arrays whose steps are remembered
+MAX_LINKS = 1_000_000  # arrays with a remembered step
 
 
 class StepNumber(int):
@@ -51,9 +51,9 @@ class Links:
     """The step of each array, by the array's id.
 
     `by_weak_reference` pairs each step with a weak reference, which shows that the id still belongs to the
-    array. It also holds the parts of keys for dtypes and the like. `kept_alive` holds scalars, which take no
-    weak reference, and keeps the last of them alive. `forgotten` counts the arrays whose steps were
-    forgotten.
+    array. It also holds the parts of keys for dtypes and similar objects. `kept_alive` holds scalars, which
+    have no weak references, and keeps the last of them alive. `forgotten` counts the arrays that lost their
+    steps.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Links:
         self.forgotten = 0
         self.max_links = min(
             LINKS_BEFORE_CLEANUP, MAX_LINKS
-        )  # links, until those of deleted arrays are removed
+        )  # number of links that starts the next removal
         self.lock = threading.Lock()  # never block: a finalizer may run while this thread holds it
 
     def add(self, x: Any, number: StepNumber, takes_weak_references: bool) -> None:
@@ -90,7 +90,7 @@ class Links:
             self.by_weak_reference[id(x)] = repeat(x).__next__, key_part
 
     def step_of(self, x: Any) -> StepNumber | None:
-        """Return the step that made an array or a scalar; None if it is not remembered."""
+        """Return the step that made an array or a scalar, or None if it is not remembered."""
         found = self.by_weak_reference.get(id(x))
         if found is not None and found[0]() is x:
             return found[1] if type(found[1]) is StepNumber else None
@@ -98,7 +98,7 @@ class Links:
         return kept[1] if kept is not None and kept[0] is x else None
 
     def forget_deleted(self) -> None:
-        """Forget deleted arrays. If too many live, forget the oldest ones too."""
+        """Forget deleted arrays. If too many live, also forget the oldest ones."""
         if len(self.by_weak_reference) <= self.max_links or not self.lock.acquire(blocking=False):
             return
         for i, (found, _) in self.by_weak_reference.copy().items():

@@ -10,7 +10,7 @@ from typelattice.operands.operand import Operand
 
 
 def operand_width(o: Operand | None) -> int | None:
-    """Return the bits of a float with a width of its own; None for integers, Python numbers and weak dtypes.
+    """Return the bits of a float with its own width, or None for integers, Python numbers and weak dtypes.
 
     >>> from typelattice import operand
     >>> [operand_width(operand(x)) for x in ("float32", "complex64", "int64", "1.5")]
@@ -22,7 +22,7 @@ def operand_width(o: Operand | None) -> int | None:
 
 
 def dtype_width(d: DType) -> int | None:
-    """Return the bits of a float dtype; None for any other dtype, and if the platform decides the width."""
+    """Return the bits of a float dtype, or None for any other dtype, or if the platform decides the width."""
     return real_part_dtype(d).bits if d.kind.category >= Kind.FLOAT.category else None
 
 

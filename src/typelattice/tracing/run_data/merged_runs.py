@@ -1,4 +1,4 @@
-"""Runs of several processes as one: an operation that several of them saw is one step, its counts added."""
+"""Runs of several processes as one. An operation that several of them saw is one step with one count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typelattice.tracing.run_data.run import CompiledCallArgument, LossLocation,
 
 
 def merge_runs(runs: Sequence[Run]) -> Run:
-    """Merge the runs of child processes into the first one, that of their parent."""
+    """Merge the runs of child processes into their parent's run, the first one."""
     first = runs[0]
     if len(runs) == 1:
         return first
@@ -65,7 +65,7 @@ def _renumber_arguments(run: Run, new_numbers: Mapping[int, int]) -> tuple[Compi
 
 
 def list_needed_steps(run: Run) -> list[int]:
-    """List the steps that ran, and those that they are made of."""
+    """List the steps that ran, and the steps that they use."""
     wanted = {i for i, seen in enumerate(run.observations) if seen.count}
     for i in range(len(run.observations) - 1, -1, -1):
         if i in wanted:
@@ -74,7 +74,7 @@ def list_needed_steps(run: Run) -> list[int]:
 
 
 def without_unused(run: Run) -> Run:
-    """Leave out the steps that did not run in a process, such as those of its parent before a fork."""
+    """Leave out the steps that did not run in a process, such as its parent's steps before a fork."""
     steps = _Steps()
     arguments = _renumber_arguments(run, steps.add(run, list_needed_steps(run)))
     program = Program(tuple(steps.steps), (), run.program.source)
@@ -96,7 +96,7 @@ class _Steps:
         self.numbers: dict[tuple[str, str], int] = {}
 
     def add(self, run: Run, step_numbers: Sequence[int]) -> dict[int, int]:
-        """Add some steps of a run; return the new number of each."""
+        """Add some steps of a run, and return the new number of each."""
         new: dict[int, int] = {}
 
         def argument(x: Argument) -> Any:
@@ -104,7 +104,7 @@ class _Steps:
 
         for i in step_numbers:
             step, seen = run.program.steps[i].map_refs(new.__getitem__, argument), run.observations[i]
-            # Values are compared by their texts, as 1 == 1.0 == True. A shape is that of the last result.
+            # Values are compared as texts, because 1 == 1.0 == True. A shape is the shape of the last result.
             key = repr(replace(step, shape=None)), repr(seen.operand)
             number = self.numbers.setdefault(key, len(self.steps))
             if number == len(self.steps):
@@ -128,12 +128,12 @@ class _Values:
         self.add(run)
 
     def add(self, run: Run) -> None:
-        """Add those of a run."""
+        """Add the observations of a run."""
         for each in run.value_losses or ():
             key = each.location, each.text, each.loss.rule
             known = self.losses.get(key)
             self.losses[key] = replace(known, runs=known.runs + each.runs) if known else each
 
     def list_losses(self) -> tuple[LossLocation, ...] | None:
-        """Return all losses; None if values were not checked."""
+        """Return all losses, or None if values were not checked."""
         return tuple(self.losses.values()) if self.is_checked else None

@@ -16,8 +16,8 @@ class Observation:
     """The observation of a step: the operand of its results, how often it ran, and the bytes of its results.
 
     A step that ran many times is recorded once. `operand` is the dtype, the tier and the weakness that all
-    its results had. For an input, `count` is the number of arrays that came in there. A step that was not
-    observed by itself has a count of 0: a Python number, or the sum that `add(x, y, out=z)` writes.
+    its results had. For an input, `count` is the number of arrays that came in there. A step without an
+    observation of its own has a count of 0: a Python number, or the sum that `add(x, y, out=z)` writes.
     """
 
     operand: Operand
@@ -35,9 +35,9 @@ class NotFollowed:
 
 @dataclass(frozen=True, slots=True)
 class StepMismatch:
-    """A step whose observed dtype contradicts the library's own system: a mistake in the system.
+    """A step with a dtype that contradicts the library's own system: a mistake in the system.
 
-    A known departure is no mistake: there the library departs from its own rule, and `reason` says why.
+    A known departure is not a mistake: there the library departs from its own rule, and `reason` says why.
     """
 
     number: int
@@ -62,7 +62,7 @@ class ValueLoss:
 
 @dataclass(frozen=True, slots=True)
 class LossLocation:
-    """A source text at which values were lost, the first loss there, and how many runs lost values."""
+    """A source text that lost values, with the first loss there, and how many runs lost values."""
 
     location: SourceLocation
     text: str
@@ -72,7 +72,7 @@ class LossLocation:
 
 @dataclass(frozen=True, slots=True)
 class CompiledCallArgument:
-    """An array that a compiled function takes. The call returns None, so it is no step."""
+    """An array argument of a compiled function. The call returns None, so it is not a step."""
 
     step: int
     location: SourceLocation | None
@@ -83,8 +83,8 @@ class CompiledCallArgument:
 class WeaknessChange:
     """An argument that is weak in one call of a compiled function and strong in another.
 
-    `dtype` is its type without weakness. `location` and `text` are what made it weak, `weak_call` and
-    `strong_call` the first call of each sort.
+    `dtype` is its type without weakness. `location` and `text` belong to the step that made it weak.
+    `weak_call` and `strong_call` are the first call of each sort.
     """
 
     function: str
@@ -102,12 +102,12 @@ class Run:
 
     `systems` names the system of each library that took part, such as `{"numpy": "numpy@2.4"}`. `sources` has
     the text of each file as it ran, by the path in the source locations of steps. `summaries` are sentences
-    on what was left out to keep the memory bounded. `unfollowed_processes` is the number of processes that
-    the program started and that were not followed; `followed_processes` is that of the others. `commands` has
-    the names of the programs that ran in processes, if Python reports them. `results` maps names to the steps
-    of the arrays that they were bound to in the end. `value_losses` are the losses of values, or None if they
-    were not checked. `weakness_changes` are the arguments for which compiled functions are compiled anew.
-    `compiled_call_arguments` are calls that are no steps, of compiled functions that take arrays.
+    on what was left out to limit the memory. `unfollowed_processes` is the number of processes that the
+    program started and that were not followed. `followed_processes` is the number of the others. `commands`
+    has the names of the programs that ran in processes, if Python reports them. `results` maps names to the
+    steps of the arrays that they were bound to in the end. `value_losses` are the losses of values, or None
+    if they were not checked. `weakness_changes` are the arguments that make compiled functions compile again.
+    `compiled_call_arguments` are array arguments of compiled functions in calls that are not steps.
     """
 
     program: Program
@@ -154,7 +154,7 @@ class Run:
 
     @property
     def mismatches(self) -> tuple[StepMismatch, ...]:
-        """The steps whose observed dtype contradicts the systems of their libraries.
+        """The steps with observed dtypes that contradict the systems of their libraries.
 
         Steps that follow from such a step are not included, and departures are not.
         """
@@ -162,7 +162,7 @@ class Run:
 
     @property
     def departures(self) -> tuple[StepMismatch, ...]:
-        """The steps whose library departs from its rule in a known way."""
+        """The steps with a known departure of their library from its rule."""
         return tuple(m for m in self.find_mismatches_and_departures() if m.reason is not None)
 
     def find_mismatches_and_departures(self) -> tuple[StepMismatch, ...]:
@@ -206,7 +206,7 @@ def agrees(outcome: Outcome, observed: Operand) -> bool:
 
 
 def known_reason(outcome: Outcome, observed: Operand) -> str | None:
-    """Return why a library departs from its rule if a known departure explains the observed dtype; else None.
+    """Return the reason for a known departure that explains the observed dtype, or None.
 
     A recorded departure has to give this dtype. A call that the library answers in several ways may give any.
     """

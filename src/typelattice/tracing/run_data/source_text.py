@@ -33,7 +33,7 @@ class Source:
         return printable("".join(parts))
 
     def operand(self, operation: WrittenOperation, position: int) -> str:
-        """Return the text of one operand of an operation; "" if it is not known."""
+        """Return the text of one operand of an operation, or "" if it is not known."""
         text = self.text(operation)
         try:
             node = ast.parse(text.partition(" = ")[2] or text).body[0]

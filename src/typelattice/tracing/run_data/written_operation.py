@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-OMITTED = "..."  # in place of arguments that could not be laid on the stack before the call
+OMITTED = "..."  # stands for arguments that could not be put on the stack before the call
 List = tuple[int, int, bool]  # the position of an argument, its number of items, True for a tuple
 Row = tuple[
     int, int, int, int, str, tuple[str | None, ...], tuple[tuple[int, Any], ...], tuple[List, ...]
@@ -20,7 +20,7 @@ class WrittenOperation:
     `name` is the operation, the attribute or the method. For a call, `keywords` are the names of its last
     arguments: None means `**`, and `*` means `*args`. UNTOLD means that the witness gets no arguments.
 
-    `lists` are the arguments that are written as lists or tuples; the witness gets each item as if it were an
+    `lists` are the arguments that are written as lists or tuples. The witness gets each item as if it were an
     argument. `constants` are the arguments that are written as constants, each with its position among all.
     They are the same each time, so the witness does not get them.
     """
@@ -35,7 +35,7 @@ class WrittenOperation:
     lists: tuple[List, ...] = ()
 
     def list_arguments(self, stack_values: Sequence[Any]) -> list[Any]:
-        """Return all arguments of a call, from those that the witness got."""
+        """Return all arguments of a call, from the arguments that the witness got."""
         found = [*stack_values]
         for i, value in self.constants:
             found.insert(i, value)

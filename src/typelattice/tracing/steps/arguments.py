@@ -22,7 +22,7 @@ POSITIONAL_KINDS = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 def read_arguments(
     operation: WrittenOperation, stack_values: Sequence[Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments of a call by position and by name. Raises UnknownCallError."""
+    """Return the arguments of a call by position and by name. Raises UnknownCallError if one is unknown."""
     if OMITTED in operation.keywords:
         raise UnknownCallError("its arguments were not seen")
     names = [name for name in operation.keywords if name != "*"]
@@ -46,16 +46,16 @@ def read_arguments(
 
 
 def list_parameters(function: Any) -> tuple[str, ...]:
-    """Return the names of a function's arguments by position, as far as Python knows them."""
+    """Return the names of a function's positional arguments, if Python knows them."""
     try:
         found = signature(function).parameters
-    except (TypeError, ValueError):  # of functions in C
+    except (TypeError, ValueError):  # functions in C have no signature
         return ()
     return tuple(name for name, each in found.items() if each.kind in POSITIONAL_KINDS)
 
 
 def list_method_parameters(method: Any, library: str | None) -> tuple[str, ...]:
-    """Return the names for a method, with the array first: those of the library's function of that name."""
+    """Return the names for a method, with the array first. The library's function of that name has them."""
     function = getattr(sys.modules.get(library or ""), method.__name__, None)
     return list_parameters(function) or ("", *list_parameters(method))
 
@@ -63,7 +63,7 @@ def list_method_parameters(method: Any, library: str | None) -> tuple[str, ...]:
 def arguments_by_name(
     names: Sequence[str], count: int | None, positional: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments by position and by name, those after the operands by name where that is known.
+    """Return the arguments by position and by name. Arguments after the operands have names if known.
 
     None counts as left out, except as an axis: `concatenate([x, y], axis=None)` flattens.
 
@@ -77,7 +77,7 @@ def arguments_by_name(
 
 
 def list_arguments(items: Iterable[Argument]) -> tuple[Argument, ...]:
-    """Return a list of arguments. Raises UnknownCallError for numbers that have no default dtype."""
+    """Return a list of arguments. Raises UnknownCallError if numbers have no default dtype."""
     found = tuple(items)
     if any(type(x) is int and x.bit_length() > MAX_INTEGER_BITS for x in found):
         raise UnknownCallError("a number in a list is too wide for the default dtype")

@@ -1,4 +1,4 @@
-"""Adds what a witness sees to a builder: an operation of each sort, and its operands, as steps."""
+"""Builders of steps: each adds an operation of one sort, and its operands, as a witness saw them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ StepMaker = Callable[[Excerpt, Sequence[Argument]], Argument]  # adds the steps 
 def argument_of_key(key: Any) -> Argument:
     """Convert a part of a key to an argument: an earlier step, a Python number, or a list of these.
 
-    Raises UnknownCallError if it is no operand.
+    Raises UnknownCallError if it is not an operand.
     """
     match key:
         case StepNumber():
@@ -40,7 +40,7 @@ def operator_maker(builder: ProgramBuilder, name: str) -> StepMaker:
 
 
 def in_place_maker(builder: ProgramBuilder, name: str, is_same_array: bool) -> StepMaker:
-    """Return a maker of the step of an operator such as `+=`, which gave the same array or a new one."""
+    """Return a maker of the step of an operator such as `+=`, which returned the same array or a new one."""
     if name not in IN_PLACE_OF_FUNCTION:
         return operator_maker(builder, name)
     if is_same_array:
@@ -58,7 +58,7 @@ def in_place_maker(builder: ProgramBuilder, name: str, is_same_array: bool) -> S
 
 
 def index_maker(builder: ProgramBuilder, lists: str) -> StepMaker:
-    """Return a maker of the step of an index into an array; `lists` describes the lists among the indices."""
+    """Return a maker of the step of an index into an array. `lists` describes the lists among the indices."""
 
     def build(excerpt: Excerpt, args: Sequence[Argument]) -> Argument:
         source, *others = args
@@ -79,16 +79,16 @@ def index_maker(builder: ProgramBuilder, lists: str) -> StepMaker:
 
 def attribute_maker(builder: ProgramBuilder, name: str) -> StepMaker:
     """Return a maker of the step of an attribute that computes an array."""
-    op = FUNCTIONS.get(name, FUNCTIONS["permute_dims"])  # of `x.T` and its kin
+    op = FUNCTIONS.get(name, FUNCTIONS["permute_dims"])  # `x.T` and similar attributes permute axes
     return lambda excerpt, args: builder.call(excerpt, op, args)
 
 
 def add_converted_array(
     builder: ProgramBuilder, excerpt: Excerpt, source: Ref, step_operand: Operand, observed: Operand
 ) -> Ref:
-    """Return an array that a call gave back, or its cast, as JAX without 64 bits casts NumPy's float64.
+    """Return the array that a call returned, or its cast, as JAX without 64 bits casts NumPy's float64.
 
-    Raises UnknownCallError if the library's system does not say so.
+    Raises UnknownCallError if the library's system predicts another dtype.
     """
     if step_operand.dtype is observed.dtype:
         return source

@@ -47,21 +47,21 @@ from typelattice.tracing.steps.arguments import (
 )
 from typelattice.tracing.steps.equivalent_operations import operation_of
 
-ELSEWHERE = (".control_flow.", ".scimath")  # modules whose functions differ from those of the same names
+ELSEWHERE = (".control_flow.", ".scimath")  # functions in these modules differ from others with their names
 STANDARDS_OWN = "array_api_compat"  # the package that gives libraries the functions of the standard
 
 
 @dataclass(frozen=True, slots=True)
 class CalledFunction:
-    """A function that was called: its name, its library, and the array whose method it is."""
+    """A called function: its name and library, and the array if it is a method."""
 
     name: str
     library: str | None
     owner: tuple[Any, ...] = ()
-    operand_limit: int | None = None  # arguments, of a ufunc; the others are written into
-    parameters: Callable[[], Sequence[str]] = tuple  # names of its arguments by position, where known
+    operand_limit: int | None = None  # number of operands of a ufunc, which writes into later arguments
+    parameters: Callable[[], Sequence[str]] = tuple  # names of its positional arguments, if known
     module: str = ""  # its module, if its functions follow a system of their own
-    custom_operation: Operation | None = None  # that the module's system defines
+    custom_operation: Operation | None = None  # defined by the module's system
 
 
 class CallReader:
@@ -82,7 +82,7 @@ class CallReader:
         number: int,
         result: Operand,
     ) -> Argument:
-        """Return the step of a call and of one of its results. Raises UnknownCallError, ProgramError."""
+        """Return the step of a call, or of one of its results. Raises UnknownCallError, ProgramError."""
         called = identify_function(function)
         if called.library is None or not has_rules(called.library):
             raise UnknownCallError("it is no library's, or one's whose rules no system has")
@@ -101,7 +101,7 @@ class CallReader:
         # The operand of these is not the first argument.
         swapped = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)
         further = count is not None and len(positional) > count and not swapped
-        names = called.parameters() if further else ()  # which takes long to find out
+        names = called.parameters() if further else ()  # slow, so only if it is needed
         positional, named = arguments_by_name(names, count, positional, named)
         out = named.pop("out", None)
         if called.operand_limit is not None and len(positional) > called.operand_limit:
@@ -155,9 +155,9 @@ class CallReader:
         positional: list[Any],
         keywords: dict[str, Any],
     ) -> Ref:
-        """Return the step of a function that its module's system defines; all its results have one dtype.
+        """Return the step of a function that its module's system defines. All its results have one dtype.
 
-        Raises UnknownCallError if an argument that is no operand may decide the dtype.
+        Raises UnknownCallError if an argument that is not an operand may decide the dtype.
         """
         count = len(custom_operation.operands)
         if called.operand_limit is None:
@@ -174,11 +174,11 @@ class CallReader:
     # -- arguments, and the arrays of their shapes, bounds and lists
 
     def step_of_joined_entries(self, excerpt: Excerpt, name: str, entries: Sequence[Any]) -> Argument:
-        """Return the step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for such, and Python numbers.
+        """Return the step of `np.r_[x, 1:5, 2.0]`: arrays, slices that stand for arrays, and Python numbers.
 
         As in NumPy, numbers are cast to the dtype of the result. Raises UnknownCallError.
         """
-        if entries and isinstance(entries[0], str):  # which says along which axes
+        if entries and isinstance(entries[0], str):  # a text that names the axes
             entries = entries[1:]
         found = [
             self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
@@ -203,7 +203,7 @@ class CallReader:
         return made
 
     def argument(self, x: Any) -> Argument:
-        """Convert a value of the program to an argument of a step, which is `...` where no rule reads it."""
+        """Convert a value of the program to an argument of a step. It is `...` if no rule reads it."""
         if x is None or type(x) is str or type(x) in PYTHON_KINDS:
             plain: Argument = x
             return plain
@@ -219,7 +219,7 @@ class CallReader:
         return ...
 
     def list_arguments(self, x: Sequence[Any]) -> Argument:
-        """Return a list of arguments; of many Python numbers one of each type."""
+        """Return a list of arguments. A long list of Python numbers gives one of each type."""
         if len(x) > MAX_LIST_ITEMS:
             if not {*map(type, x)} <= PYTHON_KINDS.keys():
                 return ...
@@ -227,13 +227,13 @@ class CallReader:
         return list_arguments(map(self.argument, x))
 
     def text(self, x: str) -> Argument:
-        """Return a dtype that is given as text; any other text is itself."""
+        """Return a dtype that is given as text. Any other text is itself."""
         with suppress(UnknownCallError):
             return self.dtype(x)
         return x
 
     def dtype(self, x: Any) -> AnyDType:
-        """Convert a dtype that was asked for. Raises UnknownCallError."""
+        """Convert a dtype argument. Raises UnknownCallError if it is not a dtype."""
         if isinstance(x, type) and x in PYTHON_KINDS:
             return NamedDType(x.__name__)
         if isinstance(x, str) and x in PYTHON_TYPES:
@@ -282,7 +282,7 @@ def identify_function(function: Any) -> CalledFunction:
 
 
 def _identify_outside_package(function: Any, name: str) -> CalledFunction | None:
-    """Identify a function of another package that takes a library's arrays, as those of SciPy do."""
+    """Identify a function of another package that takes a library's arrays, such as SciPy's."""
     for library, module in names(NameSort.MODULE_WITH_RULES):
         found = sys.modules.get(module) if "." in module else None
         if found is not None and getattr(found, name, None) is function:

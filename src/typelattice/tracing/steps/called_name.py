@@ -1,4 +1,4 @@
-"""The name by which a program calls the operation of a step, such as `add.accumulate`."""
+"""The name that a program uses to call the operation of a step, such as `add.accumulate`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WRITING = "setitem"  # the operation of a step that writes into an array, by wha
 
 
 def name_in_source(step: Step) -> str:
-    """Find the operation of a step by the name in its source text, as far as the text shows it.
+    """Find the operation of a step by the name in its source text, if the text shows it.
 
     >>> from typelattice.calls.steps import Call
     >>> name_in_source(Call("cumsum", (), (), (), text="np.add.accumulate(x)"))
@@ -29,7 +29,7 @@ def name_in_source(step: Step) -> str:
     if not path:
         return name
     function = operation_of(path[-1], count, step.owner)
-    if name == WRITING:  # what is no function of its own writes into its array, as PyTorch's mul_
+    if name == WRITING:  # a method that writes into its array, as PyTorch's mul_ does, is not an operation
         return f"{path[-1]} into out" if function in FUNCTIONS else path[-1]
     if is_ufunc_method(path):
         *_, ufunc, method = path
@@ -39,14 +39,14 @@ def name_in_source(step: Step) -> str:
 
 
 def _find_operation(function: str) -> str:
-    """Return the name of the operation that a function is; that of the function where it is none."""
+    """Return the name of a function's operation, or the function's own name if it has none."""
     return FUNCTIONS[function].name if function in FUNCTIONS else function
 
 
 def _parse_call(text: str) -> tuple[Sequence[str], int]:
     """Return the name that a text calls, without the object before it, and the number of its arguments.
 
-    There is none in a text that is no call, or that was cut.
+    It is empty if the text does not parse as a call, or was cut.
     """
     try:
         node = ast.parse(text, mode="eval").body

@@ -1,4 +1,4 @@
-"""Functions and methods whose results have the dtypes of an operation, by calls/equivalents.txt."""
+"""Functions and methods that give the same dtypes as an operation, from calls/equivalents.txt."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typelattice.calls.call_signatures import (
 )
 from typelattice.calls.methods import CAST_METHODS, IN_PLACE_METHODS
 
-MAX_REMEMBERED_NAMES = 4096  # of functions, that are remembered
+MAX_REMEMBERED_NAMES = 4096  # names of functions that are remembered
 
 
 def operation_of(name: str, count: int, library: str | None) -> str:
-    """Return the operation with the dtype of a library's function of so many arguments; else its name.
+    """Return the operation with the dtypes of a library's function of `count` arguments, or its own name.
 
     >>> operation_of("transpose", 1, None), operation_of("where", 1, "numpy"), operation_of("svd", 1, "numpy")
     ('permute_dims', 'nonzero', 'svd')
@@ -33,7 +33,7 @@ def operation_of(name: str, count: int, library: str | None) -> str:
 
 @cache
 def out_of_place_name(name: str) -> str:
-    """Return the function whose result a PyTorch method writes into the array; "" for any other method.
+    """Return the function with the result that a PyTorch method writes into its array, or "" if none has.
 
     >>> [out_of_place_name(name) for name in ("mul_", "copy_", "mul", "requires_grad_")]
     ['mul', 'copy', '', '']

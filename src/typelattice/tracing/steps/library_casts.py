@@ -1,4 +1,4 @@
-"""Operations to which the rules need not apply: under autocast, or of a release that was not recorded."""
+"""Operations that need not follow the rules: under autocast, or in a release that was not recorded."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class LibraryCastError(UnknownCallError):
 def check_casts_of_library(
     library: str, steps: Sequence[Step], new_steps: range, tallies: Sequence[StepTally], observed: Operand
 ) -> None:
-    """Raise LibraryCastError if the last added step contradicts its rules, and these need not apply.
+    """Raise LibraryCastError if the last added step contradicts its rules, but need not follow them.
 
-    They need not if the library casts by itself now, or if the function's release was not recorded.
-    `tallies` say what the steps before those gave.
+    It need not follow them if the library casts by itself now, or if the function's release was not recorded.
+    `tallies` have the observed results of the earlier steps.
     """
     last = steps[new_steps[-1]] if new_steps else None
     under = casting(library) or (unrecorded_release(last.module) if isinstance(last, Call) else "")
@@ -52,7 +52,7 @@ def check_casts_of_library(
 
 
 def unrecorded_release(module: str) -> str:
-    """Name the imported release of another package than the library's own if it was not recorded; else "".
+    """Name the imported release of a package other than the library's own if it was not recorded, or "".
 
     >>> unrecorded_release("lax")
     ''

@@ -196,7 +196,7 @@ def compare_implementation(
 
 @dataclass(frozen=True, slots=True)
 class _OtherSide:
-    """What an implementation is compared with: its title, operands and operations, and expected answers."""
+    """The other side of a comparison: its title, operands and operations, and expected answers."""
 
     title: str
     operands: Sequence[str]

@@ -28,7 +28,7 @@ from typelattice.facts.operations import operation
 from typelattice.facts.shapes import Shape, ShapeError
 from typelattice.facts.suggestions import clip_text, quote_short
 
-ACCUMULATING_OPERATORS = 16  # most elements of a constant in the program's text; a larger one is an input
+MAX_WRITTEN_ELEMENTS = 16  # most elements of a constant in the program's text; a larger one is an input
 SETTINGS = 64  # elements of a constant that may be a setting, such as axes or a shape
 
 
@@ -138,7 +138,7 @@ class OnnxGraph:
             raise ProgramError(f"{node_name}: {clip_text(' '.join(str(e).split()), 200)}") from None
         if DTYPES[dtype].kind.word == "int" and value.ndim < 2:
             self.settings[name] = tuple(value.reshape(-1).tolist())
-        if count > ACCUMULATING_OPERATORS:
+        if count > MAX_WRITTEN_ELEMENTS:
             self.input(node_name, name, dtype, shape)
             return
         made = create_constant(value.tolist(), dtype, clip_text(name, MAX_STEP_CHARS), shape)

@@ -167,7 +167,7 @@ def test_arrays_of_keras_go_by_the_system_of_their_backend(backend: str, dtype: 
     for library in ("keras", backend):
         pytest.importorskip(library)
     lines = "h = keras.ops.array(numpy.ones(3)); keras.ops.add(keras.ops.sqrt(h), 1)"
-    shown = of_keras(backend, lines, "run.seen[-1].operand.dtype")
+    shown = of_keras(backend, lines, "run.observations[-1].operand.dtype")
     assert shown == f"keras-{backend}-computed [] {dtype}\n"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from generated import write_pages
 
-from typelattice.disk.parsed_toml import TABLE, row_of
+from typelattice.disk.preparsed_toml import TABLE, row_of
 from typelattice.files.system_text import SHIPPED_FOLDER
 from typelattice.recorded.departure_files import FOLDER
 

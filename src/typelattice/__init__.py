@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typelattice.designer import ConflictError, MissingSolverError, PlanError, design
     from typelattice.drawings.draw import draw
     from typelattice.drawings.heat_maps import heatmap
-    from typelattice.engine.answer import Promotion, PromotionError
+    from typelattice.engine.promotion import Promotion, PromotionError
     from typelattice.engine.system import System
     from typelattice.explanations.grouped_answers import Answers, explain
     from typelattice.facts.cast_chains import CastChain, cast_chain
@@ -61,7 +61,7 @@ _LATER = {
         "designer": ("ConflictError", "MissingSolverError", "PlanError", "design"),
         "drawings.heat_maps": ("heatmap",),
         "drawings.draw": ("draw",),
-        "engine.answer": ("Promotion", "PromotionError"),
+        "engine.promotion": ("Promotion", "PromotionError"),
         "engine.system": ("System",),
         "explanations.grouped_answers": ("Answers", "explain"),
         "facts.cast_chains": ("CastChain", "cast_chain"),

@@ -7,8 +7,8 @@ import pytest
 from small_systems import CHAIN, DIAMOND, JAXLIKE, VALUES, make
 
 import typelattice as tl
-from typelattice.engine.answer import DecidingLines
 from typelattice.engine.decisions import DtypeByOperation, Joined
+from typelattice.engine.promotion import DecidingLines
 from typelattice.facts.dtypes import Kind
 
 

@@ -17,7 +17,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
-from typelattice.engine.answer import DecidingLines
+from typelattice.engine.promotion import DecidingLines
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order
 from typelattice.files import system_text as source

@@ -16,7 +16,7 @@ from samples import one_in
 import typelattice as tl
 import typelattice.explorer.cached_document as kept_document
 from typelattice.cli.main import main
-from typelattice.engine.answer import DecidingLines
+from typelattice.engine.promotion import DecidingLines
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections
 from typelattice.explanations.recorded_answer_in_english import list_evidence
 from typelattice.explorer.answer_encoding import NO_CELL, PARTS

@@ -9,7 +9,7 @@ from expressions import answers, whole, words
 import typelattice as tl
 from typelattice.calls.steps import DTypeOf, Ref
 from typelattice.facts.operations import OPERATIONS
-from typelattice.programs.json.plain_data import outcome_data
+from typelattice.programs.json.outcome_data import outcome_data
 from typelattice.programs.json.write import step_data
 from typelattice.programs.source.reader import OPERATORS
 

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 import typelattice as tl
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, describe_cast
 from typelattice.explanations.recorded_answer_in_english import UNKNOWN_REASON, result_words
 from typelattice.explorer.answer_addresses import (

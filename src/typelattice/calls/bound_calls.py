@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from typelattice.calls.call_custom_operation import call_custom_operation
 from typelattice.calls.call_signatures import (
     ANY_NUMBER,
     FUNCTIONS,
@@ -31,7 +32,6 @@ from typelattice.calls.call_signatures import (
 )  # fmt: skip
 from typelattice.calls.compositions import PART_OF_ANOTHER, compose, find_composition
 from typelattice.calls.creation_and_casts import COMPOSED, MAKERS, cast_to
-from typelattice.calls.custom_operations import call_custom_operation
 from typelattice.calls.function_call import FunctionCall, requested_dtype
 from typelattice.calls.multiple_results import (
     SAME_DTYPE_AS,

@@ -18,7 +18,7 @@ from typelattice.explanations.recorded_answer_in_english import recorded_words, 
 from typelattice.facts.libraries import libraries
 from typelattice.facts.system_headings import LIBRARIES, heading_of
 from typelattice.operands.notation import parse_operand
-from typelattice.programs.json.plain_data import replay_data, steps_data
+from typelattice.programs.json.outcome_data import replay_data, steps_data
 from typelattice.programs.program import Program, Replay
 from typelattice.programs.replay.divergences import Divergences, StepDivergence, find_divergences
 from typelattice.programs.replay.outcome import Outcome

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.evaluate_operation import may_give_python_number
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import BROKEN, EXCEPTION, NO_NUMBERS, NOT_ASKED, OF_PYTHON

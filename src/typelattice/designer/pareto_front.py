@@ -9,7 +9,7 @@ from pathlib import Path
 from typelattice.designer.completion import Completion, best_completion
 from typelattice.designer.demands import DEMANDS, NodeFacts, list_node_facts
 from typelattice.designer.plan import DEFAULT_RULES
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import Node, Weak
 from typelattice.files.reader import system as find_system

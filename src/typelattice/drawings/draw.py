@@ -9,7 +9,7 @@ from typelattice.drawings.comparison import comparison_diagram
 from typelattice.drawings.highlighted_answer import draw_highlighted
 from typelattice.drawings.orders import ROWS, order_diagram, vertex
 from typelattice.drawings.programs import program_diagram, steps_diagram
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Weak
 from typelattice.facts.order import Order

@@ -13,7 +13,7 @@ from itertools import product
 from math import isnan
 from typing import Any
 
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.facts.suggestions import quote_short
 from typelattice.rendering.colours import ACCENT, ADDED
 from typelattice.rendering.diagram import DrawingError

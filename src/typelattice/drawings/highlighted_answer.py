@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from typelattice.drawings.orders import nodes_between, order_diagram
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections, question
 from typelattice.facts.dtypes import Node
 from typelattice.facts.order import Order

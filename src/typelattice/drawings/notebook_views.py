@@ -14,7 +14,7 @@ from typelattice.designer.completion import Completion, Design
 from typelattice.designer.repair import Repair, Repairs
 from typelattice.drawings.comparison import comparison_diagram
 from typelattice.drawings.draw import draw, laid_out, program_steps
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.explanation import explanation
 from typelattice.facts.order import Order

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from typelattice.engine.decisions import Decision, DtypeByOperation, OutOfRange, RefusalError
+from typelattice.engine.join_one_tier import find_entry_node
 from typelattice.engine.join_tiers import join_tiers
-from typelattice.engine.joining import find_entry_node
 from typelattice.engine.operand_checks import (
     cast_remedy,
     check_each_operand,

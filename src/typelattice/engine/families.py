@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typelattice.engine.decisions import Decision, Parameterized, RefusalError
 from typelattice.engine.evaluate_operation import Evaluation, find_result_rule
 from typelattice.engine.formulas import SAME, Arguments, Number
+from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.join_tiers import join_tiers
-from typelattice.engine.joining import dtype_or_default
 from typelattice.engine.operations import ComputedMember, OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtype_members import arguments_of, member_of

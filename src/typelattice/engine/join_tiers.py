@@ -11,7 +11,7 @@ from typelattice.engine.decisions import (
     ReplacedInAnswer,
     TiersJoined,
 )
-from typelattice.engine.joining import (
+from typelattice.engine.join_one_tier import (
     dtype_or_default,
     find_entry_node,
     find_override,

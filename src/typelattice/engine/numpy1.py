@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from typelattice.engine.decisions import Decision, Defaulted, RefusalError, SizedByValue
-from typelattice.engine.joining import join
+from typelattice.engine.join_one_tier import join
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import CODES, DType, Kind, Node
 from typelattice.facts.frozen_classes import frozen

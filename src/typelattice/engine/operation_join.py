@@ -19,8 +19,8 @@ from typelattice.engine.decisions import (
     ReplacedInAnswer,
     TiersJoined,
 )  # fmt: skip
+from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.join_tiers import join_tiers
-from typelattice.engine.joining import dtype_or_default
 from typelattice.engine.operand_checks import cast_remedy, deciding_entry, resolve_target
 from typelattice.engine.operations import Covers, OperationRules, look_up
 from typelattice.engine.rule_words import CountsAs

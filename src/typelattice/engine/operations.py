@@ -64,7 +64,7 @@ PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # values of `gives` for a Python 
 }  # fmt: skip
 ANY_OPERAND = "any"  # every operand, including a Python scalar
 DIFFERENT_DTYPE = "different"  # an array with a dtype that the other operand does not have
-# For arrays: kinds, dtypes, DIFFERENT; for Python scalars: weak nodes, values.
+# For arrays: kinds, dtypes, DIFFERENT_DTYPE; for Python scalars: weak nodes, values.
 Side = frozenset[Node | Kind | str]
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
 ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # only of operations that add up

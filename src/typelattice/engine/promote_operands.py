@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from typelattice.engine.answer import DecidingLines, Promotion
 from typelattice.engine.decisions import Decision, RefusalError
 from typelattice.engine.evaluate_operation import Evaluation, evaluate_operation, operation_rules
 from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operand_checks import check_scalar_limits
 from typelattice.engine.operations import check_operand_count
+from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import fit_values
 from typelattice.operands.operand import Operand

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from typelattice.engine.joining import dtype_or_default
+from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.operations import OperationRules
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind

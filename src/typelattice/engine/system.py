@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from typelattice.engine.answer import DecidingLines, Promotion, PromotionError
 from typelattice.engine.promote_operands import promote_operands
+from typelattice.engine.promotion import DecidingLines, Promotion, PromotionError
 from typelattice.engine.rules import Rules
 from typelattice.facts.display_hooks import Viewed
 from typelattice.facts.dtypes import DType, Kind

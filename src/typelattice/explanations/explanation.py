@@ -1,7 +1,7 @@
 """The whole explanation of a promotion, as print and the command line show it."""
 from __future__ import annotations
 
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections, question_text
 from typelattice.explanations.recorded_answer_in_english import list_evidence, result_words
 from typelattice.recorded.recorded_answer import find_recorded_answer

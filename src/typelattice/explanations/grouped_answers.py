@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.plain_data import promotion_data
 from typelattice.explanations.promotion_in_english import answer_text, describe_outcome, question_text

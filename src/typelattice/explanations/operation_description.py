@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.evaluate_operation import ignores_exponent, operation_rules
 from typelattice.engine.operand_checks import SCALAR_PLACE_TEXTS, dtype_of_pair
 from typelattice.engine.operation_join import counted_dtype, make_arrays
 from typelattice.engine.operations import Domain, OperationRules
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_words import JoinRule
 from typelattice.facts.dtypes import DType, Kind
 

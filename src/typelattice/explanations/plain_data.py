@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typelattice.engine.answer import OperandCast, Promotion
 from typelattice.engine.decisions import Decision
+from typelattice.engine.promotion import OperandCast, Promotion
 from typelattice.engine.scalar_fit import ValueFit
 from typelattice.recorded.never_asked import is_never_asked
 from typelattice.recorded.recorded_answer import find_recorded_answer

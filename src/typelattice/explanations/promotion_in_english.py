@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from typelattice.engine.answer import OperandCast, Promotion
 from typelattice.engine.decisions import (
     CountedForeign,
     Decision,
@@ -23,6 +22,7 @@ from typelattice.engine.decisions import (
     WidenedDefault,
 )  # fmt: skip
 from typelattice.engine.numpy1 import ASSUMED_VALUE
+from typelattice.engine.promotion import OperandCast, Promotion
 from typelattice.engine.scalar_fit import ValueFit
 from typelattice.explanations.operation_description import describe_operation, join_words
 from typelattice.explanations.results_by_value import list_intervals

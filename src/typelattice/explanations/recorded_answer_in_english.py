@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import CountedForeign
+from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text
 from typelattice.recorded.answers import OF_PYTHON, TAKEN_OVER
 from typelattice.recorded.never_asked import is_missing_operation, missing_dtype_of

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.evaluate_operation import find_result_rule, operation_rules
-from typelattice.engine.joining import dtype_or_default
+from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.operations import ComputedMember
+from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtype_members import arguments_of
 from typelattice.facts.dtypes import DType
 

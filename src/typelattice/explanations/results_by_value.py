@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.promote_operands import promote_operands
+from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType
 from typelattice.facts.frozen_classes import replace
 

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import combinations_with_replacement
 from urllib.parse import quote, urlencode
 
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.facts.operations import OPERATIONS, operation
 from typelattice.files.reader import system
 from typelattice.study.tables import is_small

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import Decision
 from typelattice.engine.promote_operands import promote_operands
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.operation_description import describe_operation
 from typelattice.explanations.promotion_in_english import answer_text, explain_in_sections

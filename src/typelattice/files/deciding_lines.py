@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, combinations, pairwise
 
-from typelattice.engine.answer import DecidingLines, Promotion
 from typelattice.engine.decisions import (
     CountedForeign,
     Decision,
@@ -29,6 +28,7 @@ from typelattice.engine.decisions import (
 )  # fmt: skip
 from typelattice.engine.operations import TABLE, entry_names
 from typelattice.engine.promote_operands import promote_operands
+from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.rules import Rules
 from typelattice.facts import missing_operations
 from typelattice.facts import operations as facts

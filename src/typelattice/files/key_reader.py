@@ -96,7 +96,7 @@ class KeyReader:
 
 
 class MistakeNoting:
-    """A part of a definition during reading. A mistake in it is noted, and reading goes on at `then`."""
+    """A part of a definition. A mistake in it is noted, and reading goes on at `next_entry`."""
 
     def __init__(self, reader: KeyReader, next_entry: tuple[str, str] | None = None) -> None:
         self.reader, self.next_entry = reader, next_entry

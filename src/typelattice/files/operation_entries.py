@@ -129,7 +129,7 @@ class OperationEntries:
         return found
 
     def operation(self, op: str, table: object) -> Fields:
-        """Read an entry for an operation, or for a class of them, as fields of `Op`."""
+        """Read an entry for an operation, or for a class of them, as fields of `OperationRules`."""
         self.reader.go_to("ops", op)
         if op not in self.custom_operations and isinstance(table, Mapping) and "like" in table:
             raise ConsequentError(op)
@@ -452,4 +452,4 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     **{key: (key,) for key in ("kernels", "accepts", "scalars", "refusals", "overrides", "loops", "computes",
                                "gives", "limits", "fit")},
 }  # fmt: skip
-"""The fields of `Op` that each key, or part of a key, sets."""
+"""The fields of `OperationRules` that each key, or part of a key, sets."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
-from typelattice.engine.answer import DecidingLines, Promotion
+from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.engine.system import System
 from typelattice.files.order_entries import Covers, CoversOfRows, covers_of_lines
 from typelattice.files.system_definition import SystemDefinition

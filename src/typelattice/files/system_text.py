@@ -7,7 +7,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 
-from typelattice.disk.parsed_toml import parse_toml
+from typelattice.disk.preparsed_toml import parse_toml
 from typelattice.disk.read import FileError, read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.frozen_classes import field, frozen

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from itertools import chain
 
-from typelattice.engine.answer import DecidingLines
+from typelattice.engine.promotion import DecidingLines
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import Node
 from typelattice.facts.frozen_classes import replace

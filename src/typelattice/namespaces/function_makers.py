@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.operations import OPERATIONS, Operation
 from typelattice.namespaces.array import Array

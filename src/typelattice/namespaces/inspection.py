@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from typelattice.engine.answer import PromotionError
+from typelattice.engine.promotion import PromotionError
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind, complex_of, real_part_dtype
 from typelattice.facts.shapes import Shape, find_broadcast_shape

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, dtype, real_part_dtype
 from typelattice.facts.operations import Operation, operation

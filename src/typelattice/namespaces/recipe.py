@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.operand_checks import lists_pair
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_words import JoinRule
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTYPES, DType, Kind, Weak

@@ -6,7 +6,7 @@ from codecs import BOM_UTF8
 from collections.abc import Mapping
 from functools import cache
 
-from typelattice.disk.parsed_toml import parse_toml
+from typelattice.disk.preparsed_toml import parse_toml
 from typelattice.disk.read import read_bytes
 from typelattice.facts.errors import TypelatticeError
 from typelattice.facts.libraries import recordings

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import MissingOperation
+from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType
 from typelattice.recorded.recorded_answer import find_recorded_answer
 

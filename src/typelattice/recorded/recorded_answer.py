@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.evaluate_operation import may_give_python_number
 from typelattice.engine.promote_operands import promote_operands
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DTYPES, DType
 from typelattice.facts.frozen_classes import frozen, replace

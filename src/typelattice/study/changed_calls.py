@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import OPERATIONS

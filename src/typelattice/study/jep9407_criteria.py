@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.explanations.promotion_in_english import TitledLines
 from typelattice.facts.display_hooks import Viewed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import answer_text, describe_cast, question
 from typelattice.explanations.recorded_answer_in_english import describe_answer
 from typelattice.facts.dtypes import DType, numpy_reading, weak

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from typelattice.engine.answer import Promotion
 from typelattice.engine.promote_operands import promote_operands
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.rules import Rules
 from typelattice.engine.system import System
 from typelattice.facts.display_hooks import Viewed

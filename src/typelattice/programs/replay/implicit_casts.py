@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typelattice.calls.program_builder import RESULT_KEYWORD
 from typelattice.calls.shapes import size
 from typelattice.calls.steps import Call, Step
-from typelattice.engine.answer import Promotion
 from typelattice.engine.evaluate_operation import ignores_exponent, operation_rules
+from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import Loss, loss
 from typelattice.operands.operand import Operand

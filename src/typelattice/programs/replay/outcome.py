@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from typelattice.engine.answer import DecidingLines, Promotion
+from typelattice.engine.promotion import DecidingLines, Promotion
 from typelattice.facts.cast_rules import CastRule
 from typelattice.facts.dtypes import DType
 from typelattice.operands.operand import Operand

@@ -29,12 +29,12 @@ from typelattice.calls.steps import (
     Step,
     leaves,
 )  # fmt: skip
-from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import RefusalError
 from typelattice.engine.evaluate_operation import operation_rules, write_into_left
 from typelattice.engine.foreign_arrays import MASK_FORM, converted_dtype, why_index_refused
 from typelattice.engine.operand_checks import check_scalar_limits, dtype_of_pair
 from typelattice.engine.operations import LAST_ARRAY
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_words import ForeignCountsAs, JoinRule, LeftOperand
 from typelattice.engine.scalar_fit import fit_values
 from typelattice.engine.system import System

@@ -25,8 +25,8 @@ from typelattice.calls.steps import (
     Step,
     map_argument,
 )  # fmt: skip
-from typelattice.engine.answer import Promotion
 from typelattice.engine.operations import STANDARD
+from typelattice.engine.promotion import Promotion
 from typelattice.engine.system import System
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss

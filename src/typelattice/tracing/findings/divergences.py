@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from typelattice.calls.steps import Call, Opaque, Step
-from typelattice.engine.answer import Promotion
 from typelattice.engine.decisions import CountedForeign
+from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import loss
 from typelattice.programs.program import Replay

@@ -125,7 +125,7 @@ class WitnessBase:
 class Witness(WitnessBase):
     """An observer of one operation. `tallies` maps a key to the tally of a step.
 
-    A key has the steps of the operands, the result's mark, and all else that decides the result's dtype.
+    A key has the steps of the operands, the result's cache key, and all else that decides the result's dtype.
     """
 
     __slots__ = ()

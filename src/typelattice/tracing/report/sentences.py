@@ -6,7 +6,7 @@ from ast import BinOp, parse, unparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from typelattice.calls.steps import Call, Cast, Created, Input, Opaque, Step
-from typelattice.engine.answer import Promotion
+from typelattice.engine.promotion import Promotion
 from typelattice.explanations.promotion_in_english import describe_loss
 from typelattice.facts.loss import loss
 from typelattice.facts.operations import OPERATIONS

@@ -180,16 +180,16 @@ def _first_reader(
 
 
 def _cache_key_reader(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
-    """Return a function that reads an object as its mark. It returns None if the object holds no numbers."""
+    """Return a function that gives an object its cache key, or None if the object holds no numbers."""
 
-    def mark(x: Any) -> Hashable:
+    def cache_key(x: Any) -> Hashable:
         try:
             found: Hashable = read(x)
         except TypelatticeError:  # JAX's keys of random numbers are such arrays
             return None
         return found
 
-    return mark
+    return cache_key
 
 
 def _size_reader(cls: type) -> Callable[[Any], int]:

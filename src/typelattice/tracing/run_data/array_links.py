@@ -26,7 +26,7 @@ class StepNumber(int):
 
 @dataclass(slots=True)
 class StepTally:
-    """A step under construction: its number, operand and mark, how often it ran, the bytes of its results.
+    """A step: its number, operand and cache key, how often it ran, and the bytes of its results.
 
     `merged_tally` counts the results that are added to the step although their operands come from other
     steps.
@@ -113,7 +113,7 @@ class Links:
 
 
 def replace_steps_by_cache_keys(key: Any, tallies: Sequence[StepTally]) -> Hashable:
-    """Return a key with the mark of each operand, without its step and without the values of numbers."""
+    """Return a key with the cache key of each operand, without its step and without the values of numbers."""
     parts: list[Hashable] = []
     for part in key:
         cls = type(part)

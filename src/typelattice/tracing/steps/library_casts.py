@@ -19,7 +19,8 @@ from typelattice.tracing.steps.arguments import UnknownCallError
 class LibraryCastError(UnknownCallError):
     """An operation that contradicts its rules, for example since autocast cast its operands.
 
-    `reason` is the feature that casts, or the release of a package that was not recorded.
+    `reason`: the feature that casts, or the release of a package that was not recorded. Messages end with
+    `name_suffix`.
     """
 
     def __init__(self, reason: str) -> None:

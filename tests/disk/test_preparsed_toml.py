@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from typelattice.disk import parsed_toml
-from typelattice.disk.parsed_toml import TABLE, parse_toml, row_of
+from typelattice.disk.preparsed_toml import TABLE, parse_toml, row_of
 from typelattice.files.system_text import SHIPPED_FOLDER
 from typelattice.recorded.departure_files import FOLDER
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from typelattice.engine.decisions import Decision
-from typelattice.engine.joining import dtype_or_default
+from typelattice.engine.join_one_tier import dtype_or_default
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit
 from typelattice.facts.display_hooks import Viewed, show

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from typelattice.disk import parsed_toml
+from typelattice.disk import preparsed_toml
 from typelattice.disk.preparsed_toml import TABLE, parse_toml, row_of
 from typelattice.files.system_text import SHIPPED_FOLDER
 from typelattice.recorded.departure_files import FOLDER
@@ -35,7 +35,7 @@ def test_a_text_that_has_changed_is_parsed_anew() -> None:
 
 
 def test_a_file_of_ones_own_has_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsed_toml, "PACKAGE", str(tmp_path / "package"))
+    monkeypatch.setattr(preparsed_toml, "PACKAGE", str(tmp_path / "package"))
     for folder in (tmp_path, tmp_path / "package2"):  # the second begins as the package does
         folder.mkdir(exist_ok=True)
         (folder / TABLE).write_text(row_of("mine.toml", "a = 1", {"a": 2}), encoding="ascii")
@@ -44,7 +44,7 @@ def test_a_file_of_ones_own_has_no_row(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_folder_of_the_package_may_have_no_rows() -> None:
-    path = Path(parsed_toml.PACKAGE) / "disk" / "mine.toml"
+    path = Path(preparsed_toml.PACKAGE) / "disk" / "mine.toml"
     assert parse_toml(str(path), "a = 1") == {"a": 1}
 
 

@@ -110,7 +110,7 @@ def _functions(system: tl.System, op: str | None, tiers: list[str]) -> Iterator[
         yield Function(f"{name}_result{ending}", given, op, "dtype")
         yield Function(f"{name}_compute{ending}", given, op, "compute")
         if rule.accumulates or rule.accumulates_of_pairs:
-            yield Function(f"{name}_accumulate{ending}", given, op, "arithmetic")
+            yield Function(f"{name}_accumulate{ending}", given, op, "arithmetic_dtype")
 
 
 class C11:

@@ -101,7 +101,7 @@ def test_what_an_operator_gives_is_written_where_it_says_so_itself() -> None:
     [
         (3, "add", "add takes 2 operands, not 3; ask it of 2 at a time"),
         (1, "+", "+ takes 2 operands, not 1; give 1 more"),
-        (2, "sqrt", "sqrt takes 1 operand, not 2; ask it of each"),
+        (2, "sqrt", "sqrt takes 1 operand, not 2; give one operand at a time"),
         (4, "where", "where takes 2 or 3 operands, not 4; ask it of 3 at a time"),
         (1, "where", "where takes 2 or 3 operands, not 1; give 1 more"),
         (4, "clamp", "clip takes 1 to 3 operands, not 4; ask it of 3 at a time"),

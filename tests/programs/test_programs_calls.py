@@ -25,7 +25,7 @@ def test_operands_of_a_call_come_first() -> None:
     assert whole("np.reshape(x, (2, -1)) + y", x="int8", y="int16") == "int16"
     assert whole("sum(x, 0)*y", "torch", x="float64", y="float32") == "float64"  # an axis: not all of them go
     assert whole("tensordot(x, y, 1)", x="int8", y="int16") == "int16"
-    with pytest.raises(tl.ProgramError, match="reshape takes 1 operand, not 2; ask it of each"):
+    with pytest.raises(tl.ProgramError, match="reshape takes 1 operand, not 2; give one operand at a time"):
         tl.program("reshape(x, y)", x="int8", y="int8")
 
 

@@ -200,7 +200,7 @@ def test_an_operation_of_one_operand_has_one_column() -> None:
     assert tl.consensus("numpy", "jax", op="sin", dtypes=["int8", "float32"]).pairs("contested") == (
         ("int8", "sin"),
     )
-    with pytest.raises(tl.OpError, match="sin takes 1 operand, not 2; ask it of each"):
+    with pytest.raises(tl.OpError, match="sin takes 1 operand, not 2; give one operand at a time"):
         tl.system("numpy").explain("int8", "int8", op="sin")
 
 

@@ -188,7 +188,7 @@ def test_an_entry_that_is_found_no_more_fails_the_run_until_it_is_removed(
     package.write_text(package.read_text().replace(before, after))
     status, told = run(project, *options)
     assert status == 1
-    assert "1 entry of known.toml found no more; remove from the file:\n  package.py: x * SCALE" in told
+    assert "1 entry of known.toml no longer occurs; remove it from the file:\n  package.py: x * SCALE" in told
     assert run(project, *options, "--dtype-write-baseline")[0] == 0
     assert "[[known]]" not in (project / "known.toml").read_text()
     assert run(project, *options)[0] == 0

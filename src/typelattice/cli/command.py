@@ -43,7 +43,7 @@ def format_argument(parser: ArgumentParser) -> None:
 def workers_arguments(parser: ArgumentParser) -> None:
     """Add the options `--jobs` and `--scheduler` of commands whose work can be shared."""
     parser.add_argument("--jobs", type=count, default=1, metavar="N", help="processes at a time (default: 1)")
-    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="share the work of a Dask cluster")
+    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="use a Dask cluster's workers")
 
 
 def exit_code_argument(parser: ArgumentParser, meaning: str) -> None:

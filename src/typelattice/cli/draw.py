@@ -42,7 +42,7 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--heat", choices=HEATS,
-        help="a heat map of all pairs: what casts lose, how wide answers are; whether OTHER agrees",
+        help="a heat map of all pairs: what casts lose, how wide results are, or whether OTHER agrees",
     )  # fmt: skip
     op_argument(parser)
     parser.add_argument(
@@ -51,7 +51,7 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--small", action="store_true",
-        help="also draw integers of less than 8 bits and floats of 8 or less (your own system has all)",
+        help="also draw integers below 8 bits and floats of at most 8 (always shown for your own system)",
     )  # fmt: skip
     parser.add_argument(
         "--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes, int32 is a name"

@@ -146,7 +146,7 @@ def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]
         found = next((o for o in operands if o.tier == "scalar"), operands[0])
         step = DtypeByOperation((found.node,), None, deciding_entry(rules, op, "scalars"))
         raise RefusalError(
-            f"{op.name} takes {SCALAR_PLACE_TEXTS[op.scalars]}", "make it an array of a dtype", step
+            f"{op.name} takes {SCALAR_PLACE_TEXTS[op.scalars]}", "make an array of the number", step
         )
 
 

@@ -118,7 +118,7 @@ class Operation:
 
         >>> operation("sqrt").check(2)
         Traceback (most recent call last):
-        typelattice.facts.operations.OpError: sqrt takes 1 operand, not 2; ask it of each
+        typelattice.facts.operations.OpError: sqrt takes 1 operand, not 2; give one operand at a time
         """
         if self.least <= count and (self.most is None or count <= self.most):
             return
@@ -126,7 +126,7 @@ class Operation:
         if count < self.least:
             what = f"give {self.least - count} more"
         elif self.most == 1:
-            what = "ask it of each"
+            what = "give one operand at a time"
         raise OpError(f"{self.name} takes {self.how_many}, not {count}; {what}")
 
     def check_table(self) -> None:

@@ -20,8 +20,9 @@ from typelattice.tracing.report.formatting import package_path
 MAX_BASELINE_BYTES = 1 << 24  # bytes of a baseline that are read
 KEYS = ("file", "code", "what")
 HEAD = """\
-# Dtypes that are known to widen or to part, found by pytest --dtype-trace. This file may only shrink:
-# a finding that is not here fails the run, and so does an entry that is found no more.
+# Dtypes that are known to widen, or to differ between systems: found by pytest --dtype-trace.
+# This file may only shrink:
+# a finding that is not here fails the run, and so does an entry that no longer occurs.
 """
 
 

@@ -36,11 +36,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
     group.addoption(
         "--dtype-system", action="append", metavar="SYSTEM", default=[],
-        help="say where the code would come out otherwise under a system, such as torch; may be repeated",
+        help="say where the code would have other dtypes under a system, such as torch; may be repeated",
     )  # fmt: skip
     group.addoption(
         "--dtype-baseline", metavar="FILE",
-        help="fail for what is found and not in this file, and for what is in it and found no more",
+        help="fail for a finding that this file lacks, and for an entry that no longer occurs",
     )  # fmt: skip
     group.addoption(
         "--dtype-write-baseline", action="store_true",

@@ -193,6 +193,7 @@ def verdict_lines(verdict: Verdict, baseline: str) -> Iterator[str]:
             yield f"  {finding.file}:{line}: {finding.code}: {finding.what}"
     if verdict.stale:
         entries = count_text(len(verdict.stale), "entry", "entries")
-        yield f"{entries} of {baseline} found no more; remove from the file:"
+        occur, them = ("occurs", "it") if len(verdict.stale) == 1 else ("occur", "them")
+        yield f"{entries} of {baseline} no longer {occur}; remove {them} from the file:"
         for finding in verdict.stale:
             yield f"  {finding}"

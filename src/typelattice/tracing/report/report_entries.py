@@ -198,7 +198,7 @@ def _make_chapters(findings: Findings) -> Iterator[Chapter]:
     heading = (
         f"{many}: our rules say otherwise than was observed; please report it"
         if wrong
-        else f"every{other} operation came out as its library's system says"
+        else f"every{other} dtype is the one that its library's rules predict"
     )
     yield Chapter(
         "mismatches", heading, *_make_other_entries(findings.predicted_run, "TL005", wrong, {}), True
@@ -302,7 +302,7 @@ def _describe_never_asked(predicted_run: PredictedRun, system: str, replayed: Re
             unasked += known.setdefault(id(outcome), outcome.never_asked)
     if unasked:
         of = f"{unasked:,} of {count_text(operations, 'step')}"
-        yield f"{system} was never asked {of}: its rule answers there, marked {NEVER_ASKED_MARK}"
+        yield f"no answer of {system} is recorded for {of}; {NEVER_ASKED_MARK} marks what its rule predicts"
 
 
 def _make_divergence_entry(predicted_run: PredictedRun, divergence: Divergence) -> Entry:

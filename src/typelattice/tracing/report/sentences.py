@@ -288,6 +288,7 @@ def divergence_lines(predicted_run: PredictedRun, divergence: Divergence) -> Ite
         unreached = (
             f", {divergence.unreached_count:,} of them not reached" if divergence.unreached_count else ""
         )
-        comes = "comes" if divergence.later_count == 1 else "come"
-        yield f"{count_text(divergence.later_count, 'later step')} {comes} out otherwise by it{unreached}"
+        have = "has" if divergence.later_count == 1 else "have"
+        later = count_text(divergence.later_count, "later step")
+        yield f"{later} {have} another dtype because of this{unreached}"
     yield from _describe_unknown(predicted_run, divergence)

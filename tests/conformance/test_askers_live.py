@@ -48,7 +48,7 @@ def test_a_killed_worker_loses_no_answer(tmp_path: Path, monkeypatch: pytest.Mon
         assert killed
         assert not answers.exists()
         assert len(rows) == len({*map(str, rows)}) == len([*alone.calls()])
-        assert (together.lines, together.messages) == (alone.lines, alone.errors)
+        assert (together.lines, together.messages) == (alone.lines, alone.messages)
         client.run(_set_version, "2.0")
         with pytest.raises(WorkersError, match=r"fails: counting is counting 2.0 on .* with a worker"):
             record(Counting, scheduler=address)

@@ -6,7 +6,7 @@ unused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, combinations_with_replacement
 
@@ -38,6 +38,7 @@ MAPPING_FIELDS = (
     "weak_result_of",
 )  # their keys are dtypes
 Finding = tuple[str, str | None, str]  # key, entry, the mistake
+EntryFinding = tuple[str, str | None, str]  # entry of `ops`, its key, the mistake
 
 
 def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
@@ -48,16 +49,21 @@ def check_unused_keys(reader: KeyReader, words: Words, rules: Rules) -> None:
     if not reader.definition.is_whole or not reader.is_order_whole or words.broken:
         return
     is_sound = not reader.mistakes
-    found = [_unused_defaults(rules), _unused_scalars(rules)]
+    of_keys = [_unused_defaults(rules), _unused_scalars(rules)]
+    of_entries: Iterable[EntryFinding] = ()
     if is_sound:
-        found += [_unused_words(reader, words, rules), _unused_loops(rules)]
+        of_keys += [_unused_words(reader, words, rules), _unused_loops(rules)]
         if reader.definition.main_text_states("ops"):
-            found.append(unused_entries(rules))
+            of_entries = unused_entries(rules)
+    found: list[tuple[str, str | None, str | None, str]] = [
+        (key, entry, None, cause) for key, entry, cause in chain.from_iterable(of_keys)
+    ]
+    found += [("ops", *finding) for finding in of_entries]
     seen: set[tuple[str, str | None]] = set()  # one mistake for each entry, since others may follow from it
-    for key, entry, cause in chain.from_iterable(found):
+    for key, entry, part, cause in found:
         if reader.definition.main_text_states(key, entry) and (key, entry) not in seen:
             seen.add((key, entry))
-            reader.go_to(key, entry)
+            reader.go_to(key, entry, part)
             with reader.noting():
                 raise ValueError(cause)
 
@@ -153,13 +159,21 @@ def _unused_loops(rules: Rules) -> Iterator[Finding]:
         )
 
 
-def unused_entries(rules: Rules) -> Iterator[Finding]:
+def unused_entries(rules: Rules) -> Iterator[EntryFinding]:
     """Find entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
         if not said and entry not in rules.custom_operations:
-            yield "ops", entry, f"{entry} is said to do nothing else than the standard; leave it out"
-        causes = (*_absent_dtypes(said, rules), *_unusable_keys(entry, said, rules))
-        yield from (("ops", entry, cause) for cause in causes)
+            yield entry, None, f"{entry} is said to do nothing else than the standard; leave it out"
+        for key, fields in FIELDS.items():
+            stated = {field: said[field] for field in fields if field in said}
+            yield from ((entry, _key_of_operation(key), cause) for cause in _absent_dtypes(stated, rules))
+        for key, cause in _unusable_keys(entry, said, rules):
+            yield entry, _key_of_operation(key), cause
+
+
+def _key_of_operation(name: str) -> str:
+    """Return the key that a name of `FIELDS` belongs to: `gives` for `gives of pairs`."""
+    return name.partition(" ")[0].partition(".")[0]
 
 
 def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
@@ -174,27 +188,27 @@ def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
             yield f"{source} is not in the order"
 
 
-def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[str]:
-    """Yield the keys of an entry of `ops` that cannot be followed, or change nothing."""
+def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[tuple[str, str]]:
+    """Yield the keys of an entry of `ops` that cannot be followed, or change nothing, with the mistakes."""
     for o in (
         _find_followers(entry, "joins", rules)
         if said.get("joins") is JoinRule.NEVER or said.get("joins_never")
         else ()
     ):
         if not isinstance(merge_entries(o, rules.ops).gives, (DType, Kind)):
-            yield 'joins = "never" needs a dtype in `gives`, since the operands have none in common'
+            yield "joins", 'joins = "never" needs a dtype in `gives`, since the operands have none in common'
     for o in _find_followers(entry, "kernels", rules) if "kernels" in said else ():
         op = merge_entries(o, rules.ops)
         if op.kernels.listed and op.accepts is not None and not _computes_any(op, rules):
             cause = f"{o.name} takes no dtype of the order: `accepts` of a class leaves out what it"
-            yield f"{cause} computes in; give {o.name} a `accepts` of its own"
+            yield "kernels", f"{cause} computes in; give {o.name} a `accepts` of its own"
     for key, fields in FIELDS.items():
         # An entry with one word for every result has an empty table of pairs, which states nothing.
         stated = [
             field for field in fields if field in said and (field != GIVES_OF_PAIRS_FIELD or said[field])
         ]
         if key in _NEEDS and stated and not _matters(entry, key, rules):
-            yield _NEEDS[key][0].format(cause=_cause(entry, key, rules))
+            yield key, _NEEDS[key][0].format(cause=_cause(entry, key, rules))
 
 
 def _computes_any(op: OperationRules, rules: Rules) -> bool:

@@ -49,7 +49,8 @@ def _keys_to_keep(system: System, order: Order[Node]) -> dict[str, object]:
     plain = replace(
         system, order=order, combine="join", ties={}, overrides={}, refusals={}, both_ways=frozenset()
     )
-    for key, entry, _ in (*unused_keys(plain), *unused_entries(plain)):
+    of_entries = (("ops", entry) for entry, _, _ in unused_entries(plain))
+    for key, entry in (*((key, entry) for key, entry, _ in unused_keys(plain)), *of_entries):
         table = kept.get(key)
         if entry is not None and isinstance(table, Mapping):
             kept[key] = {rest: value for words, value in table.items() if (rest := _without(words, entry))}

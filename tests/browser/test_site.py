@@ -197,8 +197,14 @@ def test_an_example_is_answered_in_sight_and_without_python(reader: Reader) -> N
     page.get_by_role("button", name="From NumPy 1 to 2").click()
     summary = page.locator("#live-answer .summary")
     assert "numpy1 and numpy first differ in line 2" in summary.inner_text()
-    bar = page.locator(".mobile-header").bounding_box()
-    assert bar["y"] + bar["height"] <= summary.bounding_box()["y"] < 844
+    # The page scrolls to the answer, which takes a moment.
+    page.wait_for_function(
+        """() => {
+            const edge = (name) => document.querySelector(name).getBoundingClientRect();
+            const top = edge("#live-answer .summary").top;
+            return edge(".mobile-header").bottom <= top && top < 844;
+        }"""
+    )
     assert "Computed when this site was built" in page.locator("#live-status").inner_text()
 
 

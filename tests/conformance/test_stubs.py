@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from typelattice.conformance import stubs, type_checkers
+from typelattice.conformance.askers import Askers
 from typelattice.conformance.implementation import implementations
 from typelattice.conformance.implementation_differences import questions_of_both
 from typelattice.conformance.implementations.numpy_stubs import answer_of_type
@@ -140,6 +141,8 @@ def test_a_checker_that_is_ended_from_another_thread_ends_with_its_own_processes
 class Library:
     """The catalogue of a library in a process, without the process."""
 
+    def __exit__(self, *_: object) -> None: ...
+
     catalogue = Catalogue(
         "numpy", {}, "", sys.version, ("int8", "float32"),
         ("int8", "float32", "int8:0d", "int8:scalar", "int", "300", "float:list"),
@@ -152,7 +155,9 @@ class Library:
     )  # fmt: skip
 
 
-def test_calls_are_written_as_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_are_written_as_expressions(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     asked: list[Sequence[str]] = []
 
     def answered(
@@ -169,6 +174,7 @@ def test_calls_are_written_as_expressions(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
     library: Any = Library()
     has = Stubs("mypy", library, implementations()["numpy-stubs"], 1)
+    request.addfinalizer(has.__exit__)
     assert has.catalogue.operands == ("int8", "float32", "int8:scalar", "int", "float:list")
     assert has.catalogue.operations == ("add", "+", "inv", "sum", "reduceat_add")
     questions = [
@@ -181,6 +187,30 @@ def test_calls_are_written_as_expressions(monkeypatch: pytest.MonkeyPatch) -> No
         "numpy.add(array_int8, 1)", "scalar_int8 + array_float32",
         "numpy.linalg.inv(array_float32)", "numpy.add.reduceat(list_float, [0])",
     ]]  # fmt: skip
+
+
+def test_stubs_are_asked_in_batches_for_which_the_checker_keeps_its_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A worker of a cluster returns its answers at the end of a task, and the next run goes on from there."""
+    folders: list[str] = []
+
+    def answered(*args: Any, folder: str, **_: object) -> Iterator[Inferred]:
+        folders.append(folder)
+        yield from [Inferred("numpy.int8", "")] * len(args[3])
+
+    monkeypatch.setattr(stubs, "infer", answered)
+    monkeypatch.setattr(stubs, "versions_of", lambda *_: {"mypy": "2.0"})
+    monkeypatch.setattr(type_checkers, "find_spec", lambda _: True)
+    assert Stubs.batch < 10_000
+    monkeypatch.setattr(Stubs, "batch", 2)
+    library: Any = Library()
+    questions = [(op, (operand, "int8")) for op in ("add", "+") for operand in ("int8", "float32")]
+    with Askers(lambda: Stubs("mypy", library, implementations()["numpy-stubs"], 1)) as asked:
+        assert len([*asked.answers(questions)]) == len(questions)
+        assert len(folders) == 2 and len({*folders}) == 1
+        assert Path(folders[0]).is_dir()
+    assert not Path(folders[0]).exists()
 
 
 def test_scalars_and_lists_are_asked_what_arrays_are() -> None:

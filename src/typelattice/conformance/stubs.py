@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 from subprocess import Popen
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from typelattice.conformance.in_process_library import Answer
@@ -15,7 +15,7 @@ from typelattice.conformance.library import MissingLibraryError, OperandString, 
 from typelattice.conformance.process import STARTING, LibraryProcess
 from typelattice.conformance.questions import KINDS, Question
 from typelattice.conformance.snippet import Code, written_call
-from typelattice.conformance.type_checkers import end_checker, infer, require_checker
+from typelattice.conformance.type_checkers import BATCH, end_checker, infer, require_checker
 from typelattice.facts.operations import NAMES
 from typelattice.recorded.answers import EXCEPTION, NOT_ASKED
 
@@ -26,7 +26,7 @@ REFUSED = f"{EXCEPTION}TypeError"
 class Stubs:
     """A library's stubs as a checker reads them; it answers like a LibraryProcess."""
 
-    batch = sys.maxsize  # `infer` makes batches, for which a checker keeps what it has read
+    batch = BATCH
 
     def __init__(self, checker: str, library: LibraryProcess, forms: Mapping[str, Any], limit: float) -> None:
         require_checker(checker)
@@ -45,12 +45,14 @@ class Stubs:
             operations=tuple(op for op in has.operations if self._is_written(op)),
             several=(),
         )
+        self._folder = TemporaryDirectory()  # where the checker keeps what it has read
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._library.__exit__()
+        self._folder.cleanup()
 
     def stop(self) -> None:
         """End the checker; called from another thread."""
@@ -62,8 +64,9 @@ class Stubs:
         written = [self._written(*question) for question in questions]
         asked = [*filter(None, written)]
         inferred = infer(
-            self._checker, self._setup, self._names(), asked, self._limit, started=self._note_running
-        )
+            self._checker, self._setup, self._names(), asked, self._limit,
+            started=self._note_running, folder=self._folder.name,
+        )  # fmt: skip
         for text in written:
             if not text:
                 yield NOT_ASKED, "no expression"

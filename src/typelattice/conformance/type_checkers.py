@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -73,16 +73,18 @@ def infer(
     limit: float,
     files: Mapping[str, str] = NO_FILES,
     started: Callable[[subprocess.Popen[str]], object] = lambda process: None,
+    folder: str | None = None,
 ) -> Iterator[Inferred]:
     """Yield the types that a type checker infers for expressions, in batches.
 
     `setup` is a line of imports, `names` the lines of a stub file that declares what the expressions name.
     `files` are further files beside these. `limit` is the number of seconds for a batch. `started` gets each
-    process, which another thread may end with `end_checker`.
+    process, which another thread may end with `end_checker`. The checker runs in `folder`, where it keeps
+    what it has read for the next run, or in a temporary folder.
     Raises MissingLibraryError, CannotAskError.
     """
     require_checker(checker)
-    with TemporaryDirectory() as folder:
+    with nullcontext(folder) if folder else TemporaryDirectory() as folder:
         for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8")
         Path(folder, NAMES).write_text("\n".join([setup, *names]) + "\n", encoding="utf-8")

@@ -259,7 +259,7 @@ def test_a_dash_for_a_file_is_standard_output(
         (["--op", "lerp"], "lerp takes 3 operands, and a table has two"),
         (["--system", "nunpy"], "unknown system 'nunpy' (did you mean numpy or numpy1?)"),
         (["-o", "/nowhere/page.html"], "cannot write '/nowhere/page.html'"),
-        (["--port", "70000", "--edit"], "'70000' is no whole number from 0 to 65535"),
+        (["--port", "70000", "--edit"], "'70000' is not a whole number from 0 to 65535"),
         (["--port", "8000"], "--port and --no-browser go with --edit"),
         (["--edit", "-o", "x.html"], "with --edit go --port, --no-browser and one --system to begin as"),
     ],

@@ -445,7 +445,7 @@ def test_a_folder_that_cannot_be_is_one_error(tmp_path: Path) -> None:
 
 def test_a_run_without_arrays_claims_nothing() -> None:
     told = str(tl.trace(lambda: 1 + 2, systems=["torch"]))
-    assert told.startswith("0 operations ran in 0 files\n\nnothing is known of the dtypes")
+    assert told.startswith("0 operations ran in 0 files\n\nno dtypes are known")
     assert "widened" not in told and "torch" not in told.partition("--dtype-trace")[2]
 
 

@@ -96,14 +96,14 @@ def error_line(text: str) -> str:
 def count(text: str) -> int:
     """Read a count: a whole number from 1 on."""
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:
-        raise ArgumentTypeError(f"{quote_short(text)} is no whole number from 1 to 999999999")
+        raise ArgumentTypeError(f"{quote_short(text)} is not a whole number from 1 to 999999999")
     return int(text)
 
 
 def seed(text: str) -> int:
     """Read the seed of random numbers: a whole number."""
     if not re.fullmatch("-?[0-9]{1,18}", text):
-        raise ArgumentTypeError(f"{quote_short(text)} is no whole number of up to 18 digits")
+        raise ArgumentTypeError(f"{quote_short(text)} is not a whole number of up to 18 digits")
     return int(text)
 
 

@@ -47,7 +47,7 @@ def arguments(parser: ArgumentParser) -> None:
 def port(text: str) -> int:
     """Read a port from an argument: a whole number up to 65535; 0 for any."""
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > MAX_PORT:
-        raise ArgumentTypeError(f"{quote_short(text)} is no whole number from 0 to {MAX_PORT}")
+        raise ArgumentTypeError(f"{quote_short(text)} is not a whole number from 0 to {MAX_PORT}")
     return int(text)
 
 

@@ -32,7 +32,7 @@ class Asked(Protocol):
 class AskedInOneProcess(Asked, Protocol):
     """A library in a process of its own, or stubs that a checker reads.
 
-    `batch` is the number of questions that it is best asked at a time.
+    `batch` is a good number of questions for one task.
     """
 
     batch: int
@@ -42,13 +42,14 @@ class AskedInOneProcess(Asked, Protocol):
 
 
 class Askers:
-    """Several of what `start` starts, asked like a single one; no question is asked twice.
+    """A group of processes that answer like a single one. No question is asked twice.
 
-    There are `jobs` of them on this machine, or one for each worker of the Dask cluster whose scheduler has
-    the address `scheduler`; `start` must then be picklable. With `journal` each answer is appended to that
-    file when it comes. Answers that the file has are not asked again; `resumed` is their number. `about` says
-    what else the answers depend on: a file that has anything else is refused.
-    Raises WorkersError, JournalError, FileError, CannotAskError and what `start` raises.
+    `start` starts one process. `jobs` of them run on this machine. With `scheduler`, the address of a Dask
+    scheduler, each worker of that cluster runs one instead, and `start` must be picklable. With `journal`,
+    each answer is appended to that file as it comes. A second run takes the answers from there, and `resumed`
+    is their number. `about` says what else the answers depend on, such as the time limit of a call. A file
+    that differs in this is refused.
+    Raises WorkersError, JournalError, FileError, CannotAskError, and the errors of `start`.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class Askers:
 
 
 class Asker:
-    """A worker that asks a library, which it starts for its first task unless it has it already."""
+    """A worker that asks a library. It starts the library for its first task, unless it is given one."""
 
     def __init__(
         self,

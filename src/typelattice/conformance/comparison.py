@@ -58,8 +58,8 @@ from typelattice.files.reader import system as find_system
 from typelattice.files.system_text import UnknownSystemError
 from typelattice.recorded.recorded_calls import RecordedCall
 
-PATIENCE = 6  # times the limit that a call may take when it is asked again
-DRAWN = 10  # programs for each that is asked: a recording does not have all of their calls
+RETRY_TIME_FACTOR = 6  # times the limit of a call, when it is repeated
+DRAWN_PER_PROGRAM = 10  # programs drawn for each that is compared: a recording lacks some of their calls
 
 
 _Choose = Callable[[list[Question]], list[Question]]
@@ -112,7 +112,7 @@ class Comparison:
         return sum(sum(sorts.values()) for sorts in self.classes.values())
 
     def example(self, cause: Cause) -> tuple[Difference, str]:
-        """Return the simplest difference that has a snippet, and that; else the simplest, and ""."""
+        """Return the simplest difference that has a snippet, with the snippet, or the simplest and ""."""
         return first_snippet(self.forms, cause.differences, self.spellings) or (cause.differences[0], "")
 
 
@@ -175,10 +175,10 @@ def compare_implementation(
         else:
             side = _system_side(system, has, choose)
         answered = list(differences(asked, side.expected))
-        drawn = programs * (1 if system is None else DRAWN)
+        drawn = programs * (1 if system is None else DRAWN_PER_PROGRAM)
         chains = random_chains(has.operands, side.operations, drawn, seed)
         answered += chain_differences(asked, side.expect, [*chains], programs)
-    again = partial(start_implementation, name, PATIENCE * limit, by_value)
+    again = partial(start_implementation, name, RETRY_TIME_FACTOR * limit, by_value)
     answered = _broken_again(again, answered)
     if not answered:
         raise ComparisonError(f"{name} and {other} have no call in common; compare it with another")
@@ -273,7 +273,7 @@ def _choose(questions: list[Question], calls: int | None, seed: int, by_class: b
 def _asked_now(
     reference: Asked, has: Catalogue, choose: _Choose, by_value: bool
 ) -> list[RecordedCall]:
-    """Ask another implementation what both have, with numbers in the arrays if values are compared."""
+    """Run another implementation on the calls of both, with numbers in the arrays if values are compared."""
     questions = list(questions_of_both(reference.catalogue, has))
     if by_value:
         questions = [*with_numbers(questions)]
@@ -345,7 +345,7 @@ def _values(example: Difference) -> dict[str, object]:
 def _broken_again(
     start: Callable[[], Asked], answered: Sequence[tuple[RecordedCall, Difference | None]]
 ) -> list[tuple[RecordedCall, Difference | None]]:
-    """Ask calls that broke down once more, in a new process that has more time, before they are reported.
+    """Repeat calls that broke down, in a new process that has more time, before they are reported.
 
     A library may load modules at its first call, on a busy machine. That is not a hang.
     """
@@ -358,7 +358,7 @@ def _broken_again(
 
 
 def start_implementation(name: str, limit: float, tells_values: bool = False) -> AskedInOneProcess:
-    """Start an implementation; stubs are read by a checker, and their library says what there is."""
+    """Start an implementation. A checker reads stubs, and their library lists its operations."""
     entry = implementations().get(name, {})
     if "checker" not in entry:
         return LibraryProcess(partial(implementation, name), limit, tells_values)

@@ -17,7 +17,7 @@ from typelattice.conformance.implementation_differences import Cause, Difference
 from typelattice.conformance.questions import Question
 from typelattice.disk.read import FileError, read_bytes
 
-LIMIT_BYTES = 1_000_000  # of a file
+MAX_FILE_BYTES = 1_000_000
 NEXT = ", "
 """Between the operations of a line, and between the places of its operands."""
 
@@ -31,7 +31,7 @@ Known = Mapping[str, Mapping[str, Sequence[Pattern]]]
 def read_known(path: str | Path) -> Known:
     """Read a file of known differences. Raises ComparisonError."""
     try:
-        found = json.loads(read_bytes(Path(path), LIMIT_BYTES))
+        found = json.loads(read_bytes(Path(path), MAX_FILE_BYTES))
     except (ValueError, FileError) as e:
         raise ComparisonError(f"{path} cannot be read: {e}; write it with --update") from None
     known: dict[str, dict[str, list[Pattern]]] = {}
@@ -48,7 +48,7 @@ def read_known(path: str | Path) -> Known:
 
 
 def not_known(found: Sequence[Cause], known: Known) -> list[Cause]:
-    """Return the causes that have calls which are not known, with these calls alone."""
+    """Return the causes that have unknown calls, with only these calls."""
     left = [
         replace(cause, differences=tuple(each for each in cause.differences if not _is_known(each, known)))
         for cause in found
@@ -57,7 +57,7 @@ def not_known(found: Sequence[Cause], known: Known) -> list[Cause]:
 
 
 def write_known(found: Iterable[Cause], known: Known | None = None) -> str:
-    """Write the calls of causes, of those that are known; of all if no file was read."""
+    """Write the calls of causes that are known, or all calls if no file was read."""
     calls: dict[str, set[Question]] = {}
     for cause in found:
         for each in cause.differences:
@@ -76,12 +76,12 @@ def _is_known(each: Difference, known: Known) -> bool:
 
 
 def _cause_of(each: Difference) -> str:
-    """Name the cause of a call by itself; which classes share it varies with the calls that are asked."""
+    """Name the cause of a single call. The classes that share a cause vary with the calls."""
     return f"{each.sort}: {each.cause}"
 
 
 def _lines(questions: Iterable[Question]) -> Mapping[str, Sequence[str]]:
-    """Write calls as patterns; operations with the same ones share a line."""
+    """Write calls as patterns. Operations with the same patterns share a line."""
     operands: dict[str, set[Pattern]] = {}
     for op, names in questions:
         operands.setdefault(op, set()).add(tuple(frozenset([name]) for name in names))

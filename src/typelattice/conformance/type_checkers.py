@@ -1,4 +1,4 @@
-"""mypy and basedpyright: the types that they infer for expressions, thousands in each run."""
+"""mypy and basedpyright: the types that they infer, for thousands of expressions in one run."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from typelattice.designer.plan import Plan
 from typelattice.engine.system import System
 from typelattice.study.study_scope import BeyondReachError
 
-MAX_CONSTRAINTS = 3_000_000  # more than this takes more than a minute to write down
-MAX_NODES = 200  # of more, to write down what may be added takes as long
+MAX_CONSTRAINTS = 3_000_000  # more constraints take more than a minute to write
+MAX_NODES = 200  # writing the possible relations of more nodes takes as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Problem:
             yield f"uncovered({number})."
 
     def count_settled(self, d: Demand) -> int:
-        """Count how often the given order alone falls short of a demand, over the pairs that it relates."""
+        """Count how often the given order violates a demand, over the pairs that it relates."""
         m, related = (
             self.nodes,
             ((i, j) for i, mask in enumerate(self.above_now) for j in list_bits(mask) if i != j),
@@ -135,11 +135,11 @@ def build_problem(system: System, plan: Plan) -> Problem:
             before = given[a] & given[b]
             higher = make_mask(c for c in list_bits(can[a] & can[b]) if before & below[c] & ~(1 << c))
             bounds[a, b] = make_mask(
-                c for c in list_bits(can[a] & can[b] & ~higher)  # what is above a bound is not the lowest
+                c for c in list_bits(can[a] & can[b] & ~higher)  # a node above a bound is not the lowest
                 if before >> c & 1 or is_allowed_join(plan.rules, nodes[a], nodes[b], nodes[c])
             )  # fmt: skip
             constraints += bounds[a, b].bit_count() * (can[a] & can[b]).bit_count()
-            if constraints > MAX_CONSTRAINTS:  # it counts bounds that are ruled out, too, and so refuses
+            if constraints > MAX_CONSTRAINTS:  # also counts bounds that are ruled out
                 check_constraints(system.name, can)
     index = {m.node: i for i, m in enumerate(nodes)}
     ties = [[index[bound] for bound in tie] for tie in system.ties]
@@ -164,7 +164,7 @@ def is_allowed_join(rules: Sequence[Demand], a: NodeFacts, b: NodeFacts, c: Node
 
 
 def check_nodes(name: str, nodes: int) -> None:
-    """Raises BeyondReachError for more nodes than can be written down."""
+    """Raise BeyondReachError for more nodes than can be written down."""
     if nodes > MAX_NODES:
         raise BeyondReachError(_too_large(name, nodes, nodes**4 // 8, f"of more than {MAX_NODES} nodes"))
 

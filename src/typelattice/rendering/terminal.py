@@ -1,4 +1,4 @@
-"""The width, colours and encoding of the standard streams; 80 plain columns without a terminal."""
+"""The width, colours and encoding of the standard streams, or 80 plain columns without a terminal."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _uses_colours() -> bool:
 class OutputError(TypelatticeError, OSError):
     """A standard stream that accepts no text: it is closed, its disk is full, or nobody reads it.
 
-    `is_unread`: True if nobody reads it any more, which is no error.
+    `is_unread` is True if the reader has stopped reading, which is not an error to report.
     """
 
     def __init__(self, reason: str, is_unread: bool = False) -> None:
@@ -52,7 +52,7 @@ class OutputError(TypelatticeError, OSError):
 
 def print_output(paragraphs: Iterable[str], stream: TextIO | None) -> None:
     """Print what the stream can encode, and the rest as escapes. Raises OutputError if it takes no text."""
-    if stream is None:  # Python's own are None where the descriptor was closed before it started
+    if stream is None:  # Python sets it to None if the descriptor was closed before it started
         raise OutputError("it is closed")
     try:
         for paragraph in paragraphs:
@@ -60,7 +60,7 @@ def print_output(paragraphs: Iterable[str], stream: TextIO | None) -> None:
                 encoding = getattr(stream, "encoding", None) or "utf-8"
                 stream.write(paragraph.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     except KeyboardInterrupt:
-        discard_output(stream)  # it may be a reader that does not read for which we waited
+        discard_output(stream)  # the reader of the pipe may have stopped reading
         raise
     finally:
         if not _is_closed(stream):  # whoever closed it, such as a traced script, has flushed it
@@ -90,13 +90,13 @@ def _writing(stream: TextIO) -> Iterator[None]:
     except BrokenPipeError:
         discard_output(stream)
         raise OutputError("nobody reads it", is_unread=True) from None
-    except (OSError, ValueError) as e:  # ValueError: it was closed meanwhile
+    except (OSError, ValueError) as e:  # ValueError: it was closed in the meantime
         discard_output(stream)
         raise OutputError(getattr(e, "strerror", None) or "it is closed") from None
 
 
 def discard_output(stream: TextIO) -> None:
-    """Discard what is left in a stream; else Python writes it at exit, fails, and reports that."""
+    """Discard what is left in a stream. Python would write it at exit, fail, and report that."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -39,8 +39,7 @@ class Changes:
     """All changes from one system to another, by operation.
 
     `call_counts` counts the calls of each operation, changed or not. `old_name` and `new_name` name the two
-    systems. `is_recorded` is True if both libraries were asked; otherwise a rule answers calls that were
-    never asked.
+    systems. `is_recorded` is True if both libraries were recorded. If not, rules answer the calls.
     """
 
     old_name: str
@@ -56,7 +55,7 @@ class Changes:
         return f"{calls}, in {len(self.changes_by_operation)} of {len(self.call_counts)} operations"
 
     def grid(self) -> Grid:
-        """List the operations in which calls differ, most changed first, with counts and examples."""
+        """List the operations with changed calls, most changed first, with counts and examples."""
         ranked = sorted(self.changes_by_operation.items(), key=lambda item: -len(item[1]))
         cells = [
             (Cell(f"{len(found):,}"), Cell(f"{self.call_counts[op]:,}"), Cell(str(_choose_example(found))))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_SHOWN = 6
-MIN_ACCUMULATOR_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}  # to add up in
+MIN_ACCUMULATOR_BITS = {Kind.UNSIGNED: 32, Kind.SIGNED: 32, Kind.FLOAT: 16, Kind.COMPLEX: 32}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Escape:
 
 @dataclass(frozen=True, slots=True)
 class Closedness:
-    """The answers that leave a system's dtypes; the system is closed if there are none.
+    """The answers that leave a system's dtypes. Without any, the system is closed.
 
     `operations` is the number of operations, `question_count` that of questions to those with different
     rules. `storage_dtypes` are the dtypes with which no operation computes. `narrow_accumulators` has the
@@ -62,7 +62,7 @@ class Closedness:
         return not self.escapes
 
     def sections(self) -> Iterator[TitledLines]:
-        """Yield the verdict, and what else is doubtful."""
+        """Yield the verdict, and the other doubts."""
         about = f"{self.operations:,} operations with all operands, {self.question_count:,} questions"
         if self:
             yield "closed", [f"✓ no result, accumulator, default or literal leaves the dtypes: {about}"]
@@ -95,7 +95,7 @@ class Closedness:
 
 
 def find_escapes(system: str | Path | System) -> Closedness:
-    """Ask a system every operation that its library has, and find the answers outside its dtypes.
+    """Try every operation of a system's library, and find the answers outside the system's dtypes.
 
     >>> found = find_escapes("arrow")
     >>> bool(found), found.escapes
@@ -130,7 +130,7 @@ def find_escapes(system: str | Path | System) -> Closedness:
 
 
 def _outside(p: Promotion, inside: set[DType]) -> Iterator[Escape]:
-    """Yield the parts of an answer outside the dtypes; none if the library itself refused the call."""
+    """Yield the parts of an answer outside the dtypes, or nothing if the library refused the call."""
     recorded = find_recorded_answer(p)
     if recorded and recorded.dtype is None:
         return

@@ -17,7 +17,7 @@ CONNECTING = 30
 """Seconds to wait for the scheduler."""
 
 _made: dict[tuple[str, int], Worker] = {}
-"""In a process of the cluster: the worker of each thread, by the pool that it is of."""
+"""The worker of each thread in a process of the cluster, by pool and thread."""
 
 
 class DaskPool:

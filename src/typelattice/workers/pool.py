@@ -16,7 +16,7 @@ class WorkersError(TypelatticeError, RuntimeError):
 
 
 class Worker(Protocol):
-    """Someone who does one task after the other, in a process that it starts."""
+    """A worker that does one task after another, in a process that it starts."""
 
     def results(self, task: Any) -> Iterator[Any]:
         """Yield the results of a task."""
@@ -25,7 +25,7 @@ class Worker(Protocol):
         """End the current task, from another thread. The task need not give any more results."""
 
     def close(self) -> None:
-        """End its process, once it is at no task."""
+        """End its process. It has no task then."""
 
 
 class Pool(Protocol):
@@ -36,7 +36,7 @@ class Pool(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
     def results(self, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of all tasks as they come, in no order."""
+        """Yield the results of all tasks as they arrive, in any order."""
 
 
 class LocalPool:
@@ -105,8 +105,8 @@ class LocalPool:
 def cluster(make: Callable[[], Worker], lost: Callable[[Any], Iterable[Any]], address: str) -> Pool:
     """Return the workers of a Dask cluster as a pool.
 
-    `make` makes a worker there, so it must be picklable. `lost` has the results of a task that ends each
-    worker that takes it. Raises WorkersError if no scheduler answers at the address.
+    `make` makes a worker there, so it must be picklable. A task may end every worker that takes it;
+    `lost` then gives its results. Raises WorkersError if no scheduler answers at the address.
     """
     try:
         module = import_module(f"{__package__}.dask_workers")

@@ -15,10 +15,10 @@ MAX_SHOWN_ENTRIES = 10
 """The most entries of a chapter that are shown. The others are counted."""
 
 NOTHING_FOUND = (
-    "nothing is known of the dtypes: no array was computed with in what was followed; name the package that "
-    "does with --package (of pytest: --dtype-trace)"
+    "no dtypes are known: the code that was followed computed with no array; name the package that computes "
+    "with --package (in pytest: --dtype-trace)"
 )
-HOW_TO_SEE_ALL = "--all shows them, and so do the pages of --html (of pytest: --dtype-html)"
+HOW_TO_SEE_ALL = "--all shows them, and so do the pages of --html (in pytest: --dtype-html)"
 
 
 def report(

@@ -1,4 +1,4 @@
-"""The dtype rules of operations: the kinds that each class accepts, and the dtype of its result.
+"""The dtype rules of operations: the kinds that each class computes in, and its result.
 
 standard.txt states the array API standard. A system file states only the differences of its library. The
 operations and the class of each are listed in facts/operations.txt.
@@ -72,7 +72,7 @@ ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # onl
 
 @frozen()
 class Domain:
-    """The dtypes that an operation takes: certain kinds and single dtypes, except those of `excluded`.
+    """The dtypes of `accepts` or `kernels`: certain kinds and single dtypes, except those of `excluded`.
 
     >>> from typelattice.facts.dtypes import CODES
     >>> reals = Domain(kinds("real"), excluded=(CODES["u16"],))

@@ -34,14 +34,14 @@ def describe_operation(p: Promotion) -> list[str]:
 
 
 def _describe_taken(p: Promotion, rule: OperationRules) -> Iterator[str]:
-    """Describe the operands that the operation takes."""
+    """Describe the dtypes that the operation can compute in, and the operands that it accepts."""
     concerned = [
         n for n in (p.node, p.compute, *(o.dtype for o in p.promoting_operands)) if isinstance(n, DType)
     ]
     concerned += [n for step in p.steps for n in step.nodes if isinstance(n, DType)]
-    yield f"{p.op} takes {_describe_domain(rule.kernels, concerned)}"
+    yield f"{p.op} can compute in {_describe_domain(rule.kernels, concerned)}"
     if rule.accepts and any(o.dtype and o.dtype not in rule.accepts for o in p.promoting_operands):
-        yield f"as an operand it takes {_describe_domain(rule.accepts, concerned)}"
+        yield f"an operand may be {_describe_domain(rule.accepts, concerned)}"
     if rule.scalars in SCALAR_PLACE_TEXTS and any(o.tier == "scalar" for o in p.promoting_operands):
         yield f"it takes {SCALAR_PLACE_TEXTS[rule.scalars]}"
 

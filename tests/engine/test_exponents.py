@@ -9,9 +9,11 @@ import typelattice as tl
 from typelattice.explanations.promotion_in_english import explain_in_sections
 from typelattice.recorded.recorded_answer import find_recorded_answer
 
+CONSTANT = {"any then 0d integer, py.int, py.bool": "left, as a product"}
+
 
 def test_an_exponent_may_have_to_lie_within_a_dtype() -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"pow": {"kernels": "all", "exponent": {"within": "u8"}}})
+    s = make(CHAIN, **NUMPYLIKE, ops={"pow": {"kernels": "all", "limits": {"right": "u8"}}})
     assert said(s, "int32", 255, op="pow") == "int32"
     assert said(s, "int32", 256, op="pow") == "- pow of integers takes no integer beyond uint8 on the right"
     assert said(s, "int32", -1, op="pow") == "- pow of integers takes no negative integer on the right"
@@ -19,20 +21,20 @@ def test_an_exponent_may_have_to_lie_within_a_dtype() -> None:
 
 
 def test_a_negative_integer_on_the_right_may_be_refused() -> None:
-    s = make(CHAIN, **NUMPYLIKE, ops={"pow": {"kernels": "all", "exponent": {"not-negative": "scalar"}}})
+    s = make(CHAIN, **NUMPYLIKE, ops={"pow": {"kernels": "all", "limits": {"right": "not negative"}}})
     assert said(s, "int8", -1, op="pow") == "- pow of integers takes no negative integer on the right"
     assert said(s, "int8", 1, op="pow") == said(s, -1, "int8", op="pow") == "int8"
     assert said(s, "int8", 0, op="pow") == "int8"
     assert said(s, "float32", -1, op="pow") == "float32"
     assert said(s, "int8", "int8:0d=-1", op="pow") == "int8"
-    power = {"kernels": "all", "exponent": {"not-negative": "0d, scalar"}}
+    power = {"kernels": "all", "limits": {"right": "not negative, nor 0d"}}
     both = make(CHAIN, **NUMPYLIKE, ops={"pow": power})
     assert said(both, "int8", "int8:0d=-1", op="pow") == said(s, "int8", -1, op="pow")
     assert said(s, "int8", "int", op="pow") == "int8"  # of a value that is unknown nothing is said
 
 
 def test_an_integer_on_the_right_may_leave_the_left_its_dtype() -> None:
-    power = {"kernels": "all", "exponent": {"ignored": "0d, scalar"}}
+    power = {"kernels": "all", "joins": CONSTANT}
     s = make(CHAIN, **NUMPYLIKE, ops={"power": power}, fit={"int": "raise"})
     assert said(s, "int8", "int16:0d", op="power") == "int8"
     assert said(s, "int8", "int16", op="power") == "int16"
@@ -45,8 +47,8 @@ def test_an_integer_on_the_right_may_leave_the_left_its_dtype() -> None:
 
 
 def test_integers_of_one_tier_may_be_ignored_beside_some_dtypes_alone() -> None:
-    power = {"kernels": "all", "exponent": {"ignored": "0d, scalar"}}
-    s = make(CHAIN, **NUMPYLIKE, ops={"power": power, "pow": {"exponent": {"ignored": {"i16": "array"}}}})
+    joins = CONSTANT | {"i16 then integer": "left"}
+    s = make(CHAIN, **NUMPYLIKE, ops={"power": {"kernels": "all"}, "pow": {"joins": joins}})
     assert said(s, "int16", "int32", op="pow") == "int16"
     assert said(s, "int8", "int32", op="pow") == "int32"
     assert said(s, "int8", "int32:0d", op="pow") == "int8"
@@ -60,16 +62,16 @@ def test_integers_of_one_tier_may_be_ignored_beside_some_dtypes_alone() -> None:
 def test_a_python_bool_is_the_integer_that_it_is_in_a_constant_exponent_alone() -> None:
     order = f"b -> i*\n{JAXLIKE}"
     keys = {"weak-join": "width", "defaults": {"int": "i32", "float": "f32"}}
-    constant = make(order, **keys, ops={"power": {"kernels": "all", "exponent": {"ignored": "0d, scalar"}}})
+    constant = make(order, **keys, ops={"power": {"kernels": "all", "joins": CONSTANT}})
     assert said(constant, "int8:weak", True, op="pow") == "int8*"
     assert said(constant, "int8:weak", "bool:0d", op="pow") == "int32*"
-    ignoring = {"kernels": "all", "exponent": {"ignored": "array, 0d, scalar"}}
+    ignoring = {"kernels": "all", "joins": {"any then integer, py.int": "left"}}
     plain = make(order, **keys, ops={"power": ignoring})
     assert said(plain, "int8:weak", True, op="pow") == "int32*"
 
 
 def test_the_value_of_the_base_does_not_count_beside_a_constant_exponent() -> None:
-    power = {"kernels": "all", "exponent": {"ignored": "0d, scalar"}}
+    power = {"kernels": "all", "joins": CONSTANT}
     s = make(CHAIN, **NUMPYLIKE, ops={"power": power}, fit={"int": "raise"})
     assert said(s, 2**31, "int8:0d", op="pow") == "int32"
     assert said(s, 2**31, "int8", op="pow") == "- 2147483648 is out of range for int8"
@@ -80,7 +82,7 @@ def test_an_exponent_that_wraps_may_be_negative() -> None:
         CHAIN,
         **NUMPYLIKE,
         fit={"int": "wrap"},
-        ops={"power": {"kernels": "all", "exponent": {"not-negative": "scalar"}}},
+        ops={"power": {"kernels": "all", "limits": {"right": "not negative"}}},
     )
     assert said(s, "int8", 127, op="pow") == "int8"
     refused = "- pow of integers takes no negative integer on the right"
@@ -88,7 +90,7 @@ def test_an_exponent_that_wraps_may_be_negative() -> None:
     assert said(s, "int8", -1, op="pow") == refused
     assert said(s, "int8", -129, op="pow") == "int8"  # 127
     assert said(s, 255, "int8", op="pow") == "int8"
-    power = {"kernels": "all", "exponent": {"not-negative": "0d, scalar"}}
+    power = {"kernels": "all", "limits": {"right": "not negative, nor 0d"}}
     of_0d = make(CHAIN, **NUMPYLIKE, fit={"int": "wrap"}, ops={"power": power})
     assert said(of_0d, 255, "int8:0d", op="pow") == "int8"  # it is the base that wraps
     assert said(of_0d, "int8", "int8:0d=-1", op="pow") == refused

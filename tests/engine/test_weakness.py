@@ -128,7 +128,7 @@ def test_weakness_may_be_lost_by_what_is_computed_in() -> None:
     keys = {"weak-join": "width", "defaults": {"int": "i32", "float": "f32"}}
     power = {
         "kernels": "all",
-        "exponent": {"ignored": "0d, scalar"},
+        "joins": {"any then 0d integer, py.int, py.bool": "left, as a product"},
         "weak-result": {"signed": "strong", "f16": "default dtype"},
     }
     s = make(order, **keys, ops={"power": power})
@@ -148,7 +148,7 @@ def test_a_weak_base_stays_weak_beside_a_weak_exponent_alone() -> None:
     s = make(
         f"b -> i*\n{JAXLIKE}",
         weak_join="width",
-        ops={"power": {"kernels": "all", "exponent": {"ignored": "array, scalar"}}},
+        ops={"power": {"kernels": "all", "joins": {"any then integer, py.int": "left"}}},
     )
     assert said(s, "float32:weak", "int8", op="power") == "float32"
     assert said(s, "float32:weak", "int8:weak", op="power") == "float32*"

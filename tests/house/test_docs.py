@@ -18,7 +18,7 @@ from samples import one_in
 
 import typelattice as tl
 from typelattice.engine.operations import KINDS
-from typelattice.engine.rule_words import LeftOperand, WeakResult
+from typelattice.engine.rule_words import LeftOperand, PairJoin, RightLimit, WeakResult
 from typelattice.engine.scalar_fit import CONDITIONS, OUTCOMES
 from typelattice.facts.cast_rules import BEYOND, ROUNDINGS
 from typelattice.files.custom_dtypes import FACTS
@@ -98,9 +98,9 @@ def first_column(page: Path, heading: str) -> set[str]:
         ("What may be written into the left operand", {"gives", *(f'"{word}"' for word in LeftOperand)}),
         ("What becomes of a weak result", {"weak-result", *(f'"{word}"' for word in WeakResult)}),
         ("Keys of an operation", {*OPERATION_KEYS}),
-        ("Pairs of operands", {*SIDES}),
+        ("Pairs of operands", {*SIDES, "0d integer"}),
         ("Explicit casts", {*ROUNDINGS, *BEYOND, "needs quantize", "refused: the reason"}),
-        ("Exponents", {"exponent", "not-negative", "within", "ignored"}),
+        ("Exponents and shifts", {"limits.right", *(f'"{word}"' for word in (*PairJoin, *RightLimit))}),
     ],
 )
 def test_format_page_lists_exactly_what_the_loader_knows(heading: str, words: set[str]) -> None:

@@ -14,11 +14,12 @@ from typelattice.engine.join_tiers import join_tiers
 from typelattice.engine.operand_checks import (
     cast_remedy,
     check_each_operand,
-    check_exponent,
     check_pairs,
+    check_right_value,
     deciding_entry,
     dtype_of_pair,
-    lists_pair,
+    find_joining_places,
+    find_pair_join,
     resolve_target,
 )  # fmt: skip
 from typelattice.engine.operation_join import check_alike, check_weak, join_operands, make_arrays
@@ -30,7 +31,7 @@ from typelattice.engine.operations import (
     look_up,
     merge_entries,
 )
-from typelattice.engine.rule_words import JoinRule, LeftOperand, ScalarTarget, WeakResult
+from typelattice.engine.rule_words import JoinRule, LeftOperand, PairJoin, ScalarTarget, WeakResult
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit, fit_values
 from typelattice.engine.ufunc_loops import find_casting_dtypes, find_loop
@@ -89,26 +90,29 @@ def _evaluate_joined(
 ) -> Evaluation:
     """Evaluate an operation with operands that join, or that it casts to dtypes of its own."""
     node: Node | None = None
-    weak = ignored = is_constant = False
+    weak = is_product = False
+    joining: Sequence[Operand] = operands
     dtypes = find_casting_dtypes(rules, op, operands)
     if not dtypes:
-        ignored = ignores_exponent(op, operands)
+        joining = operands[find_joining_places(op, operands)]
         # If an exponent is a constant, as in `x ** 2`, no value is checked and its weakness does not count.
-        is_constant = ignored and operands[1].tier != "array" and op.treats_exponent_as_constant
-        joining = operands[:1] if ignored else operands
+        is_product = find_pair_join(op, operands) is PairJoin.LEFT_AS_PRODUCT
         node, dtype, weak = join_operands(rules, op, joining, decisions)
+        if len(joining) < len(operands):
+            nodes = tuple(o.node for o in operands)
+            decisions.append(DtypeByOperation(nodes, node, deciding_entry(rules, op, "joins_of_pairs")))
         if op.joins is JoinRule.SAME_DTYPE:
             check_alike(rules, op, operands, dtype)
         dtypes = (dtype,)
-    compute, result = _apply_rule(rules, op, dtypes, decisions, is_constant)
+    compute, result = _apply_rule(rules, op, dtypes, decisions, is_product)
     if op.writes or find_result_rule(op, compute) == "left":
         result = write_into_left(rules, op, result, operands[0], decisions)
     adopted = dtypes[0] if op.computes_scalars is ScalarTarget.JOINED and len(dtypes) == 1 else compute
-    values = () if is_constant else tuple(fit_values(rules, operands, adopted, op))
+    values = () if is_product else tuple(fit_values(rules, operands, adopted, op))
     _check_values(values)
-    _check_exponent_value(rules, op, operands[-1], values, compute)
+    _check_right_value(rules, op, operands[-1], values, compute)
     is_uncast = compute is dtypes[0]
-    if is_constant:  # a power with a constant exponent is a product, and equally weak
+    if is_product:  # it is as weak as its left operand
         return Evaluation(node, compute, result, weak and is_uncast, values)
     weak_rule = look_up(op.weak_result_of, compute) or op.weak_result
     if weak_rule is WeakResult.WEAK_EVEN_IF_CAST and not is_uncast:
@@ -118,21 +122,20 @@ def _evaluate_joined(
     elif weak:
         if weak_rule is WeakResult.DEFAULT_DTYPE_OR_ERROR:
             check_weak(rules, op, result)
-        result, weak = _apply_weak_result(
-            rules, weak_rule, result, not ignored or operands[1].weak, is_uncast
-        )
+        are_all_weak = len(joining) == len(operands) or all(o.weak for o in operands)
+        result, weak = _apply_weak_result(rules, weak_rule, result, are_all_weak, is_uncast)
     accumulator = _accumulator_dtype(rules, op, compute)
     return Evaluation(
         node, compute, result, weak, values, _python_number_kind(op, compute, result), accumulator
     )
 
 
-def _check_exponent_value(
+def _check_right_value(
     rules: Rules, op: OperationRules, last: Operand, values: Sequence[ValueFit], compute: DType
 ) -> None:
-    """Check the value of an exponent, after `fit` has wrapped it."""
+    """Check the value of the operand on the right, after `fit` has wrapped it."""
     wrapped = next((f.becomes for f in values[-1:] if f.value is last.value), None)
-    check_exponent(rules, op, last, last.value if wrapped is None else wrapped, compute)
+    check_right_value(rules, op, last, last.value if wrapped is None else wrapped, compute)
 
 
 def _evaluate_unjoined(
@@ -144,7 +147,7 @@ def _evaluate_unjoined(
         return _evaluate_assignment(rules, op, operands, rules.dtype_of_new_array(into), decisions)
     if op.joins is JoinRule.NEVER and not _operands_join(rules, op, operands):
         return _evaluate_separately(rules, op, operands, decisions)
-    if op.joins_never and lists_pair(op.joins_never, operands):
+    if find_pair_join(op, operands) is PairJoin.NEVER:
         return _evaluate_separately(rules, op, operands, decisions)
     if op.accumulates_of_pairs and (paired := dtype_of_pair(op.accumulates_of_pairs, operands)):
         return _evaluate_unjoined_product(rules, op, operands, paired, decisions)
@@ -238,21 +241,6 @@ def _accumulator_dtype(rules: Rules, op: OperationRules, compute: DType) -> DTyp
     return resolve_target(rules, target) if target else None
 
 
-def ignores_exponent(op: OperationRules, operands: Sequence[Operand]) -> bool:
-    """Return True if the right operand is an integer that promotion ignores, e.g. `x ** 2`."""
-    if len(operands) != 2:
-        return False
-    left, right = operands
-    ignored = look_up(op.exponent_ignored_of, left) or op.exponent_ignored
-    # Python's True counts as the integer 1, a constant.
-    is_one = right.kind is Kind.BOOL and right.tier == "scalar" and op.treats_exponent_as_constant
-    return (
-        (right.kind.category == 1 or is_one)
-        and right.tier in ignored
-        and right.dtype not in op.kernels.excluded
-    )
-
-
 def _check_values(values: Sequence[ValueFit]) -> None:
     """Raise RefusalError for a value that is out of range, if the system raises for it."""
     for fit in values:
@@ -263,12 +251,12 @@ def _check_values(values: Sequence[ValueFit]) -> None:
 
 
 def _apply_rule(
-    rules: Rules, op: OperationRules, dtypes: tuple[DType, ...], decisions: list[Decision], is_constant: bool
+    rules: Rules, op: OperationRules, dtypes: tuple[DType, ...], decisions: list[Decision], is_product: bool
 ) -> tuple[DType, DType]:
     """Return the dtype to compute in and the dtype of the result. `dtypes` are the join, or need a loop.
 
-    With a constant exponent a power is a product. If a product has a kernel for one dtype of a kind, it has
-    kernels for all.
+    A power with a constant exponent is computed as a product. If products have a kernel for one dtype of a
+    kind, they have kernels for all.
     """
     compute = _find_compute_dtype(rules, op, dtypes)
     if compute is None:
@@ -276,7 +264,7 @@ def _apply_rule(
         described = " with ".join(map(str, dtypes)) if alone is None else alone
         step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "loops"))
         raise RefusalError(f"{op.name} takes no {described}", cast_remedy(rules, op, dtypes), step)
-    if (compute.kind if is_constant else compute) not in op.kernels:
+    if (compute.kind if is_product else compute) not in op.kernels:
         step = DtypeByOperation(dtypes, None, deciding_entry(rules, op, "kernels"))
         reason = f"{op.name} takes no {op.kernels.describe_missing(compute)}"
         raise RefusalError(reason, cast_remedy(rules, op, dtypes), step)

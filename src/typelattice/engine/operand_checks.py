@@ -22,7 +22,7 @@ from typelattice.engine.operations import (
     PairEntry,
     entry_names,
 )
-from typelattice.engine.rule_words import ScalarPlaces
+from typelattice.engine.rule_words import PairJoin, RightLimit, ScalarPlaces
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, sort_key, weak
 from typelattice.facts.loss import loss
@@ -41,7 +41,7 @@ SCALAR_PLACE_TEXTS = {
     ScalarPlaces.NONE_NOR_0D_NOR_WEAK: "no Python scalar and no weak array",
 }
 
-
+LEFT_JOINS = (PairJoin.LEFT, PairJoin.LEFT_AS_PRODUCT)
 REWRITE_ADVICE = "write it with operations that it has"
 
 
@@ -150,21 +150,20 @@ def _check_scalars(rules: Rules, op: OperationRules, operands: Sequence[Operand]
         )
 
 
-def check_exponent(rules: Rules, op: OperationRules, last: Operand, value: object, compute: DType) -> None:
-    """Raise RefusalError for a Python int on the right that is negative or too great after wrapping."""
-    tiers = ("scalar",) if op.exponent_within else op.exponent_not_negative
-    if last.tier not in tiers or not isinstance(value, int):
+def check_right_value(rules: Rules, op: OperationRules, last: Operand, value: object, compute: DType) -> None:
+    """Raise RefusalError for an integer on the right that is negative or too great after wrapping."""
+    limit = op.limits_right
+    tiers = ("scalar", "0d") if limit is RightLimit.NOT_NEGATIVE_NOR_0D else ("scalar",)
+    if limit is None or last.tier not in tiers or not isinstance(value, int):
         return
-    beyond = not is_in_range(value, op.exponent_within) if op.exponent_within else value < 0
-    if beyond and compute.kind.category == Kind.SIGNED.category:
+    is_allowed = is_in_range(value, limit) if isinstance(limit, DType) else value >= 0
+    if not is_allowed and compute.kind.category == Kind.SIGNED.category:
         step = DtypeByOperation(
-            (weak(last.kind), compute),
-            None,
-            deciding_entry(rules, op, "exponent_within" if op.exponent_within else "exponent_not_negative"),
+            (weak(last.kind), compute), None, deciding_entry(rules, op, "limits_right")
         )
         reason = f"{op.name} of integers takes no negative integer on the right"
         if value >= 0:
-            reason = f"{op.name} of integers takes no integer beyond {op.exponent_within} on the right"
+            reason = f"{op.name} of integers takes no integer beyond {limit} on the right"
         if value != last.value:
             reason += f": {last.value} wraps to {value}"
         has_floats = Kind.FLOAT in op.kernels
@@ -191,9 +190,26 @@ def dtype_of_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> DT
     return next((pair.dtype for pair in pairs if _matches_pair(pair, operands)), None)
 
 
-def lists_pair(pairs: Sequence[PairEntry], operands: Sequence[Operand]) -> bool:
-    """Return True if an operation's table of pairs names these operands."""
-    return any(_matches_pair(pair, operands) for pair in pairs)
+def find_pair_join(op: OperationRules, operands: Sequence[Operand]) -> PairJoin | None:
+    """Return the way in which these operands join, if the operation's table of pairs names them.
+
+    An operand whose dtype the kernels exclude joins like any other, so that it is refused.
+    """
+    return next(
+        (
+            pair.join
+            for pair in op.joins_of_pairs
+            if _matches_pair(pair, operands)
+            and (pair.join is PairJoin.NEVER or all(o.dtype not in op.kernels.excluded for o in operands[1:]))
+        ),
+        None,
+    )
+
+
+def find_joining_places(op: OperationRules, operands: Sequence[Operand]) -> slice:
+    """Return the places of the operands that join: one of two if the operation ignores the other, or all."""
+    join = find_pair_join(op, operands)
+    return slice(1) if join in LEFT_JOINS else slice(1, None) if join is PairJoin.RIGHT else slice(None)
 
 
 def _matches_pair(pair: PairEntry, operands: Sequence[Operand]) -> bool:
@@ -208,13 +224,14 @@ def _matches_pair(pair: PairEntry, operands: Sequence[Operand]) -> bool:
 def _match_sides(a: Operand, b: Operand, pair: PairEntry) -> bool:
     """Return True if two operands match the sides of a pair.
 
-    An array matches by its dtype or its kind, a Python scalar by its kind or as the number that it is.
+    An array matches by its dtype or its kind, a 0-d array also as `0d signed`. A Python scalar matches by its
+    kind or as the number that it is.
     """
     different = {DIFFERENT_DTYPE} if a.dtype is not b.dtype else set()
     of_a, of_b = (
         {ANY_OPERAND, weak(o.kind), str(o.value)}
         if o.tier == "scalar"
-        else {ANY_OPERAND, o.dtype, o.kind} | different
+        else {ANY_OPERAND, o.dtype, o.kind, f"{o.tier} {o.kind}"} | different
         for o in (a, b)
     )
     return not (pair.left.isdisjoint(of_a) or pair.right.isdisjoint(of_b))

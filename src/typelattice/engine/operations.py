@@ -13,6 +13,8 @@ from typelattice.engine.rule_words import (
     CountsAs,
     JoinRule,
     LeftOperand,
+    PairJoin,
+    RightLimit,
     ScalarPlaces,
     ScalarTarget,
     WeakResult,
@@ -64,7 +66,7 @@ PYTHON_NUMBERS: Mapping[str, Kind | None] = {  # values of `gives` for a Python 
 }  # fmt: skip
 ANY_OPERAND = "any"  # every operand, including a Python scalar
 DIFFERENT_DTYPE = "different"  # an array with a dtype that the other operand does not have
-# For arrays: kinds, dtypes, DIFFERENT_DTYPE; for Python scalars: weak nodes, values.
+# For arrays: kinds, dtypes, DIFFERENT_DTYPE, `0d signed`; for Python scalars: weak nodes, values.
 Side = frozenset[Node | Kind | str]
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
 ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # only of operations that add up
@@ -110,7 +112,7 @@ class Domain:
 
 @frozen()
 class PairEntry:
-    """Pairs of operands that become `dtype` whatever their join is, or are refused if it is None.
+    """Pairs of operands that become `dtype` whatever their join is, that join by `join`, or are refused.
 
     `ordered`: the left side must come first. `reason` says why a pair is refused.
     """
@@ -118,8 +120,9 @@ class PairEntry:
     left: Side
     right: Side
     ordered: bool
-    dtype: DType | None
+    dtype: DType | None = None
     reason: str = ""
+    join: PairJoin | None = None
 
 
 @frozen()
@@ -131,10 +134,11 @@ class OperationRules:
 
     - `..._of` is a table for single dtypes and kinds. It counts more than the field for all dtypes.
     - `..._of_pairs` is a table for pairs of operands.
-    - `joins_order` has the covers of the operation's own order, `joins_never` the pairs that never join.
+    - `joins_order` has the covers of the operation's own order.
     - `loops` are the dtypes that a search for a loop tries. A dtype of `loops_own` comes first if an operand
       has it.
     - `computes_scalars` says which dtype must hold a Python scalar.
+    - `limits_right` has the integers that may stand on the right: those of an unsigned dtype, or a word.
     - `gives` is None for the compute dtype. `gives_into` has the dtypes that the left operand accepts.
 
     `accepts` is None if an operand may have any dtype. `writes` is true for operators such as `+=`.
@@ -148,15 +152,11 @@ class OperationRules:
     scalars: ScalarPlaces = ScalarPlaces.ANY
     refusals: tuple[PairEntry, ...] = ()
     overrides: tuple[PairEntry, ...] = ()
-    exponent_not_negative: tuple[str, ...] = ()
-    exponent_within: DType | None = None
-    exponent_ignored: tuple[str, ...] = ()
-    exponent_ignored_of: Mapping[DtypeOrKind, tuple[str, ...]] = field(default_factory=dict)
     counts_as: CountsAs = CountsAs.ITSELF
     counts_as_of: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
     joins: JoinRule = JoinRule.BY_THE_ORDER
     joins_order: Covers = ()
-    joins_never: tuple[PairEntry, ...] = ()
+    joins_of_pairs: tuple[PairEntry, ...] = ()
     loops: tuple[DType, ...] = ()
     loops_own: tuple[DType, ...] = ()
     computes: Mapping[DtypeOrKind, DtypeOrKind] = field(default_factory=dict)
@@ -169,6 +169,7 @@ class OperationRules:
     weak_result: WeakResult = WeakResult.WEAK
     weak_result_of: Mapping[DtypeOrKind, WeakResult] = field(default_factory=dict)
     limits: Mapping[DtypeOrKind, Sequence[DType]] | None = None
+    limits_right: RightLimit | DType | None = None
     fit: Mapping[str, str] | None = None
 
     @property
@@ -179,11 +180,6 @@ class OperationRules:
     def counts_as_array(self, place: int) -> bool:
         """Return True if the operand at a position counts as an array of its own dtype."""
         return self.counts_as is CountsAs.ARRAY or (self.counts_as is CountsAs.ARRAY_IF_FIRST and place == 0)
-
-    @property
-    def treats_exponent_as_constant(self) -> bool:
-        """Return True if an ignored integer that is not an array is a constant, e.g. the 2 of `x ** 2`."""
-        return "array" not in self.exponent_ignored
 
 
 def kinds(text: str) -> tuple[Kind, ...]:

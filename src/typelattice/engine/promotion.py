@@ -4,7 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from typelattice.engine.decisions import Decision
+from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.join_one_tier import dtype_or_default
+from typelattice.engine.operand_checks import find_joining_places
 from typelattice.engine.rules import Rules
 from typelattice.engine.scalar_fit import ValueFit
 from typelattice.facts.display_hooks import Viewed, show
@@ -109,6 +111,13 @@ class Promotion(Viewed):
         return self.operands if self.op is None else self.operands[self.system.operation(self.op).promoting]
 
     @property
+    def joining_places(self) -> slice:
+        """The places of the promoting operands that join: all, or one if the operation ignores the other."""
+        if self.op is None:
+            return slice(None)
+        return find_joining_places(operation_rules(self.system, self.op), self.promoting_operands)
+
+    @property
     def decision(self) -> Decision:
         """The step that decided the answer: the last one that had a choice."""
         return next((s for s in reversed(self.steps) if len(s.nodes) > 1 or s.node is None), self.steps[-1])
@@ -127,7 +136,7 @@ class Promotion(Viewed):
     @property
     def casts(self) -> tuple[OperandCast, ...]:
         """The implicit casts: one for each operand that does not have the dtype computed in."""
-        targets = ((o, self.cast_target(o)) for o in self.promoting_operands)
+        targets = ((o, self.cast_target(o)) for o in self.promoting_operands[self.joining_places])
         return tuple(_make_cast(o, to) for o, to in targets if to is not None and o.dtype is not to)
 
     def cast_target(self, o: Operand) -> DType | None:

@@ -46,6 +46,22 @@ class JoinRule(StrEnum):
     NEVER = "never"
 
 
+class PairJoin(StrEnum):
+    """The way in which a pair of operands joins: not at all, or at the dtype of one of the two."""
+
+    NEVER = "never"
+    LEFT = "left"
+    LEFT_AS_PRODUCT = "left, as a product"
+    RIGHT = "right"
+
+
+class RightLimit(StrEnum):
+    """The integers that an operation takes on the right. A 0-d array has a value in systems like NumPy's."""
+
+    NOT_NEGATIVE = "not negative"
+    NOT_NEGATIVE_NOR_0D = "not negative, nor 0d"
+
+
 class ScalarTarget(StrEnum):
     """The dtype that a Python scalar is cast to first: the one computed in, or the join of the operands."""
 

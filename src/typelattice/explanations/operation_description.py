@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from typelattice.engine.evaluate_operation import ignores_exponent, operation_rules
+from typelattice.engine.evaluate_operation import operation_rules
 from typelattice.engine.operand_checks import SCALAR_PLACE_TEXTS, dtype_of_pair
 from typelattice.engine.operation_join import counted_dtype, make_arrays
 from typelattice.engine.operations import Domain, OperationRules
@@ -50,8 +50,9 @@ def _describe_join(p: Promotion, rule: OperationRules) -> Iterator[str]:
     """Describe how the operands join, if this differs from plain promotion."""
     if rule.joins is JoinRule.SAME_DTYPE and len(p.promoting_operands) > 1:
         yield "it does not promote: all operands need the same dtype"
-    if p.node is not None and ignores_exponent(rule, p.promoting_operands):
-        yield f"the integer {p.promoting_operands[1]} on the right is ignored"
+    if p.node is not None and p.joining_places != slice(None):
+        ignored, side = (p.operands[1], "right") if p.joining_places == slice(1) else (p.operands[0], "left")
+        yield f"the integer {ignored} on the {side} is ignored"
     if p.compute is not None:
         pairs = zip(p.promoting_operands, make_arrays(p.system, rule, p.promoting_operands, []), strict=True)
         arrays = {o: a.dtype for o, a in pairs if a is not o and o.tier in p.system.tiers}

@@ -10,6 +10,8 @@ from typelattice.engine.rule_words import (
     CountsAs,
     JoinRule,
     LeftOperand,
+    PairJoin,
+    RightLimit,
     ScalarPlaces,
     ScalarTarget,
     WeakResult,
@@ -47,8 +49,8 @@ if TYPE_CHECKING:
 Fields = dict[str, object]  # fields of `OperationRules`
 LEFT_OPERAND = "left"  # in `gives`: the dtype of the left operand
 INTO = tuple(LeftOperand)
-TIERS = ["array", "0d", "scalar"]
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
+ZERO_D = "0d "  # before a kind: `0d integer`
 NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
 DEFAULT_PREFIX = "default "  # `default int`: the default dtype of a Python number
 PYTHON_OPERANDS = {f"py.{word}": weak(kind) for word, kind in (*KIND_BY_NAME.items(), ("bool", Kind.BOOL))}
@@ -141,7 +143,6 @@ class OperationEntries:
             "scalars": lambda word: {"scalars": one_of(word, ScalarPlaces)},
             "refusals": lambda table: {"refusals": self._read_refusals(table)},
             "overrides": lambda table: {"overrides": self._read_overrides(table)},
-            "exponent": self._read_exponent,
             "counts-as": self._read_counts_as,
             "joins": self._read_joins,
             "loops": self._read_loops,
@@ -151,7 +152,7 @@ class OperationEntries:
             "weak-result": lambda said: self._read_of_each(
                 "weak_result", said, lambda word: one_of(word, WeakResult)
             ),
-            "limits": lambda table: {"limits": self.limits(table)},
+            "limits": self._read_limits,
             "fit": self._read_fit_of_operation,
         }
         assert (*readers,) == KEYS
@@ -220,8 +221,10 @@ class OperationEntries:
         return self._read_side(sides[0]), self._read_side(sides[1]), ordered
 
     def _read_side(self, names: str) -> ops.Side:
-        """Read a side: kinds and dtypes of arrays, `any`, `different`, `py.int`, or a number."""
-        listed = [word.strip() for word in names.split(",")]
+        """Read a side: kinds and dtypes, `0d integer`, `any`, `different`, `py.int`, or a number."""
+        words = [word.strip() for word in names.split(",")]
+        listed = [word for word in words if not word.startswith(ZERO_D)]
+        zero_d = [f"{ZERO_D}{kind}" for word in words if word not in listed for kind in _kinds_of(word)]
         values = [word for word in listed if NUMBER.fullmatch(word)]
         plain = [word for word in listed if word not in SIDES and word not in values]
         for word in plain:
@@ -229,27 +232,27 @@ class OperationEntries:
                 cause = f"unknown operand {quote_short(word)}; Python's are py, {', '.join(PYTHON_OPERANDS)}"
                 raise UnknownWordError(cause, word)
         found: list[Node | Kind | str] = [x for word in listed for x in SIDES.get(word, ())]
-        return frozenset(
-            read_distinct([*found, *values, *(self.words.sources(", ".join(plain)) if plain else ())])
-        )
+        sources = self.words.sources(", ".join(plain)) if plain else ()
+        return frozenset(read_distinct([*found, *zero_d, *values, *sources]))
 
-    def _read_exponent(self, said: object) -> Fields:
-        """Read the rules for an integer on the right: `not-negative`, `within` and `ignored`."""
+    def _read_limits(self, said: object) -> Fields:
+        """Read kind or dtypes → limits of Python scalars, and `right` → the integers that may stand there."""
+        table = dict(items(said))
+        if not table:
+            return {"limits": {}, "limits_right": None}
         found: Fields = {}
-        for part, value in items(said):
-            match one_of(part, ("not-negative", "within", "ignored")):
-                case "not-negative":
-                    found["exponent_not_negative"] = each_of(value, TIERS[1:])
-                case "within":
-                    d = self.words.dtype(self.words.node(value))
-                    if d.kind is not Kind.UNSIGNED:
-                        raise ValueError(f'{d} is no unsigned dtype; name one, such as "u32"')
-                    found["exponent_within"] = d
-                case _:
-                    found |= self._read_of_each(
-                        "exponent_ignored", value, lambda words: each_of(words, TIERS)
-                    )
-        return found
+        if "right" in table:
+            found["limits_right"] = self._read_right_limit(table.pop("right"))
+        return found | {"limits": self.limits(table)} if table else found
+
+    def _read_right_limit(self, said: object) -> RightLimit | DType:
+        """Read `not negative`, or the unsigned dtype that must hold an integer on the right."""
+        if text(said) not in self.words.known:
+            return one_of(said, RightLimit)
+        d = self.words.dtype(self.words.node(said))
+        if d.kind is not Kind.UNSIGNED:
+            raise ValueError(f'{d} is no unsigned dtype; name one, such as "u32"')
+        return d
 
     def _read_counts_as(self, said: object) -> Fields:
         """Read the key `counts-as`: the dtype of operands before an operation.
@@ -265,9 +268,8 @@ class OperationEntries:
         if isinstance(said, Mapping):
             found = []
             for pair, word in items(said):
-                one_of(word, [JoinRule.NEVER])
-                found.append(ops.PairEntry(*self._read_sides(pair), None))
-            return {"joins_never": tuple(found)}
+                found.append(ops.PairEntry(*self._read_sides(pair), join=one_of(word, PairJoin)))
+            return {"joins_of_pairs": tuple(found)}
         if "->" not in text(said) and ";" not in text(said):
             return {"joins": one_of(said, JoinRule), "joins_order": ()}
         chains = [
@@ -398,6 +400,14 @@ class OperationEntries:
         return found
 
 
+def _kinds_of(word: str) -> tuple[Kind, ...]:
+    """Return the kinds of `0d integer`. Raises UnknownWordError."""
+    kind = word.removeprefix(ZERO_D).strip()
+    if kind not in ops.KINDS:
+        raise UnknownWordError(f"unknown kind {quote_short(kind)}{spelling_hint(kind, ops.KINDS)}", kind)
+    return ops.KINDS[kind]
+
+
 def _check_members(results_by_source: Mapping[Any, object]) -> None:
     """Raise ValueError for formulas with parameters that the compute dtype does not have."""
     for source, member in results_by_source.items():
@@ -439,13 +449,12 @@ def unknown_key(key: str) -> UnknownWordError:
 
 CUSTOM_OPERATION_KEYS = ("like", "operands", "parameters")  # keys of an operation that the file defines
 KEYS = (
-    *CUSTOM_OPERATION_KEYS, "kernels", "accepts", "scalars", "refusals", "overrides", "exponent", "counts-as",
+    *CUSTOM_OPERATION_KEYS, "kernels", "accepts", "scalars", "refusals", "overrides", "counts-as",
     "joins", "loops", "computes", "accumulates", "gives", "weak-result", "limits", "fit",
 )  # fmt: skip
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "exponent": ("exponent_not_negative", "exponent_within"),
-    "exponent.ignored": ("exponent_ignored", "exponent_ignored_of"),
-    "counts-as": ("counts_as", "counts_as_of"), "joins": ("joins", "joins_order", "joins_never"),
+    "counts-as": ("counts_as", "counts_as_of"), "joins": ("joins", "joins_order", "joins_of_pairs"),
+    "limits.right": ("limits_right",),
     "computes.scalars": ("computes_scalars",), "loops.own": ("loops_own",), "gives of each": ("gives_of",),
     "gives of pairs": ("gives_of_pairs",), "gives of the left": ("gives_into",),
     "accumulates": ("accumulates", "accumulates_of_pairs"), "weak-result": ("weak_result", "weak_result_of"),

@@ -18,7 +18,7 @@ from typelattice.facts.order import Order
 from typelattice.facts.suggestions import quote_short, spelling_hint
 from typelattice.files.dtype_replacements import read_after, read_before, read_requested
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.operation_entries import TIERS, OperationEntries, read_custom_operations
+from typelattice.files.operation_entries import OperationEntries, read_custom_operations
 from typelattice.files.order_entries import read_order
 from typelattice.files.pair_entries import PairEntries
 from typelattice.files.system_definition import SystemDefinition, definition, of_shipped, read
@@ -34,7 +34,7 @@ from typelattice.files.system_file_words import (
 )
 from typelattice.files.system_origin import SystemOrigin
 from typelattice.files.system_text import SHIPPED_FOLDER, Text, UnknownSystemError, systems
-from typelattice.operands.operand import KIND_BY_NAME
+from typelattice.operands.operand import KIND_BY_NAME, TIERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def _read_sets(reader: KeyReader, words: Words) -> None:
 
 def _tiers(reader: KeyReader) -> tuple[str, ...]:
     with reader.noting():
-        tiers = tuple(reader.value("tiers", TIERS[:1]))
+        tiers = tuple(reader.value("tiers", list[str](TIERS[:1])))
         possible = [("array", *more) for n in range(3) for more in combinations(TIERS[1:], n)]
         if tiers not in possible:
             wrong = next((tier for tier in tiers if isinstance(tier, str) and tier not in TIERS), "")
@@ -317,7 +317,7 @@ def _tiers(reader: KeyReader) -> tuple[str, ...]:
             raise UnknownWordError(cause + spelling_hint(wrong, TIERS), wrong)
         return tiers
     reader.is_order_whole = False
-    return (*TIERS,)
+    return TIERS
 
 
 def _defaults(

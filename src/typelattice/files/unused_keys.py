@@ -18,7 +18,7 @@ from typelattice.engine.operations import (
     entry_names,
     merge_entries,
 )
-from typelattice.engine.rule_words import CountsAs, JoinRule, LeftOperand
+from typelattice.engine.rule_words import CountsAs, JoinRule, LeftOperand, PairJoin
 from typelattice.engine.rules import Rules
 from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
@@ -28,9 +28,8 @@ from typelattice.files.system_file_words import Words
 
 GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
 # Fields of `OperationRules` with pairs of operands.
-PAIR_FIELDS = ("refusals", "overrides", "accumulates_of_pairs", "joins_never", GIVES_OF_PAIRS_FIELD)
+PAIR_FIELDS = ("refusals", "overrides", "accumulates_of_pairs", "joins_of_pairs", GIVES_OF_PAIRS_FIELD)
 MAPPING_FIELDS = (
-    "exponent_ignored_of",
     "counts_as_of",
     "computes",
     "accumulates",
@@ -192,7 +191,8 @@ def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iter
     """Yield the keys of an entry of `ops` that cannot be followed, or change nothing, with the mistakes."""
     for o in (
         _find_followers(entry, "joins", rules)
-        if said.get("joins") is JoinRule.NEVER or said.get("joins_never")
+        if said.get("joins") is JoinRule.NEVER
+        or any(pair.join is PairJoin.NEVER for pair in _find_pairs(said, "joins_of_pairs"))
         else ()
     ):
         if not isinstance(merge_entries(o, rules.ops).gives, (DType, Kind)):
@@ -351,18 +351,16 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: (
             (o.most != 1 or o.form == "separate")
             and (
-                op.joins_never != without.joins_never
+                op.joins_of_pairs != without.joins_of_pairs
                 or (not op.loops and (op.joins, op.joins_order) != (without.joins, without.joins_order))
             )
         ),
     ),
-    "exponent": (
-        "exponent has no effect: {cause}; remove it",
-        _differs("exponent_not_negative", "exponent_within"),
-    ),
-    "exponent.ignored": (
-        "exponent.ignored has no effect: {cause}; remove it",
-        lambda o, op, without, rules: o.most != 1,
+    "limits.right": (
+        "limits.right has no effect: {cause}; remove it",
+        lambda o, op, without, rules: (
+            op.limits_right is None or (o.most != 1 and op.limits_right != without.limits_right)
+        ),
     ),
     "overrides": (
         "overrides has no effect: {cause}; remove it",

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from typelattice.engine.evaluate_operation import operation_rules
-from typelattice.engine.operand_checks import lists_pair
+from typelattice.engine.operand_checks import find_pair_join
 from typelattice.engine.promotion import Promotion
 from typelattice.engine.rule_words import JoinRule
 from typelattice.engine.system import System
@@ -136,7 +136,7 @@ class RecipeMaker:
         """Make the recipe that casts the operands of an operation before the library computes."""
         assert p.op is not None
         native = self.library.native
-        if p.node is None and lists_pair(operation_rules(self.system, p.op).joins_never, p.operands):
+        if p.node is None and find_pair_join(operation_rules(self.system, p.op), p.operands):
             return self.exact_comparison_recipe(p)
         to = native(self.operand_dtype(p))
         as_is = self.compares_exactly(p)

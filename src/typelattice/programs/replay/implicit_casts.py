@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typelattice.calls.program_builder import RESULT_KEYWORD
 from typelattice.calls.shapes import size
 from typelattice.calls.steps import Call, Step
-from typelattice.engine.evaluate_operation import ignores_exponent, operation_rules
 from typelattice.engine.promotion import Promotion
 from typelattice.facts.dtypes import DType, Kind
 from typelattice.facts.loss import Loss, loss
@@ -61,7 +60,7 @@ def promoting_inputs(step: Call, p: Promotion) -> list[tuple[int, Operand]]:
     """Return the operand steps that promote. Conditions, indices and ignored exponents do not."""
     assert p.op is not None
     chosen = [*zip(step.operands, p.operands, strict=True)][p.system.operation(p.op).promoting]
-    return chosen[:1] if ignores_exponent(operation_rules(p.system, p.op), p.promoting_operands) else chosen
+    return chosen[p.joining_places]
 
 
 def _make_cast(

@@ -133,6 +133,7 @@ class DecidingLineSearch:
         """Yield the rules that decide the answer, the most specific first, the order's last."""
         step, last = p.decision, p.steps[-1]
         names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
+        of_operation = [rule for name in names for rule in self._rules_of_operation(name)]
         yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
         yield from self._rules_of_parameters(p, names)
         if (
@@ -140,7 +141,7 @@ class DecidingLineSearch:
             and len(last.nodes) == 1
             and last.node not in (None, *last.nodes)
         ):
-            yield from (rule for rule in self._rules_of_step(last) if self.decides(rule, p))
+            yield from (rule for rule in of_operation if self.decides(rule, p))
             standard = standard_rule(last)
             if standard.lines:
                 yield standard
@@ -150,6 +151,7 @@ class DecidingLineSearch:
                 yield rule
         behind = () if isinstance(step, Joined) else self._rules_of_step(step)
         yield from (rule for rule in behind if self.decides(rule, p))
+        yield from (rule for rule in of_operation if self.decides(rule, p))
         if isinstance(step, DtypeByOperation) and (step.node is None or not behind[0].lines):
             # An entry of the file is more specific, even if the standard has the same rule.
             if step.node is None:
@@ -161,13 +163,18 @@ class DecidingLineSearch:
             if standard.lines:  # a group and an operator have no lines in the standard
                 yield standard
         yield from (rule for rule in self._rules_before_joining(p, names) if self.decides(rule, p))
-        yield from self._rules_of_computing(p, names)
         order = self._order_lines(p, self.line_removal.without_covers)
-        if order:
+        if order and (len(order.lines) == 1 or not names):
             yield order
+        further: Sequence[DecidingLines] = ()
         if not isinstance(step, Joined) or step.node is not None:
             further = [*self._remaining_rules(p, names)]
-            yield from (rule for rule in further if self.decides(rule, p))
+        yield from (rule for rule in further if self.decides(rule, p))
+        # No single line decides. So another one says the same as the operation's own, which explains more.
+        yield from (rule for rule in of_operation if self._changes_steps(rule, p))
+        if order:
+            yield order
+        if further:
             yield from self._deciding_pairs(further, p)
             # The order may have the same effect. A decision on an operand still explains more than its place
             # in the order.
@@ -236,14 +243,10 @@ class DecidingLineSearch:
             if isinstance(step, DtypeByOperation) and not isinstance(then, DtypeByOperation):
                 yield from self._rules_of_step(step)
 
-    def _rules_of_computing(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
-        """Yield the rules that cast the joined operands to another dtype, and the result back."""
-        if p.compute in (None, p.node) or p.dtype is not p.node:
-            return
-        for rule in chain.from_iterable(self._rules_of_part("ops", name, "computes") for name in names):
-            rules = self.line_removal.without(p.system, rule)
-            if rules is not None and self._ask_again(rules, p).compute is not p.compute:
-                yield rule
+    def _changes_steps(self, rule: DecidingLines, p: Promotion) -> bool:
+        """Return True if the system takes other steps without a rule, though its answer may be the same."""
+        rules = self.line_removal.without(p.system, rule)
+        return rules is not None and _computation(self._ask_again(rules, p)) != _computation(p)
 
     def _remaining_rules(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the remaining candidates: keys of all steps, keys that no step names, and the operation's."""
@@ -345,6 +348,11 @@ class DecidingLineSearch:
 def comparable_result(p: Promotion) -> tuple[object, ...]:
     """Return the result of a promotion for a comparison. For a refusal this is the reason and the bounds."""
     return p.dtype, p.weak, p.accumulator, p.reason, () if p.dtype else tuple(map(str, p.bounds))
+
+
+def _computation(p: Promotion) -> tuple[object, ...]:
+    """Return the dtype computed in, the outcomes of values, and the steps, for a comparison."""
+    return p.compute, p.fits, p.steps
 
 
 def standard_rule(step: Decision) -> DecidingLines:

@@ -5,7 +5,7 @@ A line decides if the system answers differently without it. So the search remov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, combinations, pairwise
 
@@ -131,27 +131,47 @@ class DecidingLineSearch:
 
     def _candidate_rules(self, p: Promotion) -> Iterator[DecidingLines]:
         """Yield the rules that decide the answer, the most specific first, the order's last."""
-        step, last = p.decision, p.steps[-1]
         names = entry_names(p.system.operation(p.op)) if p.op and "ops" in self.definition.texts else ()
         of_operation = [rule for name in names for rule in self._rules_of_operation(name)]
-        yield from (rule for rule in self._rules_of_single_operands(p, names) if self.decides(rule, p))
+        yield from self._deciding(self._rules_of_single_operands(p, names), p)
         yield from self._rules_of_parameters(p, names)
+        yield from self._rules_of_last_cast(p, of_operation)
+        for rule in self._rules_of_operand_dtypes(p):
+            needed = rule.key == "defaults" and p.system.combine == "value"
+            if self._depends_on_defaults(p) if needed else self.decides(rule, p):
+                yield rule
+        yield from self._rules_of_decision(p, of_operation)
+        yield from self._deciding(self._rules_before_joining(p, names), p)
+        yield from self._rules_with_the_order(p, names, of_operation)
+        yield self._lines_with_the_dtypes(p)
+
+    def _deciding(self, rules: Iterable[DecidingLines], p: Promotion) -> Iterator[DecidingLines]:
+        """Yield the rules without which the answer differs."""
+        return (rule for rule in rules if self.decides(rule, p))
+
+    def _rules_of_last_cast(
+        self, p: Promotion, of_operation: Sequence[DecidingLines]
+    ) -> Iterator[DecidingLines]:
+        """Yield the rules of an operation that makes another dtype of the joined one."""
+        last = p.steps[-1]
         if (
             isinstance(last, DtypeByOperation)
             and len(last.nodes) == 1
             and last.node not in (None, *last.nodes)
         ):
-            yield from (rule for rule in of_operation if self.decides(rule, p))
+            yield from self._deciding(of_operation, p)
             standard = standard_rule(last)
             if standard.lines:
                 yield standard
-        for rule in self._rules_of_operand_dtypes(p):
-            needed = rule.key == "defaults" and p.system.combine == "value"
-            if self._depends_on_defaults(p) if needed else self.decides(rule, p):
-                yield rule
+
+    def _rules_of_decision(
+        self, p: Promotion, of_operation: Sequence[DecidingLines]
+    ) -> Iterator[DecidingLines]:
+        """Yield the rules of the step that decided, and then the operation's."""
+        step = p.decision
         behind = () if isinstance(step, Joined) else self._rules_of_step(step)
-        yield from (rule for rule in behind if self.decides(rule, p))
-        yield from (rule for rule in of_operation if self.decides(rule, p))
+        yield from self._deciding(behind, p)
+        yield from self._deciding(of_operation, p)
         if isinstance(step, DtypeByOperation) and (step.node is None or not behind[0].lines):
             # An entry of the file is more specific, even if the standard has the same rule.
             if step.node is None:
@@ -162,25 +182,26 @@ class DecidingLineSearch:
             standard = standard_rule(step)
             if standard.lines:  # a group and an operator have no lines in the standard
                 yield standard
-        yield from (rule for rule in self._rules_before_joining(p, names) if self.decides(rule, p))
+
+    def _rules_with_the_order(
+        self, p: Promotion, names: Sequence[str], of_operation: Sequence[DecidingLines]
+    ) -> Iterator[DecidingLines]:
+        """Yield lines of the order, rules that only together decide, and rules with the effect of another."""
         order = self._order_lines(p, self.line_removal.without_covers)
         if order and (len(order.lines) == 1 or not names):
             yield order
-        further: Sequence[DecidingLines] = ()
-        if not isinstance(step, Joined) or step.node is not None:
-            further = [*self._remaining_rules(p, names)]
-        yield from (rule for rule in further if self.decides(rule, p))
+        is_refused_join = isinstance(p.decision, Joined) and p.decision.node is None
+        further = () if is_refused_join else [*self._remaining_rules(p, names)]
+        yield from self._deciding(further, p)
         # No single line decides. So another one says the same as the operation's own, which explains more.
         yield from (rule for rule in of_operation if self._changes_steps(rule, p))
         if order:
             yield order
-        if further:
-            yield from self._deciding_pairs(further, p)
-            # The order may have the same effect. A decision on an operand still explains more than its place
-            # in the order.
-            done = (step for step in reversed(p.steps) if isinstance(step, (SizedByValue, TiersJoined)))
-            yield from chain.from_iterable(map(self._rules_of_step, done))
-        yield self._lines_with_the_dtypes(p)
+        yield from self._deciding(self._pairs_of_lines(further), p)
+        # The order may have the same effect. A decision on an operand still explains more than its place in
+        # the order.
+        done = (step for step in reversed(p.steps) if isinstance(step, (SizedByValue, TiersJoined)))
+        yield from chain.from_iterable(() if is_refused_join else self._rules_of_step(step) for step in done)
 
     def _rules_of_single_operands(self, p: Promotion, names: Sequence[str]) -> Iterator[DecidingLines]:
         """Yield the rules for foreign operands, and for values out of range."""
@@ -259,16 +280,12 @@ class DecidingLineSearch:
         for op in () if isinstance(p.decision, OutOfRange) else names:
             yield from self._rules_of_key("ops", op)
 
-    def _deciding_pairs(self, rules: Sequence[DecidingLines], p: Promotion) -> Iterator[DecidingLines]:
-        """Yield two rules of one file as one if the answer differs without both, though not without either.
+    def _pairs_of_lines(self, rules: Sequence[DecidingLines]) -> Iterator[DecidingLines]:
+        """Yield each two rules of one file as one, since only both together may decide.
 
         `int64 + 2` is int64 by NumPy's tiers, since a Python int adds nothing. By the default dtype of the
         int it would also be int64.
         """
-        yield from (both for both in self._pairs_of_lines(rules) if self.decides(both, p))
-
-    def _pairs_of_lines(self, rules: Sequence[DecidingLines]) -> Iterator[DecidingLines]:
-        """Yield each two rules of one file as one."""
         for a, b in combinations(dict.fromkeys(rule for rule in rules if rule.lines), 2):
             if a.file == b.file:
                 yield self._rule_on_lines(a.file, a.key, tuple(sorted({*a.lines, *b.lines})))

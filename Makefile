@@ -57,10 +57,10 @@ test-newest: | .venv-newest  ## runs the light tests with the newest releases th
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
 	.venv-newest/bin/python -m pytest -m 'not live and not browser and not whole' $(FLAGS) $(TESTS)
 
-whole: $(VENV)/test.stamp  ## runs the light tests that `make test` leaves out: it takes a sample of systems, calls and kinds
+whole: $(VENV)/test.stamp  ## runs the light tests that `make test` leaves out
 	$(VENV)/bin/python -m pytest -m 'whole and not live and not browser' $(FLAGS) tests
 
-lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## runs ruff and mypy, and checks the types of namespaces with mypy and pyright
+lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## runs ruff and mypy, and checks the types of namespaces
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
@@ -75,7 +75,7 @@ package: $(VENV)/package.stamp  ## builds the source distribution and the wheel,
 	$(VENV)/bin/python -m build -q
 	$(VENV)/bin/twine check --strict dist/*
 
-installed: package  ## installs the wheel and the source distribution, each in its own environment, and runs a few commands
+installed: package  ## installs both, each in its own environment, and runs a few commands
 	tools/installed dist
 
 docs: .venv-docs/docs.stamp  ## builds the site, build/docs/html/index.html
@@ -96,7 +96,7 @@ browser: $(VENV)/browser.stamp  ## tests a sample of the pages in a headless Chr
 whole-browser: $(VENV)/browser.stamp  ## tests all pages
 	$(VENV)/bin/python -m pytest -m browser tests/browser $(FLAGS)
 
-environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## builds the environments of the libraries and of the site
+environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## builds the environments of libraries and site
 
 emitted: $(VENV)/test.stamp  ## compiles and runs generated code in every language, of SYSTEMS=100 systems
 	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5 prettier@3
@@ -119,7 +119,7 @@ survey: .venv-survey/survey.stamp  ## calls the public functions of 50 packages 
 	PYTHONPATH=src .venv-survey/bin/python -m typelattice survey $(SURVEYED) --jobs $(JOBS) \
 		--rows build/survey/rows.jsonl --output "docs/surveys/$$(date +%F).json"
 
-imitations: .venv-live/ready.stamp .venv-recent/ready.stamp  ## compares compilers, lazy layers and stubs with the library that each imitates
+imitations: .venv-live/ready.stamp .venv-recent/ready.stamp  ## compares imitations with their libraries
 	for venv in $(^D); do \
 		$$venv/bin/python tools/imitations.py --into "docs/imitations/$$(date +%F).json" || exit; \
 	done
@@ -145,7 +145,7 @@ bench: .venv-live/ready.stamp  ## compares our times with those of the libraries
 array-api-tests: .venv-suite/ready.stamp  ## runs the public suite on namespaces: SUITE=path of a copy
 	tools/array-api-tests '$(SUITE)' .venv-suite/bin/python
 
-programs: .venv-live/ready.stamp  ## compares random programs with the libraries: 100 on each, or PROGRAMS=1000
+programs: .venv-live/ready.stamp  ## runs random programs on the libraries: PROGRAMS=100
 	PYTHONPATH=src .venv-live/bin/python -m pytest tests/programs/test_programs_run_by_libraries_live.py \
 		tests/programs/test_programs_random_live.py --programs $(PROGRAMS) $(FLAGS)
 

@@ -365,7 +365,8 @@ def test_a_folder_a_long_name_and_a_locked_file_cannot_be_read(tmp_path: Path) -
         ({"order": "...\nu8 -> u16"}, "line 2, order: the arrow uint8 -> uint16 is stated twice; remove one"),
         (
             {"order": "i8 -> i99"},
-            "line 1, order: unknown dtype 'i99'; no dtype and no set has this name; use another, or define it",
+            "line 1, order: unknown dtype 'i99'; no dtype and no set has this name; "
+            "use another, or define it",
         ),
     ],
 )

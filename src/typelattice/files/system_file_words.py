@@ -171,7 +171,8 @@ class Words:
             return UnknownWordError(f'unknown dtype {quote_short(word)}; write pairs as "f32 + i8"', word)
         if re.search(r"[,;+>]", stem):
             return UnknownWordError(f"unknown dtype {quote_short(word)}; one dtype is wanted here", word)
-        near = spelling_hint(stem, {**self.known, **self.sets}) or "; no dtype and no set has this name; use another, or define it"
+        near = spelling_hint(stem, {**self.known, **self.sets})
+        near = near or "; no dtype and no set has this name; use another, or define it"
         return UnknownWordError(f"unknown dtype {quote_short(word)}{near}", word)
 
     def check_broken(self, word: str) -> None:

@@ -37,30 +37,30 @@ TESTS_OF_NUMPY = tests/programs tests/operands tests/namespaces \
 	docs pages tools browser environments emitted conform imitations survey everyday patches widenings \
 	known-fixes npbench releases fuzz bench array-api-tests programs mutants clean
 
-help:  ## these lines
+help:  ## shows these lines
 	@sed -n 's/^\([a-z][-a-z.%0-9]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 
-demo: $(VENV)/numpy.stamp  ## what NumPy will do, what JAX would, and why: computed before your eyes
+demo: $(VENV)/numpy.stamp  ## predicts dtypes of NumPy expressions, runs them and compares
 	@$(VENV)/bin/python examples/demo.py
 
-test: $(VENV)/test.stamp  ## the tests that need no framework: laws, recordings, seeds, every example
+test: $(VENV)/test.stamp  ## runs the light tests: laws, recordings, examples; they need no framework
 	$(VENV)/bin/python -m pytest -m 'not live and not browser and not whole' $(FLAGS) $(TESTS)
 
-test-3.%:  ## the same on another Python that is installed: make test-3.13 TESTS='$$(TESTS_OF_PYTHON)'
+test-3.%:  ## runs the light tests on another installed Python: make test-3.13 TESTS='$$(TESTS_OF_PYTHON)'
 	@$(MAKE) --no-print-directory VENV=.venv-3.$* PYTHON="$$(tools/find-python 3.$*)" test
 
-test-3.14-chroot:  ## tests of tracing on Debian's Python 3.14: needs root and debootstrap
+test-3.14-chroot:  ## runs the tests of tracing on Debian's Python 3.14: needs root and debootstrap
 	@mkdir -p build
 	tools/chroot-3.14 build/py314 $(FLAGS) $(TESTS_OF_PYTHON)
 
-test-newest: | .venv-newest  ## the same with the newest releases that pip finds
+test-newest: | .venv-newest  ## runs the light tests with the newest releases that pip finds
 	.venv-newest/bin/python $(PIP) --upgrade --upgrade-strategy eager -e '.[test]'
 	.venv-newest/bin/python -m pytest -m 'not live and not browser and not whole' $(FLAGS) $(TESTS)
 
-whole: $(VENV)/test.stamp  ## what `make test` leaves out: it takes a sample of systems, calls and kinds
+whole: $(VENV)/test.stamp  ## runs the light tests that `make test` leaves out
 	$(VENV)/bin/python -m pytest -m 'whole and not live and not browser' $(FLAGS) tests
 
-lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and pyright see of a namespace
+lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## runs ruff and mypy, and checks the types of namespaces
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
@@ -69,57 +69,57 @@ lint: $(VENV)/test.stamp $(VENV)/lint.stamp  ## ruff and mypy, and what mypy and
 	$(VENV)/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(VENV)/bin/python -m pytest tests/namespaces/test_namespace_types.py tests/codegen/test_written_stubs.py
 
-package: $(VENV)/package.stamp  ## the source distribution and the wheel, in dist/, checked
+package: $(VENV)/package.stamp  ## builds the source distribution and the wheel, in dist/
 	rm -rf dist
 	$(VENV)/bin/python tools/built_document.py
 	$(VENV)/bin/python -m build -q
 	$(VENV)/bin/twine check --strict dist/*
 
-installed: package  ## the wheel and the source distribution, each installed in an environment of its own
+installed: package  ## installs both, each in its own environment, and runs a few commands
 	tools/installed dist
 
-docs: .venv-docs/docs.stamp  ## the site, build/docs/html/index.html: pages, the API, a gallery of all systems
+docs: .venv-docs/docs.stamp  ## builds the site, build/docs/html/index.html
 	.venv-docs/bin/python tools/docs/build.py build/docs $(if $(PYODIDE),--pyodide '$(PYODIDE)') \
 		--address '$(ADDRESS)' --repository '$(REPOSITORY)' --editions '$(EDITIONS)'
 
-pages: $(VENV)/test.stamp  ## write the outputs and pages that are generated and have changed
+pages: $(VENV)/test.stamp  ## writes the outputs on pages, and the generated pages, that have changed
 	$(VENV)/bin/python tools/pages.py $(FLAGS)
 
-tools:  ## the tools, a line each: what tools/ has, and what it is for
+tools:  ## lists the tools, with a line for each
 	@for tool in $$(find tools -maxdepth 1 -type f ! -name '*.txt' ! -name '*.md' | sort); do \
 		printf '  %s\t%s\n' "$$tool" "$$(sed -n '/^"""\|^# /{s/^"""//;s/^# //;s/"""$$//;p;q}' "$$tool")"; \
 	done | expand -t 30
 
-browser: $(VENV)/browser.stamp  ## a sample of the pages in a headless Chromium, which has to be installed
+browser: $(VENV)/browser.stamp  ## tests a sample of the pages in a headless Chromium, which must be installed
 	$(VENV)/bin/python -m pytest -m 'browser and not whole' tests/browser $(FLAGS)
 
-whole-browser: $(VENV)/browser.stamp  ## every page in it
+whole-browser: $(VENV)/browser.stamp  ## tests all pages
 	$(VENV)/bin/python -m pytest -m browser tests/browser $(FLAGS)
 
-environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## make the libraries' and the site's
+environments: $(LIVE:=/ready.stamp) .venv-docs/docs.stamp  ## builds the environments of libraries and site
 
-emitted: $(VENV)/test.stamp  ## compile and run generated code in every language, of SYSTEMS=100 systems
+emitted: $(VENV)/test.stamp  ## compiles and runs generated code in every language, of SYSTEMS=100 systems
 	npm install --silent --no-audit --no-fund --prefix .venv-node typescript@5 prettier@3
 	PATH="$(CURDIR)/.venv-node/node_modules/.bin:$$PATH" $(VENV)/bin/python -m pytest tests/codegen \
 		--systems $(SYSTEMS) $(FLAGS)
 
-conform: $(LIVE:=/ready.stamp)  ## ask the installed libraries again and compare
+conform: $(LIVE:=/ready.stamp)  ## calls the installed libraries again and compares
 	tools/conform $(CALLS) 'live and not whole' $(LIVE)
 
-whole-live: $(LIVE:=/ready.stamp)  ## the same with every live test, where `make conform` runs a sample
+whole-live: $(LIVE:=/ready.stamp)  ## runs every live test, of which `make conform` runs a sample
 	tools/conform $(CALLS) live $(LIVE)
 
-patches: $(VENV)/test.stamp  ## patches calls of installed packages: SciPy, scikit-image, scikit-learn
+patches: $(VENV)/test.stamp  ## patches calls of installed packages, and counts the results
 	$(VENV)/bin/python tools/patches.py
 
 widenings: $(VENV)/test.stamp  ## plants widenings in 200 random programs, and fixes each
 	$(VENV)/bin/python tools/widenings.py
 
-survey: .venv-survey/survey.stamp  ## who keeps float32? calls the public functions of 50 packages, for hours
+survey: .venv-survey/survey.stamp  ## calls the public functions of 50 packages with float32; takes hours
 	PYTHONPATH=src .venv-survey/bin/python -m typelattice survey $(SURVEYED) --jobs $(JOBS) \
 		--rows build/survey/rows.jsonl --output "docs/surveys/$$(date +%F).json"
 
-imitations: .venv-live/ready.stamp .venv-recent/ready.stamp  ## compilers, stubs, ... against libraries
+imitations: .venv-live/ready.stamp .venv-recent/ready.stamp  ## compares imitations with their libraries
 	for venv in $(^D); do \
 		$$venv/bin/python tools/imitations.py --into "docs/imitations/$$(date +%F).json" || exit; \
 	done
@@ -127,32 +127,32 @@ imitations: .venv-live/ready.stamp .venv-recent/ready.stamp  ## compilers, stubs
 known-fixes: $(VENV)/test.stamp  ## patches old releases whose public change is known, and compares the places
 	$(VENV)/bin/python tools/known_fixes.py $(FLAGS)
 
-npbench: $(VENV)/test.stamp  ## fixes NPBench's kernels to float32, and measures them: SUITE=path of a copy
+npbench: $(VENV)/test.stamp  ## patches NPBench's kernels to float32, and measures them: SUITE=path of a copy
 	$(VENV)/bin/python tools/npbench.py '$(SUITE)' --into docs/measured.md
 
-everyday: $(VENV)/test.stamp  ## how often each rule is right of calls with dtypes that most programs have
+everyday: $(VENV)/test.stamp  ## counts how often each rule is right for recorded calls with common dtypes
 	$(VENV)/bin/python tools/everyday.py
 
-releases:  ## ask every recorded release again, each in an environment of its own, and write down what differs
+releases:  ## records every older release again, each in its own environment, and writes the differences
 	$(PYTHON) tools/releases.py --into .venv-releases
 
-fuzz: $(VENV)/test.stamp  ## command lines from a grammar, broken ones among them; another seed each time
+fuzz: $(VENV)/test.stamp  ## runs command lines from a grammar, half of them broken, and checks how each ends
 	$(VENV)/bin/python tools/fuzz.py --lines $(LINES) $(if $(SEED),--seed $(SEED))
 
-bench: .venv-live/ready.stamp  ## our times beside those of the libraries
+bench: .venv-live/ready.stamp  ## compares our times with those of the libraries
 	PYTHONPATH=src .venv-live/bin/python -W ignore benchmarks/run.py
 
-array-api-tests: .venv-suite/ready.stamp  ## the public suite against namespaces: SUITE=path of a copy
+array-api-tests: .venv-suite/ready.stamp  ## runs the public suite on namespaces: SUITE=path of a copy
 	tools/array-api-tests '$(SUITE)' .venv-suite/bin/python
 
-programs: .venv-live/ready.stamp  ## random programs against the libraries: 100 on each, or PROGRAMS=1000
+programs: .venv-live/ready.stamp  ## runs random programs on the libraries: PROGRAMS=100
 	PYTHONPATH=src .venv-live/bin/python -m pytest tests/programs/test_programs_run_by_libraries_live.py \
 		tests/programs/test_programs_random_live.py --programs $(PROGRAMS) $(FLAGS)
 
-mutants: $(VENV)/test.stamp  ## break the engine, one small change at a time: do the tests notice?
+mutants: $(VENV)/test.stamp  ## breaks the engine, one small change at a time, and checks that a test fails
 	$(VENV)/bin/python tools/mutants.py
 
-clean:  ## remove what the other targets made
+clean:  ## removes what the other targets built
 	rm -rf .venv .venv-3.* .venv-known .venv-newest .venv-docs .venv-node $(LIVE) .venv-releases .venv-suite
 	rm -rf .venv-survey dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 

@@ -56,8 +56,8 @@ def test_an_operation_computes_in_what_to_says() -> None:
     assert said(s, "uint8", "bool", op="divide") == "float32"
     assert said(s, "uint8", "int16", op="divide") == "float64"
     assert said(s, "float32", "int16", op="divide") == "float32"
-    assert said(s, "int32", "int32", op="divide") == "- divide takes no signed"
-    assert said(s, "int8", "int8", op="divide") == "- divide takes no signed"  # int16 is none that it takes
+    assert said(s, "int32", "int32", op="divide") == "- divide takes no signed integers"
+    assert said(s, "int8", "int8", op="divide") == "- divide takes no signed integers"  # nor int16
     p = s.explain("uint8", "uint8", op="divide")
     assert (p.node, p.compute, p.dtype) == (tl.dtype("uint8"), tl.dtype("float32"), tl.dtype("float32"))
     assert steps(s, "uint8", "bool", op="divide")[-1] == ("ops", "divide", ("uint8",), "float32")

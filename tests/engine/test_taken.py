@@ -163,7 +163,7 @@ def test_python_scalars_may_stand_where_the_file_says(
         (("float64:0d", "float64", True), "float64"),
         (("float32", "float32", 2j), "- lerp does not promote: operands have to be of one dtype"),
         (("float32", "float64", 0.5), "- lerp does not promote: operands have to be of one dtype"),
-        (("int32", "int32", 1), "- lerp takes no signed"),
+        (("int32", "int32", 1), "- lerp takes no signed integers"),
         (("float32", 1.0, "float32"), "- lerp takes a Python scalar only as the last operand"),
         (("float32", 1.0, 0.5), "- lerp takes a Python scalar only as the last operand"),
     ],
@@ -196,7 +196,7 @@ def test_an_operation_takes_kinds() -> None:
     assert said(s, "bool", "uint8", op="add") == "uint8"
     own = make(CHAIN, ops={"arithmetic": {"kernels": "bool"}, "multiply": {"kernels": "all"}})
     assert said(own, "bool", "bool", op="add") == "bool"
-    assert said(own, "uint8", "bool", op="add") == "- add takes no unsigned"
+    assert said(own, "uint8", "bool", op="add") == "- add takes no unsigned integers"
     assert said(own, "uint8", "bool", op="multiply") == "uint8"
     assert own.explain("int8", "int8", op="add").decision.entry == "arithmetic"
     assert own.explain("bool", op="positive").dtype is tl.dtype("bool")

@@ -239,7 +239,7 @@ def test_the_command_says_which_file_is_no_valid_system(
     file.write_text('name = "bad"\norder = "i8 -> nowhere"\n', encoding="utf-8")
     assert main(["explore", "--system", str(file), "--op", "add", "-o", str(written)]) == 0
     told = "bad.toml, line 2, order: unknown dtype 'nowhere'; no dtype and no set has this name"
-    told += "; the page shows it in its place\n"
+    told += "; use another, or define it; the page shows it in its place\n"
     assert capsys.readouterr().err == f"typelattice: left out: {told}" and written.exists()
 
 

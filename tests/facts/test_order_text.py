@@ -49,7 +49,7 @@ def test_of_a_long_statement_the_beginning_is_shown() -> None:
 
 @pytest.mark.parametrize("text", ["a, a -> b", "c, a, a -> b", "a -> b; a", "a; a"])
 def test_a_node_named_twice(text: str) -> None:
-    with pytest.raises(OrderError, match=r"^a is named twice$"):
+    with pytest.raises(OrderError, match=r"^a is named twice; name it once$"):
         Order.parse(text)
 
 

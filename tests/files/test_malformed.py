@@ -301,7 +301,8 @@ def test_a_message_names_the_file_that_is_wrong_and_the_one_that_extends_it(tmp_
     (tmp_path / "mine.toml").write_text('name = "mine"\nextends = "base"\n')
     e = refusal(tmp_path / "mine.toml")
     assert (e.file, e.line, e.key) == ("base.toml", 2, "order")
-    assert e.cause == "unknown dtype 'i99'; no dtype and no set has this name (mine.toml extends it)"
+    cause = "unknown dtype 'i99'; no dtype and no set has this name; use another, or define it"
+    assert e.cause == f"{cause} (mine.toml extends it)"
 
 
 @pytest.mark.parametrize(
@@ -355,14 +356,18 @@ def test_a_folder_a_long_name_and_a_locked_file_cannot_be_read(tmp_path: Path) -
     ("keys", "message"),
     [
         ({"defualts": {}}, "defualts: unknown key (did you mean defaults?)"),
-        ({"tiers": ("array",)}, "tiers: should be a list, is a tuple"),
+        ({"tiers": ("array",)}, "tiers: should be a list, not a tuple"),
         (
             {"extends": "jax"},
             "extends: is read from files only; replace other keys, or write a file that extends this one",
         ),
-        ({"defaults": {"float": 64}}, "defaults: this should be a string, is a whole number"),
-        ({"order": "...\nu8 -> u16"}, "line 2, order: the arrow uint8 -> uint16 is stated twice"),
-        ({"order": "i8 -> i99"}, "line 1, order: unknown dtype 'i99'; no dtype and no set has this name"),
+        ({"defaults": {"float": 64}}, "defaults: this should be a string, not a whole number"),
+        ({"order": "...\nu8 -> u16"}, "line 2, order: the arrow uint8 -> uint16 is stated twice; remove one"),
+        (
+            {"order": "i8 -> i99"},
+            "line 1, order: unknown dtype 'i99'; no dtype and no set has this name; "
+            "use another, or define it",
+        ),
     ],
 )
 def test_replacing_keys_of_a_system_is_checked_alike(keys: dict[str, object], message: str) -> None:
@@ -377,10 +382,10 @@ def test_replacing_keys_of_a_system_is_checked_alike(keys: dict[str, object], me
     [
         ({"ops": {"add": {1: "all"}}}, "ops: the entries of a table are strings, not a whole number"),
         ({"defaults": {None: "f32"}}, "defaults: the entries of a table are strings, not a NoneType"),
-        ({"defaults": {"int": 10**5000}}, "defaults: this should be a string, is a whole number"),
+        ({"defaults": {"int": 10**5000}}, "defaults: this should be a string, not a whole number"),
         (
             {"combine": "join\0" * 1000},
-            "combine: should be one of join, fold, comparable, value, is 'join\\x00join",
+            "combine: should be one of join, fold, comparable, value, not 'join\\x00join",
         ),
     ],
 )
@@ -401,7 +406,7 @@ def test_tables_within_tables_without_end_are_refused() -> None:
 def test_an_error_in_a_list_names_the_line_of_the_element() -> None:
     with pytest.raises(
         FormatError,
-        match=r"^text, line 4, both-ways: unknown dtype 'i9'; no dtype and no set has this name\n",
+        match=r"^text, line 4, both-ways: unknown dtype 'i9'; no dtype and no set has this name; ",
     ):
         parse(f'{MINE}order = "i8, i16"\nboth-ways = ["i8, i16",\n  "i8, i9"]\n')
 
@@ -412,7 +417,10 @@ def test_what_does_not_go_with_a_replaced_key_is_named_where_it_stands() -> None
     line = 1 + (FOLDER / "numpy.toml").read_text().splitlines().index(
         'ties = { "i16, f16" = "i16", "i32, f32" = "i32" }'
     )
-    cause = "float16 is not in the order (numpy.toml with order replaced extends it)"
+    cause = (
+        "float16 is not in the order; add it to `order`, or name another"
+        " (numpy.toml with order replaced extends it)"
+    )
     assert caught.value.summary == f"numpy.toml, line {line}, ties: {cause}"
 
 

@@ -93,7 +93,7 @@ def test_every_operator_is_an_operation() -> None:
 def test_a_refusal_is_told_by_its_reason_which_names_the_operation_once() -> None:
     told = str(tl.program("x.mean() + 1", x="int32[3]").under("torch"))
     assert told.splitlines()[2:] == [
-        "x.mean(): refused: mean takes no signed",
+        "x.mean(): refused: mean takes no signed integers",
         "1: Python int",
         "x.mean() + 1: not reached",
     ]

@@ -57,7 +57,7 @@ def test_an_expression_without_names_is_pythons(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("argv", "match"),
     [
-        (["a", "b", "a=int8"], "2 programs were given ('a' and 'b')"),
+        (["a", "b", "a=int8"], "several programs, or operands beside a program: 'a' and 'b'"),
         (["a=int8"], "no program"),
         (["a", "a=int8", "a=int16"], "a is bound twice"),
         (["a", "a=int8", "--op", "add"], "--op goes with operands"),
@@ -81,7 +81,7 @@ def test_command_refuses(argv: list[str], match: str, capsys: pytest.CaptureFixt
         ),
         (
             ["x + y", "int8"],
-            "typelattice: 2 programs were given ('x + y' and 'int8'); give one program",
+            "typelattice: several programs, or operands beside a program: 'x + y' and 'int8'; ",
         ),
         (
             ["x + y", "x=int8"],

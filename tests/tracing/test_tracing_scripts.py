@@ -68,7 +68,7 @@ def test_compiled_code_is_refused_and_its_source_asked_for(tmp_path: Path) -> No
     for word in ("main.pyc", "app"):
         plain, followed = both(tmp_path, word)
         assert (plain.stdout, followed.stdout, followed.returncode) == ("1\n", "", 2)
-        assert "compiled code, of which nothing can be followed; trace the source" in followed.stderr
+        assert "compiled code, in which nothing can be followed; trace the source" in followed.stderr
 
 
 @pytest.mark.parametrize(

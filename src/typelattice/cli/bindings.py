@@ -22,7 +22,7 @@ def bindings(arguments: Sequence[str]) -> tuple[str, dict[str, str]]:
     if len(texts) != 1:
         example = "explain 'a*2.0 + b' a=int8 b=float16"
         given = " and ".join(map(quote_short, texts[:3]))
-        what = f"{len(texts)} programs were given ({given})" if texts else "no program was given"
+        what = f"several programs, or operands beside a program: {given}" if texts else "no program was given"
         raise ProgramError(f"{what}; give one program, then name=dtype for each name: {example}")
     bound: dict[str, str] = {}
     for match in filter(None, map(BINDING.match, arguments)):

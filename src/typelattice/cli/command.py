@@ -43,7 +43,8 @@ def format_argument(parser: ArgumentParser) -> None:
 def workers_arguments(parser: ArgumentParser) -> None:
     """Add the options `--jobs` and `--scheduler` of commands whose work can be shared."""
     parser.add_argument("--jobs", type=count, default=1, metavar="N", help="processes at a time (default: 1)")
-    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help="use a Dask cluster's workers")
+    scheduler = "run in the workers of the Dask cluster with this scheduler"
+    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help=scheduler)
 
 
 def exit_code_argument(parser: ArgumentParser, meaning: str) -> None:

@@ -23,7 +23,6 @@ from typelattice.cli.command import (
 )
 from typelattice.conformance.compare import Mismatch, Report, compare
 from typelattice.conformance.library import versions
-from typelattice.facts.libraries import recordings
 from typelattice.facts.missing_operations import find_missing_operations
 from typelattice.facts.operations import OPERATIONS
 from typelattice.facts.releases import installed_release
@@ -40,7 +39,7 @@ MAX_SHOWN = 3  # examples of each cause
 
 
 def arguments(parser: ArgumentParser) -> None:
-    names = f"a recording's name: {', '.join(recordings())}; or module:attribute"
+    names = "a library as `typelattice systems --versions` names it, with its release; or module:attribute"
     system = "the system to compare (default: the library's; with --live, that of the installed release)"
     recording = "a recording of your own (default: the built-in one)"
     live = "make N random calls of the installed library instead"

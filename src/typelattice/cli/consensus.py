@@ -26,8 +26,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=systems)
     op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
-    parser.add_argument("--codes", choices=CODES, default="bits")
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     parser.add_argument("--standard", metavar="NAME|FILE", help=standard)
 
 

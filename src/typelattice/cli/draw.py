@@ -42,7 +42,8 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--heat", choices=HEATS,
-        help="a heat map of all pairs: what casts lose, how wide results are, or whether OTHER agrees",
+        help="a heat map of all pairs; loss: what casts lose; width: how wide results are; agreement: "
+        "whether OTHER agrees",
     )  # fmt: skip
     op_argument(parser)
     parser.add_argument(
@@ -51,7 +52,7 @@ def arguments(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--small", action="store_true",
-        help="also draw integers below 8 bits and floats of at most 8 (always shown for your own system)",
+        help="also draw integers below 8 bits and floats of at most 8 (your own system always shows them)",
     )  # fmt: skip
     parser.add_argument(
         "--codes", choices=CODES, default="bits", help="i32 counts bits (default), i4 bytes, int32 is a name"

@@ -44,11 +44,12 @@ def arguments(parser: ArgumentParser) -> None:
         "--system", action="append", default=[], metavar="NAME|FILE",
         help="show this system in full; can be repeated",
     )  # fmt: skip
-    op_argument(parser, "the names are below")
+    op_argument(parser, "the end of this help lists the names")
     format_argument(parser)
     exit_code_argument(parser, "the systems differ, or one refuses")
     link_argument(parser)
-    parser.add_argument_group("operations", "\n".join(wrap(", ".join(OPERATIONS), 76)))
+    listed = "\n".join(wrap(", ".join(sorted(OPERATIONS)), 76))
+    parser.add_argument_group("operations, and Python's operators such as + and +=", listed)
 
 
 def run(args: Namespace) -> Paragraphs:

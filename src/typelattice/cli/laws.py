@@ -35,7 +35,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--tier", choices=get_args(TierChoice), default="array", help=tiers)
     parser.add_argument("--dtypes", metavar="LIST|SYSTEM", help=dtypes)
     parser.add_argument("--common", action="store_true", help="only dtypes that all systems have")
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     parser.add_argument("--casts", action="store_true", help=casts)
     parser.add_argument("--all", action="store_true", help=every)
     exit_code_argument(parser, "a system breaks a law")

@@ -23,7 +23,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--against", metavar="SYSTEM", required=True, help="a system's name, or a .toml file")
     allow = 'known differences: a table [allow] with lines such as "int8 + uint8" = "int8"'
     parser.add_argument("--allow", metavar="KNOWN.toml", help=allow)
-    parser.add_argument("--format", choices=("text", "json", "sarif"), default="text")
+    parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
 
 
 def run(args: Namespace) -> Paragraphs:

@@ -19,7 +19,6 @@ from typelattice.cli.command import (
 )
 from typelattice.disk.read import FileError
 from typelattice.disk.write import check_writable
-from typelattice.facts.libraries import recordings
 from typelattice.facts.releases import VERSION_SIGN
 from typelattice.recorded.encode_recording import rest_on_base, save_recording
 from typelattice.recorded.recording import Recording, RecordingError
@@ -32,7 +31,7 @@ ANSWERS = ".answers"  # the ending of the file beside a recording that is not fi
 
 
 def arguments(parser: ArgumentParser) -> None:
-    names = f"one of {', '.join(recordings())}; or module:attribute for your own"
+    names = "a library as `typelattice systems --versions` names it; or module:attribute for your own"
     again = "a recording of the same versions: its calls are not made again"
     seconds = "time limit for a call (default: 10)"
     parser.add_argument("library", metavar="LIBRARY", help=names)

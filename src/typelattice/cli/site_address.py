@@ -18,8 +18,8 @@ MAX_LINES = 40
 def link_argument(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--link", nargs="?", const="", metavar="ADDRESS",
-        help="also print the link to this answer on the documentation site; ADDRESS replaces the address "
-        "of the site that this release states",
+        help="also print the link to this answer on the documentation site; ADDRESS: the site (default: "
+        "that of this release)",
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from typelattice.rendering.grid import printable
 
 def arguments(parser: ArgumentParser) -> None:
     about_rows = "append each result to this file; a stopped survey continues from it"
-    about_limit = "time limit for each function and argument source (default: 20)"
+    about_limit = "time limit for each function, in each way to find its arguments (default: 20)"
     about_packages = "a package to import: mypkg, mypkg.sub"
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help=about_packages)
     parser.add_argument("-o", "--output", metavar="FILE", help="write the result as JSON into this file")

@@ -40,11 +40,11 @@ def grid_arguments(parser: ArgumentParser, tier: str) -> None:
     tiers = f"the rows: arrays, 0-d arrays, Python scalars, or all tiers separately (default: {tier})"
     codes = "i32 counts bits (default), i4 bytes, int32 is a name"
     dtypes = "operands, such as int8,uint8,float (default: all of the system)"
-    narrow = "also show integers of less than 8 bits and floats of 8 or less (your own system has all)"
+    narrow = "also show integers below 8 bits and floats of at most 8 (your own system always shows them)"
     op_argument(parser)
     parser.add_argument("--tier", choices=get_args(TierChoice), default=tier, help=tiers)
     parser.add_argument("--codes", choices=CODES, default="bits", help=codes)
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     parser.add_argument("--dtypes", metavar="LIST", help=dtypes)
     parser.add_argument("--small", action="store_true", help=narrow)
 

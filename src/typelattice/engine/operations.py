@@ -103,11 +103,11 @@ class Domain:
     def describe_missing(self, x: DtypeOrKind) -> str:
         """Name what the domain lacks: the kind, if it has no dtype of that kind, or the dtype."""
         if isinstance(x, Kind):
-            return str(x)
+            return f"{x} integers" if x in (Kind.UNSIGNED, Kind.SIGNED) else str(x)
         kinds = {
             listed.kind if isinstance(listed, DType) else listed for listed in self._listed - self._excluded
         }
-        return str(x if x.kind in kinds else x.kind)
+        return str(x) if x.kind in kinds else self.describe_missing(x.kind)
 
 
 @frozen()

@@ -72,11 +72,11 @@ def why_impossible(rule: CastRule, source: DType, target: DType) -> str:
     """Return the reason why a cast cannot follow a rule, or an empty string if it can."""
     is_whole = target.kind.category < Kind.FLOAT.category
     if rule.beyond == INF and (is_whole or "i" not in target.specials):
-        return f"{target} has no infinity"
+        return f"{target} has no infinity; say clamp or undefined"
     if rule.beyond == WRAP and (not is_whole or target.bits is None):
-        return f"values wrap in integers of known width, and {target} is none"
+        return f"only integers of known width wrap, and {target} is none; say clamp, inf or undefined"
     if rule.rounding and source.kind.category < Kind.FLOAT.category and is_whole:
-        return f"{source} to {target} rounds nothing"
+        return f"{source} to {target} rounds nothing; leave the rounding out"
     return ""
 
 

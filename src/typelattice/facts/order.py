@@ -77,7 +77,7 @@ class Order(Viewed, Generic[N]):
             stated = beyond = 0
             for b in bs:
                 if stated & self._bit[b]:
-                    raise OrderError(f"the arrow {a} -> {b} is stated twice")
+                    raise OrderError(f"the arrow {a} -> {b} is stated twice; remove one")
                 stated |= self._bit[b]
                 beyond |= self._up[b] & ~self._bit[b]
             if stated & beyond:
@@ -233,10 +233,10 @@ def collect(chains: Iterable[list[list[N]]]) -> dict[N, list[N]]:
         for part in chain:
             for a in part:
                 if len(chain) == 1 and a in covers:
-                    raise OrderError(f"{a} is named twice")
+                    raise OrderError(f"{a} is named twice; name it once")
                 covers.setdefault(a, [])
             if len({*part}) < len(part):
-                raise OrderError(f"{next(a for a in part if part.count(a) > 1)} is named twice")
+                raise OrderError(f"{next(a for a in part if part.count(a) > 1)} is named twice; name it once")
         for lower, upper in pairwise(chain):
             for a, b in product(lower, upper):
                 covers[a].append(b)

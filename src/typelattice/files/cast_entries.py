@@ -13,6 +13,7 @@ from typelattice.files.system_file_words import (
     OrderDependentError,
     UnknownWordError,
     Words,
+    not_in_order,
     phrase,
     text,
 )
@@ -58,7 +59,8 @@ def _list_pairs(entry: str, words: Words, dtypes: Sequence[DType]) -> list[tuple
     pairs = product(left, right)
     found = [((a, b), (x is a) + (y is b)) for (a, x), (b, y) in pairs if a is not b]
     if not found:
-        raise ValueError(f"{quote_short(entry)} names no cast from one dtype of the system to another")
+        cause = f"{quote_short(entry)} names no cast from one dtype of the system to another; leave it out"
+        raise ValueError(cause)
     return found
 
 
@@ -66,7 +68,7 @@ def _list_members(x: DType | Kind, dtypes: Sequence[DType]) -> list[DType]:
     """Return a dtype of the system, or its dtypes of a kind."""
     if isinstance(x, DType):
         if x not in dtypes:
-            raise OrderDependentError(f"{x} is not in the order")
+            raise OrderDependentError(not_in_order(x))
         return [x]
     return [d for d in dtypes if d.kind is x]
 

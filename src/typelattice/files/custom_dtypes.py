@@ -141,7 +141,7 @@ def _check_fact(fact: str, value: object) -> None:
         if value != UNKNOWN:
             raise UnknownWordError(f'the fact values should be a list of numbers, or "{UNKNOWN}"', fact)
     elif FACTS[fact] not in TYPE_NAMES.get(type(value), ()):
-        raise UnknownWordError(f"the fact {fact} should be {FACTS[fact]}, is {article(type(value))}", fact)
+        raise UnknownWordError(f"the fact {fact} should be {FACTS[fact]}, not {article(type(value))}", fact)
     if isinstance(value, int | float):
         least, greatest = LIMITS_OF_FACTS[fact]
         if not least <= value <= greatest:

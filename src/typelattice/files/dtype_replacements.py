@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typelattice.facts.dtypes import DType, Kind, Node
 from typelattice.facts.order import Order
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import OrderDependentError, Words, kind_of
+from typelattice.files.system_file_words import OrderDependentError, Words, kind_of, not_in_order
 from typelattice.operands.operand import KIND_BY_NAME
 
 
@@ -24,7 +24,7 @@ def read_requested(
                 continue
             kind = kind_of(word, KIND_BY_NAME)
             if to not in order:
-                raise OrderDependentError(f"{to} is not in the order")
+                raise OrderDependentError(not_in_order(to))
             if defaults.get(kind) is to and reader.definition.main_text_states("requested", word):
                 raise ValueError(f"{to} is the default dtype of {word} already; leave it out")
             yield kind, to
@@ -37,7 +37,8 @@ def read_before(
     for node, to in _read_maps(reader, words, "before"):
         with reader.noting():
             if not isinstance(node, DType) and not node.dtype:
-                raise ValueError(f"{node} has no width, and never comes in as such")
+                cause = f"{node} has no width, so no operand has it; name a dtype, or a width such as i32*"
+                raise ValueError(cause)
             _check_entry(order, node, to)
             if node in entering:
                 cause = f"{node} is said to enter by `requested` already; leave it out there, or here"
@@ -48,7 +49,7 @@ def read_before(
 def _check_entry(order: Order[Node], node: Node, to: Node) -> None:
     """Raise ValueError for a node that never enters as another."""
     if to not in order:
-        raise OrderDependentError(f"{to} is not in the order")
+        raise OrderDependentError(not_in_order(to))
     if node in order:
         raise OrderDependentError(
             f"{node} is in the order, and would never enter it; leave it out there, or here"
@@ -60,7 +61,7 @@ def read_after(reader: KeyReader, words: Words, order: Order[Node]) -> Iterator[
     for node, to in _read_maps(reader, words, "after"):
         with reader.noting():
             if node not in order and (isinstance(node, DType) or node.dtype):
-                raise OrderDependentError(f"{node} is not in the order")
+                raise OrderDependentError(not_in_order(node))
             yield node, to
 
 

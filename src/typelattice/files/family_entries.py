@@ -49,7 +49,8 @@ def _read_limits(
     least, most = int(matched[1]), matched[2]
     if most.lstrip("-").isdecimal():
         if int(most) < least:
-            raise UnknownWordError(f"{quote_short(limits)} leaves no value", limits)
+            cause = f"{quote_short(limits)} leaves no value; write the smaller number first"
+            raise UnknownWordError(cause, limits)
         return True, least, int(most), matched[3] or ""
     if most not in before:
         cause = f"{quote_short(most)} is no parameter that stands before{spelling_hint(most, before)}"
@@ -101,7 +102,7 @@ def _read_members(family: DType, table: object, words: Words, order: Order[Any])
             if d not in order or family not in order or order.join(d, family) is not family:
                 raise OrderDependentError(f"{d} is not below {family} in the order, and so never joins it")
             if d in found:
-                raise ValueError(f"{d} is mapped twice")
+                raise ValueError(f"{d} is mapped twice; keep one entry")
             found[d] = member
     return found
 

@@ -126,7 +126,7 @@ class OperationEntries:
             bounds = self.words.read_scalar_dtypes(Kind.SIGNED.word, codes)
             for d in map(self.words.dtype, self.words.nodes(word)):
                 if d in found:
-                    raise ValueError(f"{d} is mapped twice")
+                    raise ValueError(f"{d} is mapped twice; keep one entry")
                 found[d] = bounds
         return found
 
@@ -181,7 +181,7 @@ class OperationEntries:
         """Read `real but u16`: kinds and dtypes, without those after `but`."""
         taken, *but = text(words).split(" but ")
         if len(but) > 1:
-            raise ValueError("`but` stands twice; name all that is left out after the first")
+            raise ValueError("`but` stands twice; name all exceptions after the first")
         listed, left_out = (
             read_distinct(self.words.sources(taken)),
             read_distinct(self.words.sources(but[0]) if but else ()),
@@ -189,10 +189,10 @@ class OperationEntries:
         known = ops.Domain(listed)
         for source in left_out:
             if source not in known:
-                raise ValueError(f"{source} is left out, and is none of those named before")
+                raise ValueError(f"{source} is excepted, but nothing before `but` includes it; remove it")
         for source in listed:
             if isinstance(source, DType) and source.kind in listed:
-                raise ValueError(f"{source} is {source.kind}, which is named too")
+                raise ValueError(f"{source} is {source.kind}, which the list also names; remove {source}")
         return ops.Domain(listed, left_out)
 
     def _read_refusals(self, table: object) -> tuple[ops.PairEntry, ...]:
@@ -395,7 +395,7 @@ class OperationEntries:
             target = read(code)
             for source in self.words.sources(names):
                 if source in found:
-                    raise ValueError(f"{source} is mapped twice")
+                    raise ValueError(f"{source} is mapped twice; keep one entry")
                 found[source] = target
         return found
 

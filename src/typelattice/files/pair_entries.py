@@ -9,7 +9,13 @@ from typelattice.facts.frozen_classes import field, frozen
 from typelattice.facts.order import Order
 from typelattice.facts.suggestions import quote_short
 from typelattice.files.key_reader import KeyReader
-from typelattice.files.system_file_words import OrderDependentError, Words, phrase, read_distinct
+from typelattice.files.system_file_words import (
+    OrderDependentError,
+    Words,
+    not_in_order,
+    phrase,
+    read_distinct,
+)
 
 Pair = frozenset[Node]
 
@@ -33,7 +39,7 @@ class PairEntries:
 
     def present(self, node: Node) -> Node:
         if node not in self.order:
-            raise OrderDependentError(f"{node} is not in the order")
+            raise OrderDependentError(not_in_order(node))
         return node
 
     def read_ties(self) -> Mapping[Pair, Node]:
@@ -47,13 +53,13 @@ class PairEntries:
         """Check a tie, and keep it."""
         tie = frozenset(map(self.present, read_distinct(bounds)))
         if tie in self.ties:
-            raise ValueError("this tie is stated twice")
+            raise ValueError("this tie is stated twice; keep one")
         if len(tie) < 2:
             raise ValueError("a tie is among two nodes or more")
         if not self._occurs(tie):
             named = ", ".join(map(str, bounds))
             raise OrderDependentError(
-                f"{named} are never the minimal bounds of anything, so this tie cannot occur"
+                f"no operands have the minimal bounds {named}, so this tie cannot occur; remove it"
             )
         if not any(self.order.le(a, self.present(winner)) for a in bounds):
             cause = f"{winner} lies above none of them; the winner is one of the bounds or lies above one"
@@ -122,7 +128,8 @@ class PairEntries:
                 self.present(n)
         there = next((n for n in (a, b) if n in self.order), None)
         if there is None:
-            raise OrderDependentError(f"{a} + {b} never meet: neither is in the order")
+            cause = f"{a} + {b} never meet: neither is in the order; add one to `order`, or leave them out"
+            raise OrderDependentError(cause)
         self._check_not_below(there, there, node)
         if node is there and all(n.kind.category <= there.kind.category for n in (a, b)):
             raise OrderDependentError(f"{a} + {b} gives {node} already: the kind is no higher; leave it out")
@@ -131,7 +138,7 @@ class PairEntries:
         """Raise ValueError for an override below one of its operands: a promotion never goes down."""
         low = next((n for n in (a, b) if node and n is not node and self.order.le(node, n)), None)
         if low:
-            cause = f"{node} lies below {low}, and no pair is promoted to less than one of it"
+            cause = f"{node} lies below {low}, an operand of the pair; name a higher dtype"
             raise OrderDependentError(cause)
 
     def _both_ways(self) -> list[object]:
@@ -148,6 +155,6 @@ class PairEntries:
                 for a, b in self.words.pairs(entry):
                     pair = frozenset((self.present(a), self.present(b)))
                     if pair in seen:
-                        raise ValueError(f"{a} + {b} stands twice in this list")
+                        raise ValueError(f"{a} + {b} stands twice in this list; name it once")
                     seen.add(pair)
                     yield pair

@@ -160,7 +160,7 @@ def _system(reader: KeyReader, shipped: bool) -> System:
         with reader.noting():
             for held, bounds in operations.limits({limited: by}).items():
                 if held in limits:
-                    raise UnknownWordError(f"{held} is mapped twice", limited)
+                    raise UnknownWordError(f"{held} is mapped twice; keep one entry", limited)
                 limits[held] = bounds
     fit: dict[str, str] = {}
     joins: tuple[DType, ...] = ()

@@ -231,7 +231,7 @@ def _check_keys(values: Mapping[str, object], text: Text) -> CheckedKeys:
             mistakes.append(text.error(f"unknown key{near}", key))
             broken |= {each for each in KEYS if spelling_hint(key, [each])}
         elif not isinstance(value, KEYS[key]):
-            cause = f"should be {article(KEYS[key])}, is {article(type(value))}"
+            cause = f"should be {article(KEYS[key])}, not {article(type(value))}"
             mistakes.append(text.error(cause, key))
             broken.add(key)
         else:
@@ -255,12 +255,12 @@ def _split_entries(table: Mapping[str, object], text: Text, mistakes: list[Forma
                 continue
             earlier = found[op]
             if not isinstance(earlier, dict) or not isinstance(given, dict):
-                cause = f"{op} stands in two entries, of which one is no table"
+                cause = f"{op} stands in two entries, of which one is no table; write one entry"
                 mistakes.append(text.error(cause, "ops", entry, word=op))
                 continue
             twice = [key for key in given if key in earlier]
             for key in twice:
-                cause = f"{op} stands in two entries, and both have {key}"
+                cause = f"{op} stands in two entries, and both have {key}; leave it out of one"
                 mistakes.append(text.error(cause, "ops", entry, word=op))
             if not twice:
                 found[op] = {**earlier, **given}
@@ -313,7 +313,7 @@ def _read_base(
     fresh = [choice for choice in found if choice != text.path]
     if not fresh or fresh[0] in extending_paths:
         circle = " -> ".join(path.basename(p)[:-5] for p in (*extending_paths, (fresh or found)[0]))
-        raise fail(f"a circle: {circle}")
+        raise fail(f"a circle: {circle}; remove one `extends`")
     if len(extending_paths) > MAX_EXTENDED_FILES:
         raise fail(f"more than {MAX_EXTENDED_FILES} files deep; extend a nearer one")
     return (

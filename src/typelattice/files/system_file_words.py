@@ -52,6 +52,11 @@ class OrderDependentError(ValueError):
     """A mistake that can be found only if the order and the way to join have no mistakes."""
 
 
+def not_in_order(node: Node) -> str:
+    """Return the mistake of a node that the order lacks, with the next step."""
+    return f"{node} is not in the order; add it to `order`, or name another"
+
+
 class ConsequentError(ValueError):
     """A mistake that only follows from another, which is already reported."""
 
@@ -156,7 +161,7 @@ class Words:
 
     def _unknown_dtype(self, word: str, stem: str) -> ValueError:
         if not word:
-            return ValueError("a dtype is missing")
+            return ValueError("a dtype is missing; name one")
         self.check_broken(word)
         if word in self.sets:
             members = self.sets[word].split(",")[0].strip()
@@ -166,7 +171,8 @@ class Words:
             return UnknownWordError(f'unknown dtype {quote_short(word)}; write pairs as "f32 + i8"', word)
         if re.search(r"[,;+>]", stem):
             return UnknownWordError(f"unknown dtype {quote_short(word)}; one dtype is wanted here", word)
-        near = spelling_hint(stem, {**self.known, **self.sets}) or "; no dtype and no set has this name"
+        near = spelling_hint(stem, {**self.known, **self.sets})
+        near = near or "; no dtype and no set has this name; use another, or define it"
         return UnknownWordError(f"unknown dtype {quote_short(word)}{near}", word)
 
     def check_broken(self, word: str) -> None:
@@ -198,7 +204,7 @@ class Words:
             else:
                 self.check_broken(word)
                 if not word:
-                    raise ValueError("a kind is missing")
+                    raise ValueError("a kind is missing; name one")
                 if word in SET_NAMES_BY_PYTHON_KIND:
                     near = SET_NAMES_BY_PYTHON_KIND[word]
                     raise UnknownWordError(f"unknown kind {quote_short(word)} (did you mean {near}?)", word)
@@ -229,7 +235,7 @@ def kind_of(word: str, known: Iterable[str] = KINDS) -> Kind:
 
 def text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"this should be a string, is {article(type(value))}")
+        raise ValueError(f"this should be a string, not {article(type(value))}")
     return value
 
 
@@ -243,7 +249,7 @@ def phrase(value: object) -> str:
 def items(table: object) -> Iterable[tuple[str, object]]:
     """Return the entries of a value that is a table."""
     if not isinstance(table, Mapping):
-        raise ValueError(f"this should be a table, is {article(type(table))}")
+        raise ValueError(f"this should be a table, not {article(type(table))}")
     return table.items()
 
 
@@ -253,7 +259,7 @@ def one_of(value: object, allowed: Iterable[W]) -> W:
     if value not in words:
         listed = ", ".join(f'"{word}"' if " " in word else word for word in words)
         near = spelling_hint(str(value), words) if isinstance(value, str) else ""
-        raise UnknownWordError(f"should be one of {listed}, is {quote_short(str(value))}{near}", str(value))
+        raise UnknownWordError(f"should be one of {listed}, not {quote_short(str(value))}{near}", str(value))
     return next(word for word in words if word == value)
 
 
@@ -267,5 +273,5 @@ def read_distinct(listed: Iterable[T]) -> tuple[T, ...]:
     found = tuple(listed)
     counted = Counter(found)
     if twice := next((x for x in found if counted[x] > 1), None):
-        raise ValueError(f"{twice} stands twice in this list")
+        raise ValueError(f"{twice} stands twice in this list; name it once")
     return found

@@ -24,7 +24,7 @@ from typelattice.facts.dtypes import DType, Kind, Node, weak
 from typelattice.facts.operations import OPERATIONS, OPERATORS, Operation
 from typelattice.files.key_reader import KeyReader
 from typelattice.files.operation_entries import FIELDS
-from typelattice.files.system_file_words import Words
+from typelattice.files.system_file_words import Words, not_in_order
 
 GIVES_OF_PAIRS_FIELD = "gives_of_pairs"
 # Fields of `OperationRules` with pairs of operands.
@@ -76,14 +76,19 @@ def _unused_words(reader: KeyReader, words: Words, rules: Rules) -> Iterator[Fin
     """Find dtypes and sets that are used nowhere, and answers that could not be operands."""
     for word in reader.definition.entries("dtypes"):
         if not _enters(words.known[word], rules):
-            yield "dtypes", word, f"{word} is neither in the order nor in `before`, so no operand can have it"
+            yield "dtypes", word, _enters_nowhere(word)
     for word in words.sets:
         if word not in words.used:
-            yield "sets", word, f"{word} is used nowhere"
+            yield "sets", word, f"{word} is used nowhere; remove it"
     for word, target in reader.definition.entries("after").items():
         node = words.node(target)
         if not _can_be_answer(node, rules):
-            yield "after", word, f"{node} is neither in the order nor in `before`, so no operand can have it"
+            yield "after", word, _enters_nowhere(node)
+
+
+def _enters_nowhere(what: object) -> str:
+    """Return the mistake of a dtype that no operand can have, with the next step."""
+    return f"{what} is neither in the order nor in `before`, so no operand can have it; add or remove it"
 
 
 def _enters(node: Node, rules: Rules) -> bool:
@@ -108,14 +113,14 @@ def _unused_defaults(rules: Rules) -> Iterator[Finding]:
     """Find default dtypes that no operand could have, or that nothing uses."""
     for kind, d in rules.defaults.items():
         if not _can_be_answer(d, rules):
-            yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, f"{d} is not in the order"
+            yield "defaults", "uint" if kind is Kind.UNSIGNED else kind.word, not_in_order(d)
     for kind, several in rules.wider_defaults.items():
         if weak(kind) in rules.order:
             cause = f"only the first dtype has an effect, since the order has {weak(kind)}; remove the others"
             yield "defaults", kind.word, cause
         for d in several:
             if not _can_be_answer(d, rules):
-                yield "defaults", kind.word, f"{d} is not in the order"
+                yield "defaults", kind.word, not_in_order(d)
 
 
 def _unused_scalars(rules: Rules) -> Iterator[Finding]:
@@ -123,15 +128,16 @@ def _unused_scalars(rules: Rules) -> Iterator[Finding]:
     kinds = {node.kind.word for node in rules.order.nodes}
     for word in rules.fit:
         if word not in kinds:
-            yield "fit", word, f"the order has no {word} that a Python {word} could become"
+            yield "fit", word, f"the order has no {word} that a Python {word} could become; leave it out"
     for d in rules.int_join_dtypes:
         if d not in rules.order:
-            yield "fit", "int", f"{d} is not in the order"
+            yield "fit", "int", not_in_order(d)
     for held in rules.limits:
         if isinstance(held, Kind) and held.word not in kinds:
-            yield "limits", held.word, f"the order has no {held.word} that a Python {held.word} could become"
+            cause = f"the order has no {held.word} that a Python {held.word} could become; leave it out"
+            yield "limits", held.word, cause
         if isinstance(held, DType) and not _enters(held, rules):
-            yield "limits", None, f"{held} is not in the order"
+            yield "limits", None, not_in_order(held)
     if rules.first_is_array and "scalar" not in rules.tiers:
         yield "first-is-array", None, 'has no effect: `tiers` does not list "scalar"'
     if rules.first_is_array and rules.combine == "value":
@@ -162,7 +168,7 @@ def unused_entries(rules: Rules) -> Iterator[EntryFinding]:
     """Find entries of `ops` without effect, or with dtypes that the system does not have."""
     for entry, said in rules.ops.items():
         if not said and entry not in rules.custom_operations:
-            yield entry, None, f"{entry} is said to do nothing else than the standard; leave it out"
+            yield entry, None, f"{entry} does the same as in the standard; leave it out"
         for key, fields in FIELDS.items():
             stated = {field: said[field] for field in fields if field in said}
             yield from ((entry, _key_of_operation(key), cause) for cause in _absent_dtypes(stated, rules))
@@ -179,12 +185,12 @@ def _absent_dtypes(said: Mapping[str, object], rules: Rules) -> Iterator[str]:
     """Yield the dtypes and kinds of an entry of `ops` that the system does not have."""
     for target in _list_targets(said):
         if isinstance(target, DType) and not _can_be_answer(target, rules):
-            yield f"{target} is not in the order"
+            yield not_in_order(target)
         elif isinstance(target, Kind) and target not in rules.defaults and target is not Kind.BOOL:
-            yield f"{target} has no dtype in `defaults`"
+            yield f"{target} has no dtype in `defaults`; add one"
     for source in _list_sources(said):
         if isinstance(source, DType) and not _enters(source, rules):
-            yield f"{source} is not in the order"
+            yield not_in_order(source)
 
 
 def _unusable_keys(entry: str, said: Mapping[str, object], rules: Rules) -> Iterator[tuple[str, str]]:
@@ -406,7 +412,7 @@ _NEEDS: dict[str, tuple[str, _Needs]] = {
         lambda o, op, without, rules: o.adds_up,
     ),
     "gives of pairs": (
-        "gives has no effect for these pairs of operands: `accumulates` names none",
+        "gives has no effect for these pairs of operands: `accumulates` names none; remove them",
         lambda o, op, without, rules: bool(op.accumulates_of_pairs),
     ),
     "gives of the left": (

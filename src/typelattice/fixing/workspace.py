@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from typelattice.tracing.run_data.run import Run
 MAX_FILES = 20_000
 MAX_BYTES = 500_000_000
 RUN_SECONDS = 600.0
+OWN_ERROR_CLASS = re.compile(r"^typelattice\.[\w.]+: ")  # in the last line of a traceback
 RUN_MAIN = "import sys; from typelattice.fixing.{} import main; main(*sys.argv[1:])"
 SERVE = "from typelattice.fixing.traced_run import serve; serve()"
 PRELOADED = (
@@ -109,7 +111,8 @@ class Workspace:
         text = errors.read_text(encoding="utf-8", errors="replace")
         if ran is None or ran.status != 0 or status != 0:
             lines = text.strip().splitlines() or [f"it ended with status {status}"]
-            return FailedRun(lines[-1][:300])
+            reason = lines[-1].replace(f"{self.program.root}{os.sep}", "")
+            return FailedRun(OWN_ERROR_CLASS.sub("", reason)[:300])
         if hasattr(os, "fork"):
             own = (libraries()[name].modules[0] for name in ran.run.systems if may_be_forked(name))
             self.forked = (*PRELOADED[self.program.runs_tests], *own)

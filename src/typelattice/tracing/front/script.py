@@ -26,6 +26,7 @@ from typelattice.facts.libraries import library_of
 from typelattice.facts.suggestions import clip_text, quote_short
 from typelattice.tracing.record.package_tracing import Tracing
 from typelattice.tracing.record.value_loss_witness import ValueChecks
+from typelattice.tracing.report.formatting import file_text
 from typelattice.tracing.run_data.run import Run
 
 MAX_SCRIPT_BYTES = 10_000_000  # bytes of a script
@@ -187,11 +188,10 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
         code, _ = _module("__main__", module, tracing)
         return code, path
     given, path = path, path and os.path.abspath(path)
-    data = read_bytes(path, MAX_SCRIPT_BYTES + 1)
+    data = read_bytes(given, MAX_SCRIPT_BYTES + 1)
     if len(data) > MAX_SCRIPT_BYTES:
-        raise ScriptError(
-            f"{clip_text(path, 200)} is larger than {MAX_SCRIPT_BYTES:,} bytes; trace a module of it"
-        )
+        what = f"{_short_path(path)} is larger than {MAX_SCRIPT_BYTES:,} bytes"
+        raise ScriptError(f"{what}; trace a module of it")
     _put_first(os.path.dirname(os.path.realpath(path)))
     module.__file__, module.__loader__ = path, SourceFileLoader("__main__", path)
     return _compile_script(path, data, tracing), given
@@ -200,13 +200,18 @@ def _script(path: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, 
 def _compile_script(path: str, data: bytes, tracing: Tracing) -> CodeType:
     """Compile a script to rewritten code, or to its own code if it cannot be rewritten."""
     if data.startswith(MAGIC_NUMBER):
-        what = f"{clip_text(path, 200)} is compiled code, of which nothing can be followed"
+        what = f"{_short_path(path)} is compiled code, in which nothing can be followed"
         raise ScriptError(f"{what}; trace the source that it was made from")
     found = tracing.compiler.compile_module("__main__", path, data)
     if found is not None:
         return found
     with _explain_syntax_error(path):
         return compile(data, path, "exec", dont_inherit=True)
+
+
+def _short_path(path: str) -> str:
+    """Name a file as the report does: from the current folder on if it is below it."""
+    return clip_text(file_text(path), 200)
 
 
 @contextmanager
@@ -216,12 +221,12 @@ def _explain_syntax_error(path: str) -> Iterator[None]:
         yield
     except (RecursionError, MemoryError):
         why = "an expression is nested too deeply"
-        raise ScriptError(f"{clip_text(path, 200)}: {why}; Python cannot run it either") from None
+        raise ScriptError(f"{_short_path(path)}: {why}; Python cannot run it either") from None
     except SyntaxError as e:
-        place = clip_text(e.filename or path, 200) + (f", line {e.lineno}" if e.lineno else "")
+        place = _short_path(e.filename or path) + (f", line {e.lineno}" if e.lineno else "")
         raise ScriptError(f"{place}: {e.msg}; Python cannot run it either") from None
     except ValueError as e:
-        raise ScriptError(f"{clip_text(path, 200)}: {e}; Python cannot run it either") from None
+        raise ScriptError(f"{_short_path(path)}: {e}; Python cannot run it either") from None
 
 
 def _module(name: str, module: ModuleType, tracing: Tracing) -> tuple[CodeType, str]:

@@ -9,7 +9,7 @@ recording of an older release names its base and has only the answers that diffe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -168,13 +168,16 @@ class Recording:
                     yield RecordedCall(op, operands, *split(named_answer))
                 number += 1
 
-    def calls_of(self, op: str, sample_every: int = 1) -> Iterator[RecordedCall]:
+    def calls_of(
+        self, op: str, sample_every: int = 1, among: Set[str] | None = None
+    ) -> Iterator[RecordedCall]:
         """List the calls of one operation with their answers.
 
-        A sample has one of every `sample_every` calls.
+        A sample has one of every `sample_every` calls. `among` leaves out the calls with other operands.
         """
         for operands, named_answer in islice(self.answers(op).items(), 0, None, sample_every):
-            yield RecordedCall(op, operands, *split_message(named_answer, self.messages))
+            if among is None or among.issuperset(operands):
+                yield RecordedCall(op, operands, *split_message(named_answer, self.messages))
 
     def require_answer(self, op: str, *operands: str) -> str:
         """Return the library's answer to one call. Raises RecordingError if it is not recorded."""

@@ -142,10 +142,10 @@ def test_a_source_that_is_gone_is_named_and_nothing_is_written(folder: Path) -> 
 
 
 def test_a_search_that_is_killed_leaves_sources_as_they_were(folder: Path) -> None:
-    script = "import time\ntime.sleep(1)\n" + SCRIPT  # the search runs it several times
+    script = "import time\ntime.sleep(0.3)\n" + SCRIPT  # the search runs it several times
     (folder / "s.py").write_text(script)
     words = [sys.executable, "-m", "typelattice", "fix", "--write", "s.py"]
-    for seconds in (0.5, 1.5, 2.5):
+    for seconds in (0.4, 0.8, 1.2):
         search = subprocess.Popen(words, stdout=subprocess.DEVNULL, start_new_session=True)
         time.sleep(seconds)
         os.killpg(search.pid, signal.SIGKILL)

@@ -9,7 +9,7 @@ recording of an older release names its base and has only the answers that diffe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -169,7 +169,7 @@ class Recording:
                 number += 1
 
     def calls_of(
-        self, op: str, sample_every: int = 1, among: Set[str] | None = None
+        self, op: str, sample_every: int = 1, among: frozenset[str] | None = None
     ) -> Iterator[RecordedCall]:
         """List the calls of one operation with their answers.
 
@@ -231,20 +231,22 @@ def _decode_answers(recording: Recording, op: str) -> Mapping[Operands, str]:
     """Decode the answers to every call of an operation."""
     section, answers = decode_section(recording, op), Answers()
     if recording.base:
-        other_answers = _decode_answers(recording.base, op).items()
+        operations, missing = recording.missing_in_release
+        is_there = op not in operations
         answers = {
-            o: MISSING_NAME if recording.is_missing_in_release(op, o) else named_answer
-            for o, named_answer in other_answers
+            o: named_answer if is_there and missing.isdisjoint(o) else MISSING_NAME
+            for o, named_answer in _decode_answers(recording.base, op).items()
         }
     if section.same_as_operation:
         among = frozenset(section.same_for_operands)
-        other_answers = _decode_answers(recording, section.same_as_operation).items()
-        answers |= {
-            o: named_answer
-            for o, named_answer in other_answers
-            if len(o) == 2 and (not among or among.issuperset(o))
-        }
-    answers |= {operands: named_answer for _, operands, named_answer in section.calls()}
+        others = _decode_answers(recording, section.same_as_operation).items()
+        answers |= (
+            {o: answer for o, answer in others if len(o) == 2 and o[0] in among and o[1] in among}
+            if among
+            else {o: answer for o, answer in others if len(o) == 2}
+        )
+    for row in section.rows:
+        answers.update(section.calls_of_row(row))
     return answers
 
 

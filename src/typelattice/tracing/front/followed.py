@@ -61,7 +61,7 @@ class Traced:
 def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None]:
     """Replace a function, and others with the same global names, by rewritten code in a block.
 
-    Those of its own source file, and in a notebook those of other cells. Raises TraceError.
+    They are those of its own source file, and in a notebook those of other cells. Raises TraceError.
     """
     file, names = function.__code__.co_filename, function.__globals__
     others = functions_of_namespace(names)

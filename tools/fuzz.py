@@ -71,18 +71,18 @@ def fault_of(argv: Sequence[str], run: Callable[[Sequence[str]], int] = main) ->
 
 
 @contextmanager
-def limited(seconds: int) -> Iterator[None]:
+def limited(seconds: float) -> Iterator[None]:
     """Raises TimeoutError in what takes longer."""
 
     def stop(*_: object) -> None:
         raise TimeoutError(f"no answer within {seconds} seconds")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 

@@ -34,7 +34,7 @@ from typelattice.facts.libraries import libraries
 from typelattice.recorded.recorded_calls import RecordedCall
 
 HERE = Path(__file__).parents[1]
-PLANTED = ["compare", "planted:Planted", "--with", "numpy", "--limit", "1"]
+PLANTED = ["compare", "planted:Planted", "--with", "numpy", "--limit", "0.3"]
 SOME = Catalogue("some", {}, "", "", ("int8",), ("int8", "float16:0d"), ("add",), (), ())
 
 

@@ -15,6 +15,7 @@ import pytest
 from samples import one_in
 
 import typelattice as tl
+from typelattice.fixing import workspace
 from typelattice.fixing.comparison import ValueDifference
 from typelattice.fixing.patch import Patch
 from typelattice.fixing.patch_search import fix_script
@@ -142,15 +143,24 @@ def test_a_source_that_is_gone_is_named_and_nothing_is_written(folder: Path) -> 
 
 
 def test_a_search_that_is_killed_leaves_sources_as_they_were(folder: Path) -> None:
-    script = "import time\ntime.sleep(1)\n" + SCRIPT  # the search runs it several times
+    script = "import time\ntime.sleep(0.3)\n" + SCRIPT  # the search runs it several times
     (folder / "s.py").write_text(script)
     words = [sys.executable, "-m", "typelattice", "fix", "--write", "s.py"]
-    for seconds in (0.5, 1.5, 2.5):
+    for seconds in (0.4, 0.8, 1.2):
         search = subprocess.Popen(words, stdout=subprocess.DEVNULL, start_new_session=True)
         time.sleep(seconds)
         os.killpg(search.pid, signal.SIGKILL)
         search.wait()
         assert files(folder) == {"s.py": script.encode()}
+
+
+def test_a_program_that_never_ends_is_killed_and_given_up(
+    folder: Path, new_processes: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace, "RUN_SECONDS", 0.4)
+    (folder / "s.py").write_text("import time\ntime.sleep(600)\n")
+    with pytest.raises(FixError, match="it ran for more than 0 seconds"):
+        fix_script("s.py")
 
 
 @pytest.mark.parametrize("killed", one_in(3, range(1, 9)))

@@ -56,7 +56,7 @@ def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any
         patch.setenv("PYTHONPATH", str(folder))
         patch.setenv("DISPLAY", ":77")
         plant(folder, PACKAGE + f"\nELSEWHERE = {str(folder / 'elsewhere.txt')!r}\n", TESTS)
-        packages = [*survey_packages(["planted"], limit=5.0)]
+        packages = [*survey_packages(["planted"], limit=2.5)]
     data = survey_report.survey_data(packages, date(2026, 1, 2))
     assert not (folder / "elsewhere.txt").exists()
     yield data
@@ -92,7 +92,7 @@ def test_what_a_function_does_beside_is_named(surveyed: dict[str, Any]) -> None:
 def test_a_function_that_is_not_reached_has_the_reason(surveyed: dict[str, Any]) -> None:
     found = functions_of(surveyed)
     assert found["raises"]["why"] == "RuntimeError: never"
-    assert found["hangs"]["why"] == "it takes more than 5 s"
+    assert found["hangs"]["why"] == "it takes more than 2.5 s"
     assert found["exits"]["why"] == "it ends its process with status 3"
     assert found["refuses"]["why"] == "float32 is refused: TypeError: doubles only"
     assert "float64" in found["asks_for_wide"]["why"]

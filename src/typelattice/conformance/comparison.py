@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +127,7 @@ def imitated(name: str) -> str | None:
     entry = libraries()[find_system(other).library.split()[0]]
     try:
         return installed_release(other, versions_of(entry.distribution))
-    except PackageNotFoundError:
+    except ModuleNotFoundError:
         return other
 
 

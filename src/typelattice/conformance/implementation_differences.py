@@ -261,7 +261,9 @@ def calls_of_system(system: System, has: Catalogue) -> Sequence[RecordedCall]:
     """
     if recording := open_recording(system.name):
         asked = [op for op in recording.operations if op in has.operations or op in has.several]
-        return [call for op in asked for call in recording.calls_of(op) if _has_array(call.operands)]
+        numbers = {operand for operand in has.operands if _tier(operand) == NUMBERS}
+        calls = (call for op in asked for call in recording.calls_of(op, among=frozenset(has.operands)))
+        return [call for call in calls if not numbers.issuperset(call.operands)]
     read = cache(system.operand)
     return [
         RecordedCall(op, operands, answer_text(system.explain(*map(read, operands), op=op)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError
 from subprocess import Popen
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -112,7 +111,7 @@ def _versions_of(*packages: str) -> Mapping[str, str]:
     """Return the installed versions of stubs and of a checker. Raise MissingLibraryError."""
     try:
         return versions_of(*packages)
-    except PackageNotFoundError as error:
+    except ModuleNotFoundError as error:
         raise MissingLibraryError(f"{error.name} is not installed; pip install {error.name}") from None
 
 

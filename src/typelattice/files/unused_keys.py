@@ -170,8 +170,8 @@ def unused_entries(rules: Rules) -> Iterator[EntryFinding]:
         if not said and entry not in rules.custom_operations:
             yield entry, None, f"{entry} does the same as in the standard; leave it out"
         for key, fields in FIELDS.items():
-            stated = {field: said[field] for field in fields if field in said}
-            yield from ((entry, _key_of_operation(key), cause) for cause in _absent_dtypes(stated, rules))
+            if stated := {field: said[field] for field in fields if field in said}:
+                yield from ((entry, _key_of_operation(key), cause) for cause in _absent_dtypes(stated, rules))
         for key, cause in _unusable_keys(entry, said, rules):
             yield entry, _key_of_operation(key), cause
 
@@ -306,11 +306,16 @@ def _find_followers(entry: str, key: str, rules: Rules) -> Iterator[Operation]:
     said = rules.ops[entry]
     # A word for all dtypes empties the table of single dtypes. The empty table states nothing itself.
     fields = [f for f in FIELDS[key] if f in said and not (f.endswith("_of") and not said[f])]
-    known = _operations_of(*OPERATIONS.values(), *OPERATORS.values())
     own = _operations_of(*rules.custom_operations.values())
-    for o, nearer in (*known.get(entry, ()), *own.get(entry, ())):
+    for o, nearer in (*_shared_operations().get(entry, ()), *own.get(entry, ())):
         if not any(field in rules.ops.get(name, {}) for name in nearer for field in fields):
             yield o
+
+
+@cache
+def _shared_operations() -> Mapping[str, Sequence[tuple[Operation, Sequence[str]]]]:
+    """Map each entry to the operations of all systems that it may describe."""
+    return _operations_of(*OPERATIONS.values(), *OPERATORS.values())
 
 
 @cache

@@ -188,10 +188,15 @@ class Workspace:
         todo, out, printed, errors = files
         with printed.open("wb") as stdout, errors.open("wb") as stderr:
             words = [*self.python, "-c", RUN_MAIN.format(module), str(todo), str(out)]
-            return subprocess.run(
+            with subprocess.Popen(
                 words, cwd=self.inside, env=_make_environment(), stdin=subprocess.DEVNULL, stdout=stdout,
-                stderr=stderr, timeout=RUN_SECONDS,
-            ).returncode  # fmt: skip
+                stderr=stderr,
+            ) as process:  # fmt: skip
+                try:
+                    return _wait_for_end(process, RUN_SECONDS)
+                except BaseException:
+                    process.kill()
+                    raise
 
     def run_in_fork(self, files: Sequence[Path]) -> int:
         """Run the program in a fork of the process that is kept for this. Return its exit status."""
@@ -218,6 +223,21 @@ class Workspace:
             os.killpg(self.server.pid, SIGKILL)
             self.server.communicate()
             self.server = None
+
+
+def _wait_for_end(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """Return the exit status of a process as soon as it ends. Raises TimeoutExpired.
+
+    With a time limit, `Popen.wait` asks only twenty times a second whether the process has ended.
+    """
+    if not hasattr(os, "pidfd_open"):  # of Linux
+        return process.wait(seconds)
+    end = os.pidfd_open(process.pid)
+    try:
+        has_ended = bool(select([end], [], [], seconds)[0])
+    finally:
+        os.close(end)
+    return process.wait(None if has_ended else 0)
 
 
 def _make_environment() -> dict[str, str]:

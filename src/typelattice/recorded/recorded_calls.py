@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import product
+from itertools import cycle, product
 from math import prod
 
 from typelattice.facts.frozen_classes import frozen
@@ -91,19 +91,24 @@ class Section:
     def calls(self) -> Iterator[tuple[AnswerRow, Operands, str]]:
         """List the calls of the rows with their answers, each with its row."""
         for row in self.rows:
-            last = {
-                o: named_answer
-                for named_answer, text in row.answers.items()
-                if text != REST
-                for o in text.split(" ")
-            }
-            rest = [named_answer for named_answer, text in row.answers.items() if text == REST]
-            last |= (
-                dict.fromkeys((o for o in self.starred_operands if o not in last), rest[0]) if rest else {}
-            )
-            for before in product(*(text.split(" ") for text in row.leading_operands)):
-                for operand, named_answer in last.items():
-                    yield row, (*before, operand), named_answer
+            for operands, named_answer in self.calls_of_row(row):
+                yield row, operands, named_answer
+
+    def calls_of_row(self, row: AnswerRow) -> Iterator[tuple[Operands, str]]:
+        """List the calls of a row with their answers."""
+        last = {
+            o: named_answer
+            for named_answer, text in row.answers.items()
+            if text != REST
+            for o in text.split(" ")
+        }
+        rest = [named_answer for named_answer, text in row.answers.items() if text == REST]
+        last |= dict.fromkeys((o for o in self.starred_operands if o not in last), rest[0]) if rest else {}
+        return zip(
+            product(*(text.split(" ") for text in row.leading_operands), last),
+            cycle(last.values()),
+            strict=False,
+        )
 
     def count(self, row: AnswerRow) -> int:
         """Count the calls of a row without listing them."""

@@ -168,13 +168,16 @@ class Recording:
                     yield RecordedCall(op, operands, *split(named_answer))
                 number += 1
 
-    def calls_of(self, op: str, sample_every: int = 1) -> Iterator[RecordedCall]:
+    def calls_of(
+        self, op: str, sample_every: int = 1, among: frozenset[str] | None = None
+    ) -> Iterator[RecordedCall]:
         """List the calls of one operation with their answers.
 
-        A sample has one of every `sample_every` calls.
+        A sample has one of every `sample_every` calls. `among` leaves out the calls with other operands.
         """
         for operands, named_answer in islice(self.answers(op).items(), 0, None, sample_every):
-            yield RecordedCall(op, operands, *split_message(named_answer, self.messages))
+            if among is None or among.issuperset(operands):
+                yield RecordedCall(op, operands, *split_message(named_answer, self.messages))
 
     def require_answer(self, op: str, *operands: str) -> str:
         """Return the library's answer to one call. Raises RecordingError if it is not recorded."""
@@ -228,20 +231,22 @@ def _decode_answers(recording: Recording, op: str) -> Mapping[Operands, str]:
     """Decode the answers to every call of an operation."""
     section, answers = decode_section(recording, op), Answers()
     if recording.base:
-        other_answers = _decode_answers(recording.base, op).items()
+        operations, missing = recording.missing_in_release
+        is_there = op not in operations
         answers = {
-            o: MISSING_NAME if recording.is_missing_in_release(op, o) else named_answer
-            for o, named_answer in other_answers
+            o: named_answer if is_there and missing.isdisjoint(o) else MISSING_NAME
+            for o, named_answer in _decode_answers(recording.base, op).items()
         }
     if section.same_as_operation:
         among = frozenset(section.same_for_operands)
-        other_answers = _decode_answers(recording, section.same_as_operation).items()
-        answers |= {
-            o: named_answer
-            for o, named_answer in other_answers
-            if len(o) == 2 and (not among or among.issuperset(o))
-        }
-    answers |= {operands: named_answer for _, operands, named_answer in section.calls()}
+        others = _decode_answers(recording, section.same_as_operation).items()
+        answers |= (
+            {o: answer for o, answer in others if len(o) == 2 and o[0] in among and o[1] in among}
+            if among
+            else {o: answer for o, answer in others if len(o) == 2}
+        )
+    for row in section.rows:
+        answers.update(section.calls_of_row(row))
     return answers
 
 

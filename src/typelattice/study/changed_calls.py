@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import DTypeError
 from typelattice.facts.operations import OPERATIONS
 from typelattice.operands.notation import parse_operand
 from typelattice.operands.operand import Operand
-from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON
+from typelattice.recorded.answers import EXCEPTION, NOT_ASKED, OF_PYTHON, answer_of
 from typelattice.recorded.recorded_answer import find_recorded_answer, recording_of
 from typelattice.recorded.recording import Recording
 from typelattice.recorded.recording_files import open_recording
@@ -104,11 +104,20 @@ def list_recorded_calls(recording: Recording) -> Calls:
     """Return the recorded calls of a library, with its answers; leave out those that Python itself
     answers.
     """
-    found: dict[str, dict[tuple[str, ...], str]] = {}
-    for call in recording.calls():
-        if call.answer != NOT_ASKED and not call.answer.startswith(OF_PYTHON):
-            answer = REFUSED if call.answer.startswith(EXCEPTION) else call.answer
-            found.setdefault(call.op, {})[call.operands] = answer
+
+    def shown(named_answer: str) -> str | None:
+        answer = answer_of(named_answer)
+        if answer == NOT_ASKED or answer.startswith(OF_PYTHON):
+            return None
+        return REFUSED if answer.startswith(EXCEPTION) else answer
+
+    found: dict[str, Mapping[tuple[str, ...], str]] = {}
+    for op in recording.operations:
+        answers = recording.answers(op)
+        as_shown = {named_answer: shown(named_answer) for named_answer in {*answers.values()}}
+        kept = {operands: said for operands, each in answers.items() if (said := as_shown[each]) is not None}
+        if kept:
+            found[op] = kept
     return found
 
 

@@ -59,16 +59,31 @@ class Traced:
 
 @contextmanager
 def follow_function(function: FunctionType, recorder: Recorder) -> Iterator[None]:
-    """Replace the functions of a function's source file by rewritten code in a block. Raises TraceError."""
-    file = function.__code__.co_filename
-    codes = _new_codes(_functions(function), _rewritten(function, file, recorder))
+    """Replace a function, and others with the same global names, by rewritten code in a block.
+
+    They are those of its own source file, and in a notebook those of other cells. Raises TraceError.
+    """
+    file, names = function.__code__.co_filename, function.__globals__
+    others = functions_of_namespace(names)
+    own = [function, *(each for each in others if each is not function and each.__code__.co_filename == file)]
+    codes = _new_codes(own, _rewritten(function, file, recorder))
     if not any(each is function for each, *_ in codes):
         if file == "<string>":  # the file of eval or exec, and from Python 3.13 on also of `-c`
             raise _no_source(function)
         what = f"the source of {function.__qualname__} is not as it was when it was defined"
         raise TraceError(f"{what}; import it again")
-    with _exchange_code(codes):
+    with _exchange_code(codes), followed_files(files_of_namespace(names, file), others, recorder):
         yield
+
+
+def functions_of_namespace(names: Mapping[str, Any]) -> list[FunctionType]:
+    """Find the functions with these global names, whatever holds them.
+
+    The collector compares references faster than we could look through all objects of a large program.
+    """
+    return [
+        each for each in gc.get_referrers(names) if type(each) is FunctionType and each.__globals__ is names
+    ]
 
 
 def files_of_namespace(names: Mapping[str, Any], but: str) -> dict[str, str]:
@@ -83,10 +98,10 @@ def files_of_namespace(names: Mapping[str, Any], but: str) -> dict[str, str]:
 
 
 @contextmanager
-def followed_files(files: Mapping[str, str], recorder: Recorder) -> Iterator[None]:
+def followed_files(files: Mapping[str, str], among: Iterable[object], recorder: Recorder) -> Iterator[None]:
     """Replace functions of some source files by rewritten code in a block. `files` has their modules."""
     functions: dict[str, list[FunctionType]] = {}
-    for each in gc.get_objects():
+    for each in among:
         if type(each) is FunctionType and each.__code__.co_filename in files:
             functions.setdefault(each.__code__.co_filename, []).append(each)
     codes: list[NewCode] = []
@@ -140,19 +155,6 @@ def _rewritten(function: FunctionType, file: str, recorder: Recorder) -> CodeTyp
 
 def _no_source(function: FunctionType) -> TraceError:
     return TraceError(f"the source of {function.__qualname__} is not there; define it in a file")
-
-
-def _functions(function: FunctionType) -> Iterator[FunctionType]:
-    """Yield the function, and the functions of the same file and module that exist by now."""
-    yield function
-    for each in gc.get_objects():
-        if (
-            type(each) is FunctionType
-            and each is not function
-            and each.__code__.co_filename == function.__code__.co_filename
-            and each.__globals__ is function.__globals__
-        ):
-            yield each
 
 
 def _inner(code: CodeType) -> Iterator[CodeType]:

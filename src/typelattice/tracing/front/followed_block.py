@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from contextlib import ExitStack
 from types import FrameType, TracebackType
@@ -37,7 +38,7 @@ class FollowedBlock:
             if self._tracing.finder.covers(name) and isinstance(file, str):
                 files[file] = name
                 self._tracing.recorder.not_followed.pop(name, None)
-        self._stack.enter_context(followed_files(files, self._tracing.recorder))
+        self._stack.enter_context(followed_files(files, gc.get_objects(), self._tracing.recorder))
         return self
 
     def __exit__(

@@ -10,13 +10,7 @@ from typing import Any, overload
 
 from typelattice.files.reader import system as find_system
 from typelattice.programs.program import AnySystem
-from typelattice.tracing.front.followed import (
-    Traced,
-    TraceError,
-    files_of_namespace,
-    follow_function,
-    followed_files,
-)  # fmt: skip
+from typelattice.tracing.front.followed import Traced, TraceError, follow_function
 from typelattice.tracing.front.followed_block import FollowedBlock
 from typelattice.tracing.record.child_runs import ChildRuns, ChildSettings
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
@@ -96,9 +90,7 @@ def trace_call(
     recorder, switches = Recorder(values), CompilerSwitches()
     module = inner.__module__
     child_runs = ChildRuns(recorder, ChildSettings(() if module == "__main__" else (module,)))
-    cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)
-    following = follow_function(inner, recorder), followed_files(cells, recorder)
-    with following[0], following[1], switches, recorder.child_process_counter, child_runs:
+    with follow_function(inner, recorder), switches, recorder.child_process_counter, child_runs:
         assert function is not None  # otherwise it had no inner function
         result = function(*args, **keywords)
         compiler = recorder.compiler_of[type(function)]

@@ -9,7 +9,13 @@ from typing import Any
 from zlib import crc32
 
 from typelattice.files.reader import system as find_system
-from typelattice.tracing.front.followed import Traced, TraceError, files_of_namespace, followed_files
+from typelattice.tracing.front.followed import (
+    Traced,
+    TraceError,
+    files_of_namespace,
+    followed_files,
+    functions_of_namespace,
+)
 from typelattice.tracing.record.compiler_switches import CompilerSwitches
 from typelattice.tracing.record.importing import ModuleCompiler
 from typelattice.tracing.record.recorder import Recorder
@@ -43,8 +49,8 @@ def traced_cell(cell: str, names: dict[str, Any], systems: Sequence[str]) -> Tra
     code = ModuleCompiler(recorder).compile_module("__main__", file, cell.encode())
     if code is None:
         raise TraceError(f"the cell cannot be followed: {recorder.not_followed['__main__']}; split it")
-    files = files_of_namespace(names, file)
-    with followed_files(files, recorder), switches, recorder.child_process_counter:
+    files, functions = files_of_namespace(names, file), functions_of_namespace(names)
+    with followed_files(files, functions, recorder), switches, recorder.child_process_counter:
         exec(code, names)
     recorder.name_results({name: x for name, x in names.items() if not name.startswith("_")})
     recorder.is_following = False

@@ -99,7 +99,7 @@ def trace_call(
     cells = files_of_namespace(inner.__globals__, inner.__code__.co_filename)
     following = follow_function(inner, recorder), followed_files(cells, recorder)
     with following[0], following[1], switches, recorder.child_process_counter, child_runs:
-        assert function is not None  # otherwise it had no inner function
+        assert function is not None  # only an object with an inner function comes here
         result = function(*args, **keywords)
         compiler = recorder.compiler_of[type(function)]
         if compiler is not None:

@@ -250,7 +250,7 @@ def operand_text(predicted_run: PredictedRun, i: int, using_step: Step) -> str:
     """
     try:
         written = parse(using_step.text, mode="eval").body
-    except SyntaxError:  # it is a statement, or cut short
+    except SyntaxError:  # the text is a statement, or was cut short
         written = None
     if isinstance(written, BinOp) and len(using_step.inputs) == 2:
         return unparse((written.left, written.right)[using_step.inputs.index(i)])

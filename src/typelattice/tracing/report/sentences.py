@@ -83,7 +83,7 @@ def _describe_following(predicted_run: PredictedRun, cause: Cause) -> str:
     """Count the source texts that use widened values, directly or through other steps, and their runs."""
     later = len(_collect_sources(predicted_run, cause.following_steps))
     return (
-        f"{count_text(later, 'later step')}, run {count_text(cause.following_runs, 'time')}"
+        f"{count_text(later, 'later step')}, which ran {count_text(cause.following_runs, 'time')}"
         if later
         else "no later step"
     )

@@ -102,7 +102,8 @@ _LATER = {
     for name in names
 }
 
-_NAMES_INSIDE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answer"}  # where they differ
+# the name in its module, if that differs
+_NAMES_INSIDE = {"Observed": "RecordedAnswer", "observed": "find_recorded_answer"}
 
 # The engine makes a Promotion. What shows it is loaded when it is first shown.
 HOOKS["text"] = lambda: import_module("typelattice.explanations.explanation").explanation

@@ -10,7 +10,7 @@ def test_a_weak_result_may_have_to_be_of_the_default_dtype() -> None:
     s = make(
         JAXLIKE, weak_join="width", defaults={"int": "i32", "float": "f32"}, ops={"floor_divide": divides}
     )
-    refused = "- floor_divide gives no weak float16, but a weak float32 alone"
+    refused = "- floor_divide gives a weak float only as float32, not as float16"
     assert said(s, "float16:weak", "float16:weak", op="floor_divide") == refused
     assert said(s, "float32:weak", "float16:weak", op="floor_divide") == "float32*"
     assert said(s, "float16:weak", "float16", op="floor_divide") == "float16"

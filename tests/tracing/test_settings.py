@@ -45,4 +45,4 @@ def test_commands_go_by_the_section(
     (tmp_path / "s.py").write_text("import numpy as np\na = np.uint8([200]) * 2\n")
     assert not [*command(["trace", "s.py"])]
     said = capfd.readouterr().err
-    assert "under torch every step comes out alike" in said and "values were lost at 1 place" in said
+    assert "under torch every step has the same dtype" in said and "values were lost at 1 place" in said

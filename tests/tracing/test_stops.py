@@ -136,7 +136,7 @@ b = x[:8] * k
 c = a + 1
 """
     said = told(code)
-    assert "also at code.py:6: x[:8] * k follows 1 later step, run 1 time costs" in said
+    assert "also at code.py:6: x[:8] * k follows 1 later step, which ran 1 time costs" in said
     assert "and all of it stays float32: code.py:3: np.linspace(0, 1, 8)" in said
 
 
@@ -152,7 +152,7 @@ for i in range(20):
     y = x * s
     z = y + 1
 """
-    assert "follows 1 later step, run 20 times" in told(code)
+    assert "follows 1 later step, which ran 20 times" in told(code)
 
 
 def test_every_cast_is_named_with_its_file() -> None:

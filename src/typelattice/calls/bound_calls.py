@@ -441,7 +441,8 @@ def may_affect_dtype(builder: ProgramBuilder, x: Argument) -> bool:
         return any(may_affect_dtype(builder, item) for item in x)
     if isinstance(x, Ref):
         o = builder.observed(x.step) if builder.observed else None
-        whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)  # such as an axis
+        # a 0-d integer may be an axis
+        whole = o is not None and o.tier == "0d" and o.kind in (Kind.SIGNED, Kind.UNSIGNED)
         return not whole and (o is None or o.kind is not Kind.BOOL)
     return isinstance(x, (complex, NamedDType, DTypeOf))
 
@@ -529,7 +530,7 @@ def _call_equivalents(call: FunctionCall, equivalents: Sequence[str]) -> Argumen
     if equivalents[0].startswith(SAME_ARGUMENTS):
         same, given = equivalents[0].removeprefix(SAME_ARGUMENTS), {**call.keywords, SAME_DTYPE_AS: name}
         return build_steps(builder, excerpt, bind_call(replace(call, name=same, keywords=given)))
-    if follows_condition(name):  # its array follows a condition
+    if follows_condition(name):  # the first argument is a condition, the second the array
         args = [*args[1:2], *args[:1], *args[2:]]
     several = equivalents[-1] == ANY_NUMBER
     ops = [FUNCTIONS[like] for like in equivalents if like != ANY_NUMBER]

@@ -54,5 +54,5 @@ def requested_dtype(excerpt: Excerpt, x: Argument) -> AnyDType | None:
     if isinstance(x, str):
         return NamedDType(name_meaning(NameSort.BYTE_CODE, x, excerpt.owner) or x)
     if isinstance(x, Ref):
-        return DTypeOf(x.step)  # result_type gives a dtype
+        return DTypeOf(x.step)  # functions such as result_type give a dtype
     raise excerpt.error(f"{quote_short(str(x))} is no dtype; give one such as float32")

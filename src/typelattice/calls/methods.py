@@ -28,7 +28,7 @@ from typelattice.facts.shapes import Shape
 
 CAST_METHODS = ("to", "type", "type_as")  # methods that cast to a dtype, or to the dtype of an array
 IN_PLACE_METHODS = ("fill", "zero", "copy")  # methods with `_` that write a value into the array
-METHODS_WRITING_IN_PLACE = ("fill",)  # also without `_`, in NumPy
+METHODS_WRITING_IN_PLACE = ("fill",)  # NumPy has these without `_`
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def call_method(
             return written
     owned = excerpt
     if excerpt.owner is None and not is_function(name, None) and find_equivalents(name, "torch"):
-        owned = excerpt.of_library("torch")  # its casts are PyTorch's, too
+        owned = excerpt.of_library("torch")  # tinygrad casts as PyTorch does
     return call_function(builder, owned, name, _order_operands(excerpt, name, [x, *args]), argument_values)
 
 

@@ -88,7 +88,7 @@ def source_arguments(step: Call) -> tuple[tuple[Argument, ...], dict[str, Argume
         args = (*args[own:], *args[:own])
     if not isinstance(number, int):
         return args, named, None
-    if step.name in ("meshgrid", "broadcast_arrays"):  # in the step, its own operand is first
+    if step.name in ("meshgrid", "broadcast_arrays"):  # the step has the operand of the chosen result first
         first, *others = args
         args = (*others[:number], first, *others[number:])
     return args, named, number

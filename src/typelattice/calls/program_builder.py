@@ -375,7 +375,7 @@ class ProgramBuilder:
         """Return the operands as the library converts them before the operation runs."""
         joined = op.form == "list" or op.name == "append" or op.of_class == "matmul"
         if not joined:
-            return operands  # the usual case
+            return operands  # most calls need no change
         arrays = [x for x in operands if isinstance(x, Ref) and not self.is_scalar(x)]
         library = self.owner(excerpt, [x.step for x in arrays])
         if name_meaning(NameSort.JOINED_NUMBER_IS_ARRAY, "number", library) is not None:
@@ -479,7 +479,7 @@ def dtype_deciding_number(numbers: Sequence[Operand]) -> Operand:
 def list_operands(operands: Sequence[Argument], steps: Sequence[int]) -> tuple[int, ...]:
     """Return the steps of the operands that are written as lists."""
     if tuple not in map(type, operands):
-        return ()  # the usual case
+        return ()  # most calls need no change
     return tuple(i for x, i in zip(operands, steps, strict=True) if isinstance(x, tuple))
 
 

@@ -383,7 +383,7 @@ def joined_shape(name: str, operands: Sequence[Shape | None], axis: Argument) ->
         at = normalize_axis(axis, len(first) + 1)
         return (*first[:at], len(known), *first[at:])
     if not any(known):
-        return (len(known),)  # numbers in a row
+        return (len(known),)  # a list of numbers has one axis
     if any(len(shape) != len(first) for shape in known):
         raise ShapeError(f"{name} of arrays of {len(first)} and of other numbers of axes")
     at = normalize_axis(axis, len(first))

@@ -204,7 +204,7 @@ class Call(Step):
     def inputs(self) -> tuple[int, ...]:
         """Its operands, and the other steps among its arguments."""
         if self.dtype is None and not self.keywords and len(self.args) == len(self.operands):
-            return self.operands  # the usual case
+            return self.operands  # most steps have no other inputs
         return _find_inputs(self)
 
 

@@ -28,7 +28,7 @@ def run(args: Namespace) -> Paragraphs:
             what = f"diff: --op {EVERY} counts calls of all operands"
             raise UsageError(f"{what}; leave out --dtypes, --tier, --small")
         every = changes(tl.system(args.a), tl.system(args.b)).grid()
-        alike = not every.rows and args.format == "text"  # an empty table says less than its notes
+        alike = not every.rows and args.format == "text"  # print only the notes of an empty table
         yield "\n".join(every.notes) if alike else draw_table(every, args.format)
         if args.exit_code and every.rows:
             raise DifferencesFound

@@ -22,7 +22,7 @@ from typelattice.rendering.terminal import print_error, progress_bar
 
 FILE = "typelattice.html"
 MAX_PORT = 65_535
-NEW = "mine.toml"  # the file to edit if none is named
+NEW = "mine.toml"  # the file to edit by default
 
 
 def arguments(parser: ArgumentParser) -> None:

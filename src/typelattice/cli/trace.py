@@ -130,7 +130,7 @@ def run(args: Namespace) -> Paragraphs:
             return
         try:
             print_output(lines, errors)
-        except OutputError as e:  # the script may have closed it
+        except OutputError as e:  # the script may have closed the stream
             if not e.is_unread:
                 with suppress(OutputError):
                     print_output(lines, output)

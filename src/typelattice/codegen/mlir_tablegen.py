@@ -66,7 +66,7 @@ def _type_text(d: DType) -> str | None:
         return f'TypeAlias<{word}<{d.bits}>, "{d}">'
     if "_" not in d.code and d.bits == d.storage_bits:  # TableGen defines names such as F32
         return f'TypeAlias<{d.code.upper()}, "{d}">'
-    if d.code.count("_") > 1:  # several values in an element
+    if d.code.count("_") > 1:  # an element holds several values
         return None
     name = d.code.removeprefix("f").replace("_", "").upper()
     return f'Type<CPred<"::llvm::isa<::mlir::Float{name}Type>($_self)">, "{d}">'
@@ -79,7 +79,8 @@ def _constraints(t: Tables) -> Iterator[tuple[str, list[DType]]]:
         if {*f.tiers} != {"array"}:
             continue
         calls = [([i for _, i in given], found) for given, found in expected_results(t, f)]
-        is_part = f.function.endswith(("_compute", "_accumulate"))  # these take the result's operands
+        # these functions take the operands of the result
+        is_part = f.function.endswith(("_compute", "_accumulate"))
         for place, name in enumerate(() if is_part else f.parameters):
             taken = {given[place] for given, found in calls if found != REFUSED_INDEX}
             yield f"{camel_case(f.function)}_{name}", [d for i, d in by_index.items() if i in taken]

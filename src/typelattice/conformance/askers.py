@@ -124,7 +124,7 @@ class Asker:
 
     def results(self, task: Sequence[Question]) -> Iterator[tuple[Question, Answer]]:
         """Yield each question with its answer. Raises CannotAskError if the library is another one here."""
-        if self._stopped and self._asked is not None:  # its process was ended, and is to be replaced
+        if self._stopped and self._asked is not None:  # the worker's process was ended, so replace it
             self._asked.__exit__()
         self._stopped = False
         if self._asked is None:

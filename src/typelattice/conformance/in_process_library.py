@@ -100,7 +100,8 @@ class InProcessLibrary:
         if spaces is None or name not in recordings():
             return None
         array = self._library.make("float32") if self.has("float32") else None
-        methods = () if isinstance(array, str) else (type(array),)  # a text is the source of a language
+        # the arrays of a language are texts of source
+        methods = () if isinstance(array, str) else (type(array),)
         return absent_operations(recordings()[name].library, [*spaces, *methods], self._functions)
 
     def has(self, operand: str) -> bool:
@@ -150,7 +151,7 @@ def exception_answer(error: BaseException) -> Answer:
 
 def _operations(library: Library) -> dict[str, Callable[..., object]]:
     """Return a library's functions by the one name of each operation. Also raises OpError."""
-    if not callable(library.operations):  # an implementation has none; only `compare` calls it
+    if not callable(library.operations):  # an implementation has no operations; only `compare` calls it
         what = (
             f"operations must be a method that returns functions, not {quote_short(repr(library.operations))}"
         )

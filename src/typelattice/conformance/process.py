@@ -26,7 +26,7 @@ from typelattice.recorded.answers import BROKEN, EXCEPTION
 
 try:
     import resource
-except ImportError:  # it is part of Python on Unix alone
+except ImportError:  # only Python on Unix has this module
     resource = None  # type: ignore[assignment]
 
 HANG, CRASH = BROKEN.items()
@@ -87,7 +87,7 @@ class LibraryProcess:
             self._start()
         answered = 0
         try:
-            with suppress(OSError):  # it has died since; the answer will say so
+            with suppress(OSError):  # the process may have died; its answer will say so
                 self._pipe.send(questions)
             while answered < len(questions):
                 answer = self._next()
@@ -97,7 +97,7 @@ class LibraryProcess:
                 answered += 1
                 yield answer
         finally:
-            if answered < len(questions):  # it is dead, stuck, or about to answer a dropped question
+            if answered < len(questions):  # the process is dead, stuck, or about to answer a dropped question
                 self._end()
 
     def _next(self) -> Answer:

@@ -52,7 +52,7 @@ def snippet(forms: Mapping[str, Any], difference: Difference, spellings: Mapping
     for operand, letter in zip(found.operands, LETTERS, strict=False):
         read = OperandString.parse(operand)
         if read.dtype is None:
-            number = re.sub("inf|nan", r"float('\g<0>')", repr(read.value))  # these have no literals
+            number = re.sub("inf|nan", r"float('\g<0>')", repr(read.value))  # inf and nan have no literals
             names.append(Code(f"({number})" if is_operator(found.op) else number))
         elif read.tier not in forms or re.fullmatch(forms.get("unmade", ""), read.dtype):
             return ""

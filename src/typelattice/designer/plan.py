@@ -16,7 +16,7 @@ from typelattice.files.system_file_words import Words, items, phrase, text
 from typelattice.files.system_text import MAX_SYSTEM_FILE_BYTES, FormatError, Text, article
 
 DEFAULT_RULES = ("lattice", "component", "overflow", "subset", "weak")
-DEFAULT_RULE = "single"  # a rule, unless it is a cost or dropped
+DEFAULT_RULE = "single"  # this rule holds unless the plan makes it a cost or drops it
 DROPPED_RULE = f"-{DEFAULT_RULE}"  # the word among the rules that drops it
 DEFAULT_COSTS = ("deference", "width64", "width", "precision", "relations")
 PLAN_KEYS = {"rules": list, "costs": list, "demands": dict, "regions": list}

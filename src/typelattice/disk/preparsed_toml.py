@@ -25,7 +25,7 @@ def parse_toml(path: str | None, text: str) -> dict[str, object]:
         if checksum == str(crc32(text.encode())):
             found: dict[str, object] = json.loads(values)
             return found
-    import tomllib  # loaded with the first text that has no row
+    import tomllib  # needed only for a text without a row
 
     return tomllib.loads(text)
 

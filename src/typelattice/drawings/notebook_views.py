@@ -35,13 +35,13 @@ def html(x: object) -> str | None:
         return render(x, "html")
     if isinstance(x, Criteria):
         return _words(str(x))
-    if isinstance(x, Promotion):  # its words follow as text, in place of the notes
+    if isinstance(x, Promotion):  # the explanation follows as text, so the drawing needs no notes
         placed = draw(x).placed
         bare = replace(placed, diagram=replace(placed.diagram, notes=()))
         return f"<div>{Drawing(repr(x), bare)._repr_html_()}{_words(explanation(x))}</div>"
     try:
         drawn = [drawing._repr_html_() for drawing in _drawings(x)]
-    except DrawingError as e:  # too large to be read
+    except DrawingError as e:  # the drawing would be too large to read
         return _words(f"{x}\n{e}")
     return f"<div>{''.join(drawn)}</div>" if drawn else None
 
@@ -52,7 +52,7 @@ def svg(x: object) -> str | None:
         return grid_svg(x.grid())
     try:
         return next((drawing.svg for drawing in _drawings(x)), None)
-    except DrawingError:  # too large to be read
+    except DrawingError:  # the drawing would be too large to read
         return None
 
 

@@ -84,7 +84,7 @@ def _steps(
     try:
         made = program(source, **bound)
         outcomes = [*made.under(name)]
-    except TypelatticeError:  # an operand that no program may have
+    except TypelatticeError:  # the annotation is no operand, or the function cannot be read
         return
     for step, outcome in zip(made.steps, outcomes, strict=True):
         if step.op is None or step.location is None or outcome.operand is None:

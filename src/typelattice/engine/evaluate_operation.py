@@ -65,7 +65,7 @@ class Evaluation:
     accumulator: DType | None = None  # the dtype in which the operation adds up, if the system states it
 
 
-@lru_cache(maxsize=1024)  # tables use the same few operations thousands of times
+@lru_cache(maxsize=1024)  # a table asks for the same few operations thousands of times
 def operation_rules(rules: Rules, name: str) -> OperationRules:
     """Return the rules of a system for an operation. Raises OpError for an unknown operation."""
     return merge_entries(rules.operation(name), rules.ops)

@@ -96,7 +96,7 @@ def _join_comparable(rules: Rules, pair: Sequence[Node], decisions: list[Decisio
     """Return the join of a pair. Raises RefusalError if the join is neither of the two."""
     found = join(rules, pair, decisions)
     if found not in pair:
-        decisions.pop()  # a join that does not count
+        decisions.pop()  # drop the decision of a join that does not count
         step = Incomparable(tuple(pair), None)
         raise RefusalError("neither represents all values of the other", f"cast both, e.g. to {found}", step)
     return found

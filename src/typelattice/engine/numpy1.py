@@ -23,7 +23,7 @@ REQUIRED_DTYPES = {
     *UNSIGNED,
     *SIGNED,
     *FLOAT_BOUNDS,
-}  # the dtypes that values count as: the order must have them
+}  # values count as these dtypes, so the order must have them
 ASSUMED_VALUE = 1  # the value to assume if none is known
 
 

@@ -105,7 +105,8 @@ def cast_remedy(
         fitting = (d for d in own if d.kind.category >= highest)
         return next((d for d in fitting if not any(loss(x, d) for x in dtypes)), None)
 
-    is_pair = len(nodes) == 2 and nodes[0] is nodes[1]  # refused though alike: of another dtype they may meet
+    # two equal operands were refused; operands of another dtype may meet
+    is_pair = len(nodes) == 2 and nodes[0] is nodes[1]
     above = rules.order.bounds(*nodes) if not is_pair and all(node in rules.order for node in nodes) else ()
     default = next((d for d in rules.defaults.values() if is_taken(d)), None)
     found = lowest_holding_dtype() or lowest(above) or default or lowest(rules.order.nodes)

@@ -152,5 +152,5 @@ def check_weak(rules: Rules, op: OperationRules, result: DType) -> None:
     default = rules.defaults.get(result.kind, result)
     if result is not default:
         step = DtypeByOperation((result,), None, deciding_entry(rules, op, "weak_result"))
-        reason = f"{op.name} gives no weak {result}, but a weak {default} alone"
+        reason = f"{op.name} gives a weak {result.kind} only as {default}, not as {result}"
         raise RefusalError(reason, "make an operand an array that is not weak", step)

@@ -69,7 +69,8 @@ DIFFERENT_DTYPE = "different"  # an array with a dtype that the other operand do
 # For arrays: kinds, dtypes, DIFFERENT_DTYPE, `0d signed`; for Python scalars: weak nodes, values.
 Side = frozenset[Node | Kind | str]
 Covers = tuple[tuple[Node, tuple[Node, ...]], ...]  # each node with its successors
-ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")  # only of operations that add up
+# fields of operations that add up values
+ADDING_FIELDS = ("accumulates", "accumulates_of_pairs", "gives_of_pairs")
 
 
 @frozen()

@@ -14,7 +14,7 @@ from typelattice.operands.operand import Operand
 
 LEAST_DTYPE = "least dtype"
 OUTCOMES = ("raise", "wrap", "inf", "saturate", "widen", "exact", LEAST_DTYPE)
-WRAP_NEGATIVES = "wrap negatives"  # like a C compiler, which reads -1 as an unsigned number
+WRAP_NEGATIVES = "wrap negatives"  # a C compiler also reads -1 as an unsigned number
 OUTCOMES_OF_DTYPE = (
     "raise",
     "wrap",
@@ -128,7 +128,7 @@ def _fit_value(kind: Kind, value: Value, target: DType, policy: Mapping[str, str
     if outcome == WRAP_NEGATIVES:
         wraps = isinstance(value, int) and value < 0 and is_in_range(-value, target)
         outcome = "wrap" if wraps else "raise"
-    if outcome == LEAST_DTYPE:  # it did not join, because no dtype holds it
+    if outcome == LEAST_DTYPE:  # no dtype holds the value, so it did not join
         return ValueFit(kind, value, target, "unsaid", None)
     if outcome == "saturate":
         return ValueFit(kind, value, target, outcome, nearest_in_dtype(value, target))

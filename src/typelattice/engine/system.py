@@ -90,7 +90,7 @@ class System(Rules, Viewed):
         >>> print(system("jax").operand("int8:weak"))
         int8:weak
         """
-        if type(x) is Operand:  # one that was read before, as in tables and comparisons
+        if type(x) is Operand:  # tables and comparisons pass operands that were read before
             return x
         return parse_operand(x, self.custom_dtypes) if isinstance(x, str) else operand(x)
 

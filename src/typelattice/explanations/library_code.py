@@ -11,7 +11,7 @@ from typelattice.facts.dtypes import Kind
 from typelattice.operands.operand import Operand, scalar
 
 ADDITION_FORM = "{} + {}"
-SMALLEST_ARRAY_VALUE = 8  # bits that every library computes with
+SMALLEST_ARRAY_VALUE = 8  # every library computes with dtypes of at least these bits
 Term: TypeAlias = "Operand | tuple[Term, ...]"  # an operand, or terms that are promoted together
 
 

@@ -37,7 +37,7 @@ def built_document(report: Report, processes: int = 1, package: Path = PACKAGE) 
 def _read(package: Path, key: bytes) -> Document | None:
     try:
         import lzma
-    except ImportError:  # a few Pythons are built without it
+    except ImportError:  # a few Pythons are built without this module
         return None
     try:
         written_for, _, text = lzma.decompress((package / FILE).read_bytes()).partition(b"\n")

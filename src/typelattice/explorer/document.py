@@ -119,7 +119,7 @@ def _build_or_read(
             with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
                 for found in pool.map(build, groups):
                     yield left.pop(0), found
-        except (OSError, BrokenExecutor):  # the machine starts no more processes, or kills them
+        except (OSError, BrokenExecutor):  # the machine cannot start more processes, or kills them
             pass
     for group in left:
         yield group, build(group)
@@ -175,7 +175,7 @@ def broken_entry(path: str | Path, error: FormatError) -> dict[str, object]:
     """Return a file that is not a valid system: its lines, and the error with its place."""
     try:
         return faulty_entry(path, read_text(path).text, error)
-    except FormatError:  # it is not text
+    except FormatError:  # the file is not text
         return faulty_entry(path, "", error)
 
 

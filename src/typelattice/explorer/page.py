@@ -17,8 +17,10 @@ SCRIPTS = (
     "elements", "model", "state", "grid", "drawing", "copies", "explanation", "table", "laws", "answers",
     "compare", "search", "expression", "workbench", "main",
 )  # fmt: skip
-STYLES = ("page", "table", "drawing", "answer", "bench", "media")  # later rules win
-POLICY_OF_SERVED = "frame-ancestors 'none'"  # only a server can state this part; the page has the rest
+# in this order, because later rules of CSS win
+STYLES = ("page", "table", "drawing", "answer", "bench", "media")
+# the header of a response adds this part, which a page cannot state
+POLICY_OF_SERVED = "frame-ancestors 'none'"
 
 
 def page_html(document: Document, desk: Mapping[str, object] | None = None) -> str:
@@ -42,7 +44,8 @@ def page_html(document: Document, desk: Mapping[str, object] | None = None) -> s
         style=style,
         script=script,
         document=document.pack(),
-        desk=json.dumps(desk).replace("<", "\\u003c"),  # so that no text of a file ends the element
+        # `</script>` in a text of a file must not end the element
+        desk=json.dumps(desk).replace("<", "\\u003c"),
     )
 
 

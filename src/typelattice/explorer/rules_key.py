@@ -29,7 +29,7 @@ def rules_key(system: System, op: str | None) -> Hashable:
     definition, ops = system.origin.definition, system.origin.definition.entries("ops")
     said = {key: value for key, value in definition.values.items() if key not in (*ABOUT, "ops")}
     of_op = [entry for entry in entry_names(system.operation(op)) if entry in ops] if op else []
-    # The standard has no line of an operator: the file itself is named.
+    # standard.txt has no line for an operator, so the key has the name of the file.
     main = definition.main.file if op and operation(op).is_operator else None
     return (
         main,

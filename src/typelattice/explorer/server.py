@@ -39,7 +39,7 @@ MAX_REQUEST_BYTES = (
 TOKEN_BYTES = 24
 IDLE_SECONDS = 2  # a connection without a request is closed after this time
 MAX_CONNECTIONS = 50  # a new connection then replaces the oldest without a request
-MAX_COVERS = 100  # added or removed at once
+MAX_COVERS = 100  # most arrows that one edit adds or removes
 Start = Callable[[str, list[tuple[str, str]]], Any]  # the `start_response` of WSGI
 Question = dict[str, Any]
 
@@ -203,7 +203,7 @@ def serve(desk: Desk, port: int, ready: Callable[[str], None]) -> None:
 
     with _listening_socket(port) as listening:
         application = Application(desk, listening.getsockname()[1], token_urlsafe(TOKEN_BYTES))
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # without warnings about waiting requests
+        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # do not warn about waiting requests
         server = create_server(
             application, sockets=[listening], threads=1, max_request_body_size=MAX_REQUEST_BYTES,
             channel_timeout=IDLE_SECONDS, cleanup_interval=1, connection_limit=10 * MAX_CONNECTIONS,

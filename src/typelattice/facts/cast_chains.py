@@ -278,7 +278,8 @@ def _doublings(source_values: FiniteValues, others: list[FiniteValues]) -> list[
         source_values.unit.bit_length() - 1,
         max(source_values.high, -source_values.low).bit_length() - 1,
     )
-    lowest = min(_least(its).bit_length() for its in others) - 4  # below, all values vanish in both
+    # below this power, all values become zero in both ways
+    lowest = min(_least(its).bit_length() for its in others) - 4
     return sorted(e for e in near if first <= e <= last and (e >= lowest or e == first))
 
 

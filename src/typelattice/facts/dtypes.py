@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
     BOOL, UNSIGNED, SIGNED, FLOAT, COMPLEX = "bool", "unsigned", "signed", "float", "complex"
 
-    @cached_property  # the engine needs it all the time
+    @cached_property  # the engine reads this for every answer
     def category(self) -> int:
         """The place in bool, integer, float, complex: 0, 1, 2 or 3. Both kinds of integers are 1."""
         return {"bool": 0, "float": 2, "complex": 3}.get(self.value, 1)
@@ -176,7 +176,7 @@ def intern_dtype(*facts: Any) -> DType:
     """
     if len(facts) < len(DType.__match_args__):
         facts = (*facts, (), None, ())
-    # 1 and 1.0 are equal, and yet different facts.
+    # 1 == 1.0, but they are different facts. So compare types, too.
     key = (*facts, *map(type, facts))
     with _LOCK:
         found = _DEFINED.get(key)
@@ -187,7 +187,7 @@ def intern_dtype(*facts: Any) -> DType:
 
 def weak(kind: Kind, dtype: DType | None = None) -> Weak:
     """Return the weak node of a kind, or of a dtype of that kind. It is always the same object."""
-    if dtype is None and kind in _OF_KINDS:  # Python scalars are used all the time
+    if dtype is None and kind in _OF_KINDS:  # nearly every answer with a Python scalar needs these nodes
         return _OF_KINDS[kind]
     with _LOCK:
         found = _WEAK.get((kind, dtype))
@@ -211,7 +211,7 @@ def _seems_equal(d: DType, x: object) -> bool:
     `np.dtype` from NumPy 2.4 on.
     """
     if isinstance(x, str):
-        return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # a kind is also called bool
+        return not isinstance(x, Kind) and (x in DTYPES or x in CODES)  # the kind bool is not the dtype bool
     cls = x if isinstance(x, type) else type(x)
     if not any(str(ancestor.__module__).partition(".")[0] in NATIVE_DTYPE_MAKERS for ancestor in cls.__mro__):
         return False

@@ -33,7 +33,7 @@ class Field:
     def __init__(self, default: object, factory: Any, init: bool, repr: bool, compare: bool) -> None:
         self.default, self.factory = default, factory
         self.init, self.repr, self.compare = init, repr, compare
-        self.type: object = None  # the annotation
+        self.type: object = None  # the annotation of the field
 
 
 def field(
@@ -165,7 +165,7 @@ def _compile_init(cls: type, fields: dict[str, Field]) -> Callable[..., None]:
             space[f"_new_{name}"] = field.factory
             value = f"_new_{name}() if {name} is _missing else {name}" if field.init else f"_new_{name}()"
         elif not field.init and field.default is MISSING:
-            continue  # `__post_init__` sets it
+            continue  # `__post_init__` sets this field
         if field.default is not MISSING:
             space[f"_default_{name}"] = field.default
             value = name if field.init else f"_default_{name}"

@@ -72,9 +72,10 @@ def loss(source: DType, target: DType) -> Loss:
     low, high = representable_ends(target, take)
     magnitude = have.high > high or ("s" in target.specials and have.low < low)
     if "s" not in target.specials:
-        low = 0 if "z" in target.specials else 1  # values below have their own field
+        low = 0 if "z" in target.specials else 1  # the loss has its own field for values below
     low, high = max(have.low, low), min(have.high, high)
-    zero = "z" not in target.specials and low <= 0 <= high and have.holds(0)  # zero has its own field
+    # the loss has its own field for zero
+    zero = "z" not in target.specials and low <= 0 <= high and have.holds(0)
     precision = have.count(low, high) - zero > have.in_common(take, low, high)
     floating = target.kind.category >= Kind.FLOAT.category
     underflow = floating and "z" in target.specials and _vanishes(have, take)
@@ -104,7 +105,8 @@ def _of_decimals(source: DType, target: DType) -> tuple[bool, bool, int | None, 
     if keeps:
         power, top = 10 ** keeps[1], 10 ** keeps[0] - 1
         if has:
-            units, unit = (10 ** has[0] - 1) * power, 10 ** has[1]  # the greatest value, and 1
+            # the greatest value and the number 1, counted in units of the last digit
+            units, unit = (10 ** has[0] - 1) * power, 10 ** has[1]
             finer = has[1] > keeps[1]
             return 2 * units >= (2 * top + 1) * unit, finer, None, finer
         if have is None:

@@ -24,8 +24,9 @@ TABLE = __file__.rpartition(".")[0] + ".txt"
 IN_PLACE_CLASS = "in-place"  # the class of operators that write into their left operand
 COMPARING_CLASSES = ("comparison", "ordering")  # classes of operations that compare
 ADDING_CLASSES = ("accumulate", "cumulative", "matmul")  # classes of operations that add up many values
-FEW_TERMS = ("outer", "kron", "cross")  # but not these
-TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")  # classes, and operations by name
+FEW_TERMS = ("outer", "kron", "cross")  # operations of these classes that add up few values or none
+# classes and operations with a parameter `dtype`
+TAKING_DTYPE = ("accumulate", "cumulative", "like", "cov", "corrcoef")
 
 # Forms of the operations that a custom one may be like.
 LIKE_FORMS = ("elementwise", "whole", "reduction", "along")

@@ -170,7 +170,8 @@ class Order(Viewed, Generic[N]):
         common = self._common(self._up, *nodes)
         found: list[N] = []
         while common:
-            lowest = self._downward[common.bit_length() - 1]  # nodes below have higher bits and are gone
+            # every node below it has a higher bit, and no such bit is left
+            lowest = self._downward[common.bit_length() - 1]
             common &= ~self._up[lowest]
             found.append(lowest)
         return tuple(sorted(found, key=self._place.__getitem__) if len(found) > 1 else found)

@@ -8,8 +8,8 @@ from functools import cache
 
 from typelattice.facts.libraries import libraries, recordings
 
-VERSION_SIGN = "@"  # between the name of a system and a release
-USUAL = 2  # how many numbers name a release, unless an older release shows it: 2.13 for 2.13.0
+VERSION_SIGN = "@"  # stands between the name of a system and a release
+USUAL = 2  # numbers that name a release, as 2.13 names 2.13.0, if no older release shows how many
 
 
 @cache

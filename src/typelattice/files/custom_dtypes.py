@@ -22,7 +22,8 @@ from typelattice.files.system_file_words import (
 from typelattice.files.system_text import article
 
 Number = int | float
-Noting = Callable[[str], AbstractContextManager[None]]  # notes what is wrong with one fact
+# a context manager that notes the mistakes of one fact
+Noting = Callable[[str], AbstractContextManager[None]]
 FACTS: dict[str, str] = {  # type of each fact
     "kind": "a string", "code": "a string", "bits": "a whole number", "storage_bits": "a whole number",
     "min": "a number", "max": "a number", "precision": "a whole number", "min_exponent": "a whole number",

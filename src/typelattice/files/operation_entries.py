@@ -52,7 +52,7 @@ INTO = tuple(LeftOperand)
 ORDERED_PAIR_SEPARATOR = " then "  # between two sides in a fixed order
 ZERO_D = "0d "  # before a kind: `0d integer`
 NUMBER = re.compile(r"-?\d+(\.\d+)?")  # `2` is the Python int, and `2.0` the float
-DEFAULT_PREFIX = "default "  # `default int`: the default dtype of a Python number
+DEFAULT_PREFIX = "default "  # as in `default int`, the default dtype of a Python int
 PYTHON_OPERANDS = {f"py.{word}": weak(kind) for word, kind in (*KIND_BY_NAME.items(), ("bool", Kind.BOOL))}
 SIDES: Mapping[str, Sequence[Node | str]] = {
     **{word: (node,) for word, node in PYTHON_OPERANDS.items()}, "py": (*PYTHON_OPERANDS.values(),),
@@ -79,7 +79,8 @@ class OperationEntries:
         With `dtypes`, also read dtype → outcome.
         """
         found: dict[str, str] = {}
-        each = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table  # a word of all kinds
+        # one word holds for all kinds
+        each = dict.fromkeys(KIND_BY_NAME, table) if isinstance(table, str) else table
         for word, how in items(each):
             if word not in KIND_BY_NAME and dtypes:
                 one_of(how, OUTCOMES_OF_DTYPE)
@@ -290,7 +291,7 @@ class OperationEntries:
         """Read the dtypes that a search for a loop tries, and the `own` ones that it tries first."""
         parts = {"search": "loops", "own": "loops_own"}
         given = said if isinstance(said, Mapping) else {"search": said}
-        if isinstance(said, Mapping) and "own" in said:  # only these, if no others are named
+        if isinstance(said, Mapping) and "own" in said:  # without `search`, only these dtypes have a loop
             given = {"search": said["own"], **said}
         return {parts[one_of(part, parts)]: self._read_dtypes(names) for part, names in given.items()}
 

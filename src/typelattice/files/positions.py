@@ -49,7 +49,7 @@ class Positions:
     An element of a list is its own key. A table that has a header and no braces has no value.
     """
 
-    text: str  # its lines end as tomllib reads them
+    text: str  # the text, with the line ends that tomllib reads
     keys: dict[Path, int]
     values: dict[Path, int]
     ends: dict[Path, int]  # offset of the end of each value
@@ -90,7 +90,7 @@ class Positions:
                 rows.append(line)
                 first = new.end()
             elif new.start() == first and "\n" in new[0]:
-                rows[-1] = line  # the row has no text before
+                rows[-1] = line  # no text of the row came before this line break
                 first = new.end()
         return tuple(rows)
 
@@ -143,7 +143,7 @@ class _Scanner:
         self.ends: dict[Path, int] = {}
         self.made: dict[Path, str | int] = {}
         self.lengths: dict[Path, int] = {}  # lengths of lists of tables
-        self.section = self.sections = 0  # a header or a pair of braces begins one
+        self.section = self.sections = 0  # a header or a pair of braces begins a section
         self.repeated: tuple[Path, int, int] | None = None
         self.too_deep: int | None = None
 

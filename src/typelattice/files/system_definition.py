@@ -34,7 +34,7 @@ KEYS: dict[str, type] = {
     "stand-in": dict,
     "tiers": list, "both-ways": list, "first-is-array": bool,
 }  # fmt: skip
-MAX_EXTENDED_FILES = 8  # files, one extending another
+MAX_EXTENDED_FILES = 8  # files of which each extends the next
 DOTS = "..."  # means the inherited value, in an order and among the entries of a table
 
 

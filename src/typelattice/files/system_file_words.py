@@ -35,9 +35,9 @@ ENTRY_NAMES = dict.fromkeys(
     (*ops.STANDARD, *OPERATIONS, *OPERATORS, *ops.GROUPS.values())
 )  # names that an entry of `ops` may have
 # The largest sizes of a file. Up to these, an answer takes seconds, and so do the laws of the system.
-MAX_NODES = 300  # in an order, and in a list
-MAX_ENTRIES = 500  # in a table
-MAX_SET_DEPTH = 8  # of sets in sets
+MAX_NODES = 300  # nodes in an order or in a list
+MAX_ENTRIES = 500  # entries in a table
+MAX_SET_DEPTH = 8  # levels of sets in sets
 
 
 class UnknownWordError(ValueError):

@@ -330,7 +330,7 @@ def _operations_of(*operations: Operation) -> Mapping[str, Sequence[tuple[Operat
     return found
 
 
-# Takes an operation, its rules, its rules without the key, and the rules of the system.
+# A test: it takes an operation, its rules, its rules without the key, and the rules of the system.
 _Needs = Callable[[Operation, OperationRules, OperationRules, Rules], bool]
 
 

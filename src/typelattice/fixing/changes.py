@@ -45,7 +45,7 @@ def propose_narrowing_changes(
     near = origin is not None and widening is not None and origin.scope is widening.scope
     near = (
         near and cause.origin_steps[0] != cause.step
-    )  # otherwise cast an operand, or in the last resort the result
+    )  # if nothing else works, cast an operand, or the result
     found: list[Change] = []
     at_origin = [*_changes_at_origin(predicted_run, cause, origin, widening, sources)] if origin else []
     if origin and not near:
@@ -323,7 +323,8 @@ def _changes_at_later_results(
     nodes = {at.node: at for at in found if at is not None and isinstance(at.node, ast.expr)}
     nodes = {node: at for node, at in nodes.items() if not at.source.is_unpacked(node)}
     for node, at in islice(nodes.items(), MAX_LATER_EXPRESSIONS):
-        own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}  # may be wide themselves
+        # these names may be wide themselves
+        own = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         for name in [name for name in at.source.list_arrays_at_hand(node) if name not in own]:
             text = cast_text(at.library, at.source.operand_text(node), f"{name}.dtype")
             yield at.change(at.source.replace_expression(node, text))

@@ -105,7 +105,7 @@ class SameDtypesAs(Goal):
 
     system: str
     widest_dtype: DType = DTYPES["float64"]
-    nothing_to_do: str = "nothing to do: every step comes out alike"
+    nothing_to_do: str = "nothing to do: every step has the same dtype"
 
     def __post_init__(self) -> None:
         system(self.system)

@@ -324,7 +324,7 @@ class _PatchSearch:
         """
         distance = self.measure_distance(self.current_run)
         kept = [*fixed]
-        for entry in reversed(fixed[:-1]):  # nothing follows the last one
+        for entry in reversed(fixed[:-1]):  # no later change makes the last one unnecessary
             change = entry[1]
             source = self.sources[change.file]
             later = [other for _, other in kept[kept.index(entry) + 1 :]]
@@ -460,7 +460,8 @@ class _PatchSearch:
 
     def why_wide_input_narrows(self) -> str:
         """Run the program with wide input. Say which results the change made narrow, or return ""."""
-        if not isinstance(self.wide_input_run, FinishedRun):  # it has no wide input, or always fails with it
+        # the program has no wide input, or always fails with it
+        if not isinstance(self.wide_input_run, FinishedRun):
             return ""
         finished_run = self.workspace.run(widen=True)
         if isinstance(finished_run, FailedRun):

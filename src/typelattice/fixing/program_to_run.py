@@ -78,5 +78,5 @@ def _make_module(names: Mapping[str, Any]) -> ModuleType:
     module.__dict__.update(names)
     for value in names.values():
         if isinstance(value, FunctionType) and value.__globals__.get("__name__") == MODULE:
-            value.__globals__.update(names)  # `run_path` empties them
+            value.__globals__.update(names)  # `run_path` empties the globals
     return module

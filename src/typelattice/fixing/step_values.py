@@ -11,7 +11,7 @@ from typelattice.fixing.kept_values import KeptValue, list_bound_values
 from typelattice.tracing.record.value_loss_witness import ValueChecks, ValueWitness
 
 MAX_KEPT_NUMBERS = 1 << 14  # numbers of one result that are kept
-Steps = Mapping[tuple[str, int, str], KeptValue]  # keys: file, line and operation
+Steps = Mapping[tuple[str, int, str], KeptValue]  # the key has the file, the line and the operation
 
 
 class StepValues(ValueChecks):

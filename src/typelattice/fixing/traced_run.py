@@ -54,7 +54,8 @@ def main(program: str, out: str) -> None:
         Path(out).write_bytes(pickle.dumps(ran))
 
     if todo.runs_tests:
-        from typelattice.tracing.front.pytest_run import run_tests  # needs pytest
+        # only tests need this, and it needs pytest
+        from typelattice.tracing.front.pytest_run import run_tests
 
         run, found = run_tests(todo.argv, todo.packages, cache, todo.replaced_contents)
         warned = tuple(sorted(found.warnings))

@@ -52,7 +52,8 @@ def asarray_maker(context: NamespaceContext) -> Function:
         if kind is None:  # an array of this library or of another
             data = _make_array(context, obj, None, device, copy)
             own = context.library.native(context.library.dtype(data))
-            data = context.enter_array(context.library.cast(data, own))  # its byte order may be another
+            # the array may have another byte order
+            data = context.enter_array(context.library.cast(data, own))
             weak = context.library.is_weak(data) and context.recipes.has_weak_arrays
             return context.wrap(data, None, weak)
         d = context.default_dtype(kind)

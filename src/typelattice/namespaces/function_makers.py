@@ -114,7 +114,7 @@ def reduction_maker(context: NamespaceContext, op: str) -> Function:
         if dtype is not None:
             return as_dtype(x, context.replace_requested(dtype), **options)
         p = promote(x)
-        if x.ndim == 0 and options.get("include_initial"):  # it needs an axis to extend
+        if x.ndim == 0 and options.get("include_initial"):  # an initial value extends an axis
             x = context.wrap(library.function("reshape")(x._data, (1,)), x.dtype, x.weak)
         if accumulates:
             options["dtype"] = library.native(p.arithmetic_dtype)
@@ -176,7 +176,8 @@ def list_function_maker(context: NamespaceContext, op: str) -> Function:
         if not arrays:
             raise NamespaceError(f"{op} of no arrays has no dtype; give one at least")
         own = [context.require_array(op, x) for x in arrays]
-        if op == "concat" and options.get("axis", 0) is None:  # it flattens first, also arrays without axes
+        # with axis=None, concat flattens all arrays first, also 0-d ones
+        if op == "concat" and options.get("axis", 0) is None:
             reshape = context.library.function("reshape")
             own = [context.wrap(reshape(x._data, (-1,)), x.dtype, x.weak) if x.ndim == 0 else x for x in own]
         return context.call_on_list(op, own, **options)
@@ -232,7 +233,7 @@ def parts_maker(context: NamespaceContext, op: str) -> Function:
         )
         if not isinstance(made, (tuple, list)):
             return context.wrap_one_of_results(made, p, None)
-        if of_class == "distinct":  # values, then places and counts
+        if of_class == "distinct":  # the first result has the values; the others are places and counts
             places = context.default_dtype(Kind.SIGNED)
             wrapped = [
                 context.wrap_one_of_results(out, p, places if i else None) for i, out in enumerate(made)
@@ -284,7 +285,7 @@ MAKER_BY_FORM: dict[str, FunctionMaker] = {
 MAKER_BY_NAME: dict[str, FunctionMaker] = {
     "clip": clip_maker,
     "diff": difference_maker,
-}  # their form does not decide the builder
+}  # the maker of these functions follows from their name, not from their form
 
 
 def find_maker(op: Operation) -> FunctionMaker | None:

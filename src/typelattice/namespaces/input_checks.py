@@ -17,7 +17,7 @@ def refuse_masked(obj: Any) -> None:
             refuse_masked(item)
     elif _has_mask(obj) or (
         has_attributes(obj, "_meta") and _has_mask(obj._meta)
-    ):  # the second is for lazy arrays
+    ):  # lazy arrays have only the second
         kind = f"{type(obj).__module__}.{type(obj).__qualname__}"
         what = f"a {kind} hides elements, which an array of a namespace cannot"
         raise NamespaceError(f"{what}; fill them first, as with x.filled(0)")

@@ -27,7 +27,7 @@ KINDS: dict[str, tuple[Kind, ...]] = {
     "real floating": (Kind.FLOAT,),
     "complex floating": (Kind.COMPLEX,),
     "numeric": (Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT, Kind.COMPLEX),
-}  # the standard's words
+}  # kinds, as the standard calls them
 
 
 @dataclass(frozen=True, slots=True)

@@ -212,7 +212,7 @@ class RecipeMaker:
         """Return a range of Python scalars for which the recipe surely holds. It is empty if low > high."""
         none = 1, 0
         assert p.op is not None
-        if operation(p.op).of_class == "logical":  # it may use a number before it is rounded
+        if operation(p.op).of_class == "logical":  # a logical function may use a number before it is rounded
             return none
         scalars = [o for o in p.operands if o.tier == "scalar"]
         if not scalars or self.promotes_by_value or scalars[0].kind is Kind.COMPLEX or p.compute is None:
@@ -256,7 +256,8 @@ class RecipeMaker:
         if of_class == "logical" and self._counts_exactly(value, p):
             return bool(value)
         kind = PYTHON_KINDS[type(value)]
-        same = [f for f in p.fits if f.kind is kind and (f.value is value or f.value == value)]  # NaN is NaN
+        # `is` also finds NaN, which does not equal itself
+        same = [f for f in p.fits if f.kind is kind and (f.value is value or f.value == value)]
         fit = same[0] if same else None
         if fit is None or fit.outcome == "fits" or is_in_range(value, to):
             return value
@@ -314,6 +315,6 @@ def python_number(x: object) -> Value | None:
         return x  # type: ignore[return-value]
     if not isinstance(x, (int, float, complex)) or hasattr(x, "dtype"):
         return None
-    if not issubclass(type(x), (int, float, complex)):  # a mock has int as __class__
+    if not issubclass(type(x), (int, float, complex)):  # a mock object may have int as its __class__
         return None
     return int(x) if isinstance(x, int) else float(x) if isinstance(x, float) else complex(x)

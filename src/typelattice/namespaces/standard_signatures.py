@@ -27,7 +27,7 @@ def standard() -> Standard:
     """Read the names and signatures in standard.pyi, once, when the first namespace is made."""
     stated = ast.parse(STUB.read_text("ascii")).body
     members = {node.name: [*_members(node)] for node in stated if isinstance(node, ast.ClassDef)}
-    both, fft = members["Products"], members["FFT"]  # like the bases of its classes
+    both, fft = members["Products"], members["FFT"]  # `Functions` and `Linalg` inherit `Products`
     main, linalg = both + members["Functions"], both + members["Linalg"]
     functions = [node for node in (*main, *linalg, *fft) if isinstance(node, ast.FunctionDef)]
     signatures = {node.name: inspect.Signature([*_parameters(node.args)]) for node in functions}

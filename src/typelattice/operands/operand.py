@@ -53,7 +53,7 @@ class Operand:
             return value if self.value is not None else self.kind.word
         zero_d = self.tier == "0d" and not self.foreign.endswith(
             FOREIGN_SCALAR_SUFFIX
-        )  # a scalar has no dimensions
+        )  # a scalar has no dimensions to state
         marks = (*(["0d"] if zero_d else []), *(["weak"] if self.weak else []), self.foreign)
         known = f"={value}" if self.value is not None else ""
         return f"{':'.join([str(self.dtype), *filter(None, marks)])}{known}"

@@ -18,7 +18,7 @@ from typelattice.programs.source.read_source import MAX_SOURCE_CHARS, read
 from typelattice.programs.symbols.symbol_namespace import Symbols
 
 IN_NO_OPERAND = re.compile(r"[][(){}]|.([+*/%&|^<>@]|==)")  # NumPy's dtypes may begin with an operator: '<i4'
-IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # a function of a file
+IN_FILE = re.compile(r"(.+\.py):([^\W\d]\w*)", re.DOTALL)  # names a function of a file
 
 
 def program(what: str | Callable[..., object], /, *operands: object, **bound: object) -> Program:

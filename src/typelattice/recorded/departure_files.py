@@ -13,7 +13,7 @@ from typelattice.facts.libraries import recordings
 
 # Uses os.path: importing pathlib takes as long as reading all departures of a library.
 FOLDER = os.path.join(os.path.dirname(__file__), "departures")
-MAX_DEPARTURES_BYTES, MAX_DOTS = 200_000, 200  # in a list, and on one of its lines
+MAX_DEPARTURES_BYTES, MAX_DOTS = 200_000, 200  # bytes of a list of departures, and dots on one of its lines
 EXTENDS = "extends"
 
 

@@ -25,7 +25,7 @@ from typelattice.recorded.recording_files import (
     load_recording,
 )
 
-MAX_NEAREST_OPERATIONS = 3  # operations that are tried as the one that another answers like
+MAX_NEAREST_OPERATIONS = 3  # most operations that are tried as the base of another one's rows
 
 
 def encode_recording(
@@ -35,7 +35,7 @@ def encode_recording(
     lines: list[str] = []
     pairs: dict[str, Mapping[Operands, str]] = {}  # calls of two operands, by operation
     chain = Counter[str]()
-    for op in sorted(answers, key=_is_operator):  # a function comes before its operators
+    for op in sorted(answers, key=_is_operator):  # encode a function before its operators, which refer to it
         best, of = _write_rows(op, answers[op], rest=True), ""
         pairs[op] = {o: kept for o, kept in answers[op].items() if len(o) == 2}
         among = [o for o in head["operands"] if (o, o) in pairs[op]]

@@ -114,7 +114,7 @@ class RecordedAnswer:
 
         listed = _list_departures(
             self.recording.removeprefix(f"{FOREIGN}/")
-        )  # these hold for foreign arrays too
+        )  # the library's entries hold for foreign arrays, too
         return departure_of(
             self.call, [parse_operand(o, self.custom_dtypes) for o in self.call.operands], listed
         )
@@ -240,7 +240,7 @@ def _list_texts_in_recording(name: str, o: Operand, value: str, is_power: bool) 
 def _write_texts(o: Operand, is_power: bool) -> Iterator[str]:
     """Yield an operand as recordings write it: itself, then others that every library treats alike."""
     yield str(o)
-    yield str(o).replace("e+", "e")  # Python writes 1e39 so
+    yield str(o).replace("e+", "e")  # Python writes 1e39 as 1e+39
     if o.value is not None and not _is_ordinary(o.value, is_power):
         return
     if o.tier == "scalar":

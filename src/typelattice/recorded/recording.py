@@ -189,7 +189,7 @@ class Recording:
     @cached_property
     def digest(self) -> str:
         """A short text that changes with the questions and answers of this recording."""
-        from hashlib import sha256  # takes longer to load than to find an answer
+        from hashlib import sha256  # hashlib takes longer to load than an answer takes
 
         beneath = self.base.digest if self.base else ""
         text = f"{beneath}{self.head.get('lacks')}{self.operands}{self.lines}"

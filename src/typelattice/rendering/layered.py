@@ -178,7 +178,8 @@ def _members(
     """
     lines = [[printable(line) for line in v.label.split("\n")] for v in vertices]
     letters = max((len(line) for each in lines for line in each), default=0)
-    width = max(LEAST, 2.0 * ceil(PAD + LETTER * letters / 2))  # even, so that halves are whole numbers
+    # the width is even, so that half of it is a whole number
+    width = max(LEAST, 2.0 * ceil(PAD + LETTER * letters / 2))
     high = max(len(each) for each in lines) * LINE + 9
     if len(vertices) == 1:
         return width, high, [(0.0, 0.0, width, high)]

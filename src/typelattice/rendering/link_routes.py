@@ -33,7 +33,7 @@ def route_links(placed_diagram: PlacedDiagram) -> Iterator[tuple[Link, list[str]
 
 def _between(a: Rect, b: Rect, other_rects: list[Rect]) -> tuple[str, Point]:
     """Return a path from the upper node to the lower one, and its middle."""
-    if abs(a.y - b.y) < 1:  # next to each other: an arc above
+    if abs(a.y - b.y) < 1:  # the nodes are next to each other, so draw an arc above them
         above_a, above_b = a.y - a.height / 2, b.y - b.height / 2
         top = min(above_a, above_b)
         peak = top - BULGE

@@ -27,7 +27,7 @@ def _turn_back_edges(count: int, edges: Sequence[Edge]) -> list[Edge]:
     after: list[list[int]] = [[] for _ in range(count)]
     for a, b in edges:
         after[a].append(b)
-    state, turned = [0] * count, set[Edge]()  # 0: not seen, 1: on the path, 2: done
+    state, turned = [0] * count, set[Edge]()  # 0: not visited, 1: on the current path, 2: done
     for start in range(count):
         if state[start]:
             continue

@@ -86,7 +86,7 @@ def _baselines(
         above = rows[:i]
         base[row] = max(base[r] + max(need.get((r, row), 0.0), ROWS * min(row - r, 1)) for r in above)
     for before, row, after in zip(rows, rows[1:], rows[2:], strict=False):
-        if row != int(row):  # one between two rows
+        if row != int(row):  # the node lies between two rows
             base[row] = (base[before] + base[after]) / 2
     return base
 
@@ -173,7 +173,7 @@ def _straighten(
                 low, top, end = max(low, upper), min(top, lower), end + 1
             end = max(end, start + 1)
             if end == len(way) - 1 and low <= heights[way[-1]] <= top:
-                level = heights[way[-1]]  # straight into its target
+                level = heights[way[-1]]  # the last bend lies at the height of the target
             level = max(low, min(top, level))
             for bend in way[start:end]:
                 heights[bend] = level

@@ -16,7 +16,7 @@ from typelattice.rendering.node_columns import Edge
 
 SWEEPS = 6  # forward and back over the columns
 STARTS = 6  # initial orders; the one with the fewest crossings at the end is used
-OUTWARD = 0.2  # part of the distance to the next row
+OUTWARD = 0.2  # part of the distance to the next row by which such nodes move outward
 MAX_COMPARED_PAIRS = 40_000  # limit on compared pairs of neighbours; a large drawing tries fewer starts
 
 

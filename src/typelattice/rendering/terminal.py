@@ -63,7 +63,7 @@ def print_output(paragraphs: Iterable[str], stream: TextIO | None) -> None:
         discard_output(stream)  # the reader of the pipe may have stopped reading
         raise
     finally:
-        if not _is_closed(stream):  # whoever closed it, such as a traced script, has flushed it
+        if not _is_closed(stream):  # code that closed the stream, such as a traced script, has flushed it
             with _writing(stream):
                 stream.flush()
 
@@ -78,7 +78,7 @@ def _is_closed(stream: TextIO) -> bool:
     """Return True if a stream was closed, or its buffer detached."""
     try:
         return stream.closed
-    except ValueError:  # it is detached
+    except ValueError:  # the stream is detached from its buffer
         return True
 
 

@@ -6,7 +6,7 @@ from textwrap import fill
 
 from typelattice.rendering.grid import Cell, Grid, printable
 
-STYLES = {  # mark -> SGR code; a cell with several marks has the first
+STYLES = {  # mark -> SGR code; the first mark of a cell decides
     "differs": "1;33", "same": "2", "refused": "2",
     "bool": "35", "unsigned": "36", "signed": "34", "float": "32", "complex": "33",
 }  # fmt: skip

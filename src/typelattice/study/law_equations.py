@@ -155,7 +155,8 @@ class Judge:
             asked += sum(count.case_count for count in counts)
             failing += sum(count.failing for count in counts)
             broken = [count.smallest for count in counts if count.smallest]
-            if broken and smallest is None:  # equations of fewer operands come first
+            # equations of fewer operands come first, so their counterexample is the smallest
+            if broken and smallest is None:
                 smallest = min(broken, key=lambda case: self._rank(case.numbers))
         return CaseCount(asked, failing, smallest)
 

@@ -89,7 +89,7 @@ class CallRecorder:
 def _copy(x: Any) -> Any:
     try:
         return copy.deepcopy(x)
-    except Exception:  # it cannot be copied; then the example may change it
+    except Exception:  # an argument that cannot be copied is passed itself
         return x
 
 

@@ -50,7 +50,8 @@ class Conversion:
 
     def convert(self, x: Any, depth: int = 0) -> Any:
         """Convert an argument without changing the original. Raises UnconvertibleError."""
-        if isinstance(x, np.generic) and not isinstance(x, np.void):  # first: some are both
+        # check this class first: some scalars are of both
+        if isinstance(x, np.generic) and not isinstance(x, np.void):
             return self._scalar(x)
         if isinstance(x, PLAIN):
             return self._plain(x)
@@ -137,7 +138,7 @@ class Conversion:
         self.arrays += len(wanted)
         try:
             return x.astype(wanted) if wanted else x.copy()
-        except Exception:  # not all tables take a mapping
+        except Exception:  # some classes of tables take no mapping
             if len({*wanted.values()}) != 1 or len(wanted) != len(dtypes):
                 raise UnconvertibleError from None
             return x.astype(next(iter(wanted.values())))
@@ -260,7 +261,7 @@ def has_numbers(value: Any) -> bool:
 def make_array(kind: str) -> Any:
     """Make an array of a kind that recipes name, with the same numbers each time."""
     rng = np.random.default_rng(7)
-    if kind == "square":  # positive definite
+    if kind == "square":  # make the matrix positive definite
         values = rng.random((4, 4))
         return values @ values.T / 4 + np.eye(4)
     shapes: dict[str, Any] = {

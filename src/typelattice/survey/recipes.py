@@ -17,7 +17,7 @@ from typelattice.survey.example_calls import RecordedCall
 from typelattice.survey.numpy_arrays import make_array
 
 RECIPES = tomllib.loads(Path(__file__).with_name("recipes.toml").read_text(encoding="ascii"))
-TYPED = re.compile(r"(?m)^ *\**(\w+(?: ?, ?\**\w+)*) ?: ?(.+)$")  # `x, y : array_like`
+TYPED = re.compile(r"(?m)^ *\**(\w+(?: ?, ?\**\w+)*) ?: ?(.+)$")  # a line such as `x, y : array_like`
 CHOICES = re.compile(r"['\"]([\w-]+)['\"]")
 MOST_TRIES = 60
 MOST_PARAMETERS = 7

@@ -58,7 +58,7 @@ def survey_functions(
                 break
             left.remove(row["function"])
             yield row
-        if left and not is_stopped():  # it ended at the next function
+        if left and not is_stopped():  # the process ended at the next function
             why = "it ends the process that surveys it"
             yield {"package": package, "function": left.pop(0), "verdict": "not reached", "why": why}
 

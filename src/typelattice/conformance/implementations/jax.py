@@ -27,7 +27,8 @@ class Eager(JAX):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         found = self.eager()
-        return {op: self.as_whole(found[op]) for op in found if op != "result_type"}  # it computes nothing
+        # result_type computes nothing
+        return {op: self.as_whole(found[op]) for op in found if op != "result_type"}
 
     def as_whole(self, function: Callable[..., Any]) -> Callable[..., object]:
         """Return a function of arrays and Python scalars that waits for its result, so that it fails at

@@ -26,7 +26,7 @@ class Eager(Ndonnx):
 
     def operations(self) -> Operations:
         found = super().operations()
-        return {op: found[op] for op in found if op != "result_type"}  # it computes nothing
+        return {op: found[op] for op in found if op != "result_type"}  # result_type computes nothing
 
     def read(self, result: object) -> str:
         compute = getattr(result, "unwrap_numpy", None)

@@ -36,7 +36,7 @@ def answer_of_type(text: str) -> str:
     plain = PREFIX.sub("", BOOL.sub("bool_", text))
     plain = PLATFORM.sub(lambda found: "[_64Bit, _64Bit]" if found[1] else "[_64Bit]", plain)
     plain = LONG_DOUBLE.sub(lambda found: "clongdouble" if found[1] else "longdouble", plain)
-    if plain.startswith("tuple["):  # the first of several results
+    if plain.startswith("tuple["):  # of several results, compare the first
         plain = _split(plain[len("tuple[") : -1], ", ")[0]
     types = _split(plain, " | ")
     found = {_dtype(part) for each in types for part in _split(_of_dtype(each), " | ")}

@@ -11,7 +11,7 @@ import numpy as np
 from typelattice.conformance.functions import functions, operators
 from typelattice.conformance.library import Library, versions_of
 
-os.environ["SCIPY_ARRAY_API"] = "1"  # read once, on import
+os.environ["SCIPY_ARRAY_API"] = "1"  # SciPy reads this once, when it is imported
 
 
 class SciPy(Library):

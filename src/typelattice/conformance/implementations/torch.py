@@ -55,7 +55,7 @@ class TorchNumPy(NumPy):
 
     def make(self, operand: str) -> object:
         if ":scalar" in operand or OperandString.parse(operand).dtype in ("uint16", "uint32", "uint64"):
-            raise NoSuchOperandError(operand)  # it has neither scalars nor these dtypes
+            raise NoSuchOperandError(operand)  # torch._numpy has neither scalars nor these dtypes
         made = super().make(operand)
         return tnp.asarray(made) if isinstance(made, np.ndarray) else made
 

@@ -59,7 +59,8 @@ class Eager(Torch):
         found = super().operations() | _own(UNARY) | _own(BINARY)
         # A deep copy of a traced tensor is a constant.
         found |= {op: f for op, f in operators(torch.clone).items() if op in found and OPERATORS[op].in_place}
-        return {op: self.as_whole(found[op]) for op in found if op != "result_type"}  # it computes nothing
+        # result_type computes nothing
+        return {op: self.as_whole(found[op]) for op in found if op != "result_type"}
 
     def as_whole(self, function: Callable[..., object]) -> Callable[..., object]:
         """Return a function of tensors and Python scalars that transforms its call."""
@@ -122,7 +123,7 @@ class ONNX(Eager):
     def transformed(self, function: Callable[..., object], tensors: list[torch.Tensor]) -> object:
         try:
             program: Any = torch.onnx.export(module_of(function), tuple(tensors), dynamo=True, verbose=False)
-        except torch.onnx.OnnxExporterError as error:  # its own message is always the same
+        except torch.onnx.OnnxExporterError as error:  # the exporter's own message is always the same
             raise type(error)(_innermost(error)) from None
         given = program.exported_program.graph.output_node().args[0][0]
         if given.meta["val"].is_complex():

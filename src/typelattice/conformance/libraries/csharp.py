@@ -70,7 +70,7 @@ class CSharp(Language):
         lines = [f"n = unchecked({each});" for each in expressions]
         options = ("-target:library", "-out:/dev/null")
         found = compile_lines([*head, *lines, "} }"], "Nothing.cs", "mcs", *options)
-        for error in ERROR.finditer(found):  # a decimal only follows an ambiguous call
+        for error in ERROR.finditer(found):  # after an ambiguous call the compiler also reports a decimal
             message = error["message"]
             named = TYPE.match(message)
             own = self.names.get(named["type"]) if named else None

@@ -42,7 +42,7 @@ class Cuda(Language):
     )  # fmt: skip
     forms: Mapping[str, tuple[str, ...]] = {
         **C_FORMS,
-        "result_type": ("{}", "true ? {} : {}"),  # the definition of std::common_type
+        "result_type": ("{}", "true ? {} : {}"),  # C++ defines std::common_type in this way
         "abs": ("abs({})",),
         "erf": ("erf({})",),
         "isfinite": ("isfinite({})",),

@@ -110,7 +110,7 @@ class Fortran(Language):
             type_named = TYPE.match(message)
             answer = self.names[type_named["type"]] if type_named else TypeError(message)
             yield int(error["line"]) - len(head) - 1, answer
-        for i, each in enumerate(expressions):  # a value that may be assigned gives no diagnostic
+        for i, each in enumerate(expressions):  # an assignment that the compiler accepts has no diagnostic
             if target := ASSIGNED.match(each):
                 yield i, target[1]
 

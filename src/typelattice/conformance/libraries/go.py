@@ -102,7 +102,8 @@ class Go(Language):
             (int(error["line"]) - len(head) - 1, self.read_error(error["message"]))
             for error in ERROR.finditer(found)
         ]
-        return sorted(errors, key=lambda error: isinstance(error[1], str))  # an error inside comes first
+        # report an error inside an expression first
+        return sorted(errors, key=lambda error: isinstance(error[1], str))
 
     def read_error(self, message: str) -> str | TypeError:
         """Return the type that a message names, weak for a constant, or an error for any other message."""

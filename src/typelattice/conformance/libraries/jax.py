@@ -51,7 +51,7 @@ class JAX(Library):
         if self.explicit_x64 == "allow":  # JAX 0.4 has no such setting
             jax.config.update("jax_explicit_x64_dtypes", self.explicit_x64)
         jax.config.update("jax_numpy_dtype_promotion", self.promotion)
-        jax.config.update("jax_traceback_filtering", "off")  # three times as fast if calls raise
+        jax.config.update("jax_traceback_filtering", "off")  # calls that raise take a third of the time
         self.versions = versions_of("jax", "jaxlib", "numpy", "ml_dtypes")
         found = [getattr(scalar, "dtype", None) for scalar in vars(jnp).values()]
         known = {dtype.name: dtype for dtype in found if isinstance(dtype, np.dtype)}
@@ -92,7 +92,7 @@ class JAX(Library):
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
         return {name: trace_or_compute(name, function) for name, function in self.eager().items()} | {
-            "arange": jnp.arange,  # only of concrete numbers, which give its length
+            "arange": jnp.arange,  # only concrete numbers give its length
             "result_type": _result_type,
             "promote_types": lambda x, y: jnp.promote_types(x.dtype, y.dtype),
         }
@@ -144,7 +144,7 @@ class JAXLax(JAX):
     """jax.lax, which needs operands of one dtype, with 64-bit types."""
 
     name = "jax-lax"
-    spaces = None  # its names are its own
+    spaces = None  # lax has its own names
     how = f"jax.lax's functions (divide is lax.div), {TRACED}"
 
     def operations(self) -> Mapping[str, Callable[..., object]]:
@@ -248,7 +248,7 @@ LAX: dict[str, Callable[..., object]] = {
     "cumulative_prod": lax.cumprod,
     "sort": lax.sort,
 }
-if hasattr(lax, "reduce_sum"):  # since JAX 0.5
+if hasattr(lax, "reduce_sum"):  # JAX has it since 0.5
     LAX |= {
         "sum": lambda x: lax.reduce_sum(x, axes=_axes(x)),
         "prod": lambda x: lax.reduce_prod(x, axes=_axes(x)),

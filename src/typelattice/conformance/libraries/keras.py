@@ -35,7 +35,7 @@ class Keras(Framework):
     packages: tuple[str, ...]
 
     def __init__(self) -> None:
-        os.environ["KERAS_BACKEND"] = self.backend  # read once, on import
+        os.environ["KERAS_BACKEND"] = self.backend  # Keras reads this once, when it is imported
         import keras
 
         self.keras = keras
@@ -68,7 +68,7 @@ class Keras(Framework):
             "broadcast_to": lambda x: self.keras.ops.broadcast_to(x, (2, 2)),
             "expand_dims": lambda x: self.keras.ops.expand_dims(x, 0),
             "hstack": lambda *arrays: self.keras.ops.hstack(
-                [self.keras.ops.broadcast_to(x, (2, 2)) for x in arrays]  # one dimension is too few
+                [self.keras.ops.broadcast_to(x, (2, 2)) for x in arrays]  # some functions need two dimensions
             ),
             "searchsorted": self.keras.ops.searchsorted,
             "take": lambda x: self.keras.ops.take(x, [0]),

@@ -65,7 +65,7 @@ class Max(Framework):
             "pad": lambda x: ops.pad(x, [1, 1]),
             "split": lambda x: ops.split(x, [1, 1])[0],
         }
-        del found["irfft"]  # exists only on a GPU
+        del found["irfft"]  # irfft exists only on a GPU
         # If one operand of an operator is a NumPy array, NumPy would answer instead of MAX. So operators are
         # left out.
         return {op: found[op] for op in found if op in OPERATIONS}

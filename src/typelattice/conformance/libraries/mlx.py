@@ -30,7 +30,7 @@ class MLX(Framework):
         self.native = {name: getattr(mx, {"bool": "bool_"}.get(name, name)) for name in DTYPES}
 
     def array(self, dtype: Any, value: Scalar) -> Any:
-        return mx.array([value, value]).astype(dtype)  # mx.full reads bool_ as no dtype
+        return mx.array([value, value]).astype(dtype)  # mx.full does not read bool_ as a dtype
 
     def zero_d(self, dtype: Any, value: Scalar) -> Any:
         return mx.array(value).astype(dtype)

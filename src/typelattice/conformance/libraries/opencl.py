@@ -56,7 +56,8 @@ class OpenCL(Language):
     def constant(self, value: Scalar) -> str:
         if value is True or isinstance(value, complex) or math.isinf(value):
             raise NoSuchOperandError("OpenCL C has no such constant")
-        if isinstance(value, int) and abs(value) >= 2**63:  # the sign is an operator
+        # in OpenCL the sign is an operator, so -2**63 has no literal
+        if isinstance(value, int) and abs(value) >= 2**63:
             raise NoSuchOperandError("OpenCL C has no constant of more than 63 bits")
         return f"({value!r})"
 

@@ -56,7 +56,7 @@ class Arrow(Framework):
 
     def operations(self) -> Operations:
         found = functions((pc,), pa.array([True, True]), RENAMED)
-        return {op: found[op] for op in found if op in OPERATIONS} | {  # arrow has no operators
+        return {op: found[op] for op in found if op in OPERATIONS} | {  # pyarrow's arrays have no operators
             "concat": lambda *arrays: pa.concat_arrays(arrays),
             "take": lambda x: pc.take(x, pa.array([0])),
         }
@@ -66,7 +66,7 @@ class Unify(Arrow):
     """Types of one field in several schemas."""
 
     name = "arrow-unify"
-    spaces = None  # it unifies types only
+    spaces = None  # this library only unifies types
     how = "pyarrow.unify_schemas, promote_options='permissive'"
 
     def array(self, dtype: Any, value: Scalar) -> Any:

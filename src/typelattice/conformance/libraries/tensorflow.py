@@ -70,7 +70,7 @@ class TensorFlow(Framework):
         condition = tf.constant([True, True])
         spaces: tuple[object, ...] = (tf, tf.math, tf.linalg, tf.bitwise, tf.signal, tf.nn)
         found = functions(spaces, condition, RENAMED, _matrix)
-        del found["clip"]  # it always needs both bounds
+        del found["clip"]  # TensorFlow's clip always needs both bounds
         return found | {
             "divide": tf.math.truediv,
             "floor_divide": tf.math.floordiv,
@@ -98,7 +98,7 @@ class Function(TensorFlow):
     """True if XLA compiles each call."""
 
     def __init__(self) -> None:
-        tf.get_logger().setLevel("ERROR")  # it warns of each traced function
+        tf.get_logger().setLevel("ERROR")  # TensorFlow warns of each traced function
         super().__init__()
         self.native = {name: dtype for name, dtype in self.native.items() if COMMON_DTYPES.fullmatch(name)}
 

@@ -74,8 +74,8 @@ class Tinygrad(Framework):
     def operations(self) -> Operations:
         condition = Tensor([True, True])
         further = functions((Tensor,), condition, {"repeat": "repeat_interleave"}, _matrix)
-        further.pop("nonzero", None)  # it computes, which this device can do in only one way
-        further.pop("gradient", None)  # it needs computed values and their inputs
+        further.pop("nonzero", None)  # nonzero computes, and this device can compute in only one way
+        further.pop("gradient", None)  # gradient needs computed values and their inputs
         return further | by_operator(*BY_OPERATOR) | {
             "result_type": lambda *operands: least_upper_dtype(*map(_dtype, operands)),
             "maximum": Tensor.maximum,

@@ -62,7 +62,8 @@ class WGSL(Language):
         super().__init__()
         self.versions = versions_of("dawn-python")
         self.names |= {"abstract-int": "int32*", "abstract-float": "float32*"}
-        utils.supported_backends["Null"] = webgpu.WGPUBackendType_Null  # every machine has this backend
+        # the Null backend exists on every machine
+        utils.supported_backends["Null"] = webgpu.WGPUBackendType_Null
         os.environ["BACKEND_TYPE"] = "Null"
         adapter = utils.request_adapter_sync(webgpu.WGPUPowerPreference_LowPower)
         self.device = utils.request_device_sync(adapter, [webgpu.WGPUFeatureName_ShaderF16])

@@ -30,7 +30,8 @@ COMPARISON_FUNCTIONS = (
     "searchsorted",
     "argsort",
 )
-CHOOSING_FUNCTIONS = ("maximum", "minimum", "max", "min", "clip", "sort")  # compare, and give elements
+# functions that compare elements and return some of them
+CHOOSING_FUNCTIONS = ("maximum", "minimum", "max", "min", "clip", "sort")
 INDEX_RETURNING_FUNCTIONS = ("argmax", "argmin", "argsort", "searchsorted", "nonzero", "count_nonzero")
 INDEXED_FUNCTIONS = ("take", "take_along_axis", "repeat")
 MISSING_KERNEL_TEXTS = (

@@ -13,7 +13,8 @@ from typelattice.facts.range_checks import Value
 from typelattice.operands.operand import BOOL
 from typelattice.programs.replay.outcome import ExplicitCast
 
-ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}  # these round to whole numbers
+# functions that round to whole numbers in this way
+ROUNDING_FUNCTIONS = {EVEN: "round", ZERO: "trunc", UP: "ceil", DOWN: "floor"}
 Add = Callable[[Step], int]  # adds a step to a program, and returns its number
 
 
@@ -44,7 +45,7 @@ class PlainStepWriter:
         if own is None or others is None or None in (d.min, d.max, to.min, to.max):
             raise self._refuse("whose range is not known")
         if "i" not in d.specials and others.low <= own.low and own.high <= others.high:
-            return source  # no value is out of range
+            return source  # no value is out of range, so nothing is clipped
         low, high = self._find_bound(own, d.min, to.min, max), self._find_bound(own, d.max, to.max, min)
         return self._add_call("clip", d, source, self._add_number(low, d), self._add_number(high, d))
 

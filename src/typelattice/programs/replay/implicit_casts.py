@@ -42,7 +42,7 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
         call = step.name, step.args, step.keywords[:-1]
         if step.keywords and step.keywords[-1][0] == RESULT_KEYWORD:
             if call in cast:
-                continue  # one call gives all of them
+                continue  # one call gives all results, so its casts are listed once
             cast.add(call)
         for part, o in promoting_inputs(step, p):
             to = p.cast_target(o)
@@ -52,7 +52,8 @@ def implicit_casts(steps: Sequence[Step], outcomes: Sequence[Outcome]) -> Iterat
         computed = p.compute if p.op and p.system.operation(p.op).in_place else p.dtype
         if any(key == RESULT_KEYWORD for key, _ in step.keywords):
             continue  # the choice between several results decides the dtype, and casts nothing
-        if computed is not None and given is not None and given is not computed:  # the array exists
+        # the result is cast into an array that exists already
+        if computed is not None and given is not None and given is not computed:
             yield _make_cast(i, steps, i, computed, given)
 
 

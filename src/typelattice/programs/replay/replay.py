@@ -402,7 +402,7 @@ class _Evaluator:
         try:
             check_scalar_limits(
                 self.system.limits if op.limits is None else {}, checked
-            )  # otherwise of its default dtype
+            )  # without an array, the scalar has its default dtype
         except RefusalError as e:
             return e.reason
         fits = fit_values(self.system, [operand_of_dtype(to), *checked], to, op)
@@ -490,7 +490,7 @@ class _Evaluator:
             return Outcome(None, reason=f"{self.system.name} has no rule for {step.module}.{name}")
         try:
             p = self.system.explain(*operands, op=asked_of)
-        except OpError as e:  # the indices are integers under another system
+        except OpError as e:  # under another system, the indices may be integers
             return Outcome(None, reason=str(e))
         if p.dtype is None:
             return Outcome(None, p, p.reason)

@@ -122,7 +122,7 @@ class _Writer:
         accumulator = p.accumulator if p is not None else None
         states_it = (
             accumulator is not None and step.custom_operation is None
-        )  # a call of one's own has it as an argument
+        )  # a custom operation gets its accumulator as an argument
         narrows = step.custom_operation is None and _narrows_result(step, p, result)
         cast_after = states_it or narrows or _writes_into_operand(step, p)
         computed = accumulator if states_it else p.compute if cast_after and p else result
@@ -280,7 +280,8 @@ def _check_operands(step: Call, operands: Sequence[str | None]) -> str | None:
     if step.name in FUNCTION_OF_IN_PLACE:
         raise ProgramError(f"{_step_text(step)} writes into its left operand; take .explicit(system)")
     joined = operands[step.operation.promoting]
-    if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:  # an exponent may not promote
+    # an exponent may keep its own dtype
+    if step.operation.of_class in ("power", "shift") and len({*joined}) > 1:
         joined = joined[:1]
     accumulates = step.operation.adds_up and _write_requested(step) not in joined
     keep_their_own = step.custom_operation is not None or accumulates

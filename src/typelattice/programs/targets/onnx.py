@@ -23,7 +23,7 @@ def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
     for step in steps:
         if isinstance(step, Input):
             d = input_dtype(step, system)
-            if d is None:  # a Python number that is known
+            if d is None:  # this is a Python number with a known value
                 continue
             lengths = tuple(f"{step.text}_{i}" if n is None else n for i, n in enumerate(step.shape or ()))
             if step.shape is None:
@@ -35,7 +35,8 @@ def model(steps: Sequence[Step], results: Sequence[int], system: System) -> Any:
             given[step.text] = xp.asarray(arguments[step.text], dtype=d)
     try:
         made = run(steps, results, xp, given)
-        bare = [x.bare if isinstance(x, Array) else xp.asarray(x).bare for x in made]  # it may be a number
+        # a part may be a Python number
+        bare = [x.bare if isinstance(x, Array) else xp.asarray(x).bare for x in made]
         outputs = {f"result{i}" if len(made) > 1 else "result": x for i, x in enumerate(bare)}
         return ndonnx.build(arguments, outputs)
     except ProgramError:

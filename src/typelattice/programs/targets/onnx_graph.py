@@ -143,7 +143,7 @@ class OnnxGraph:
             return
         made = create_constant(value.tolist(), dtype, clip_text(name, MAX_STEP_CHARS), shape)
         if name in self.cached_values or name in self.constants:
-            self.name(node_name, name, dtype, -1)  # refuses the name
+            self.name(node_name, name, dtype, -1)  # raises an error if the name is no input of a program
         self.constants[name] = made, dtype
 
 

@@ -124,4 +124,5 @@ class CompiledCalls:
         if kind is not None:
             cache_key: Hashable = kind.cache_key(x)
             return cache_key
-        return (cls, x) if cls in (int, bool, str) else cls  # it may be static, and select the operations
+        # the value may be static, and select the operations
+        return (cls, x) if cls in (int, bool, str) else cls

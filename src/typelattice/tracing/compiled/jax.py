@@ -147,7 +147,7 @@ class _Reader(GraphReader):
                 break
             location = (
                 None if own_file and outer is not None else _location(eqn)
-            )  # its source locations are those of its first caller
+            )  # a cached graph has the source locations of its first caller
             self.equation(eqn, number, location or outer)
         return tuple(self.variable_of(v, number) for v in jaxpr.outvars)
 

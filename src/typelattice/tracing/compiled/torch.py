@@ -215,7 +215,7 @@ def _mode() -> Any:
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if function.namespace == OPERATORS and function.has_kernel_for_dispatch_key(composite):
-                with self:  # it was not decomposed before, for example in inference mode
+                with self:  # the operation was not decomposed before, for example in inference mode
                     return function.decompose(*args, **(kwargs or {}))
             made = function(*args, **(kwargs or {}))
             self.reader.add_node(function, args, made)

@@ -36,7 +36,7 @@ def find_casts_back(predicted_run: PredictedRun) -> tuple[CastBack, ...]:
     for i, by in sorted(computing.items()):
         step = predicted_run.steps[by]
         if isinstance(step, Call) and GROUPS[class_of(step.operation)] == "moving":
-            continue  # it copies each value, such as concat(dtype=...)
+            continue  # the operation only copies values, as concat(dtype=...) does
         p, into = predicted_run.predictions[by].promotion, predicted_run.result_of(i)
         computed, written = p.compute if p else None, into.dtype if into else None
         if computed is None or written is None:

@@ -61,7 +61,7 @@ def find_divergences(predicted_run: PredictedRun, replayed: Replay) -> tuple[Div
             continue
         by = next((causes[p] for p in predicted_run.inputs[i] if p in causes), i)
         if _refuses_lists(predicted_run.steps[i], outcome):
-            by = i  # regardless of the array of the list, which is not made then
+            by = i  # the list is not converted under this system, so its array does not count
             for p in _list_steps_of_lists(predicted_run, i):
                 if causes.get(p) == p:
                     del later[p]

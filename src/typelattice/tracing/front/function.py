@@ -91,7 +91,7 @@ def trace_call(
     module = inner.__module__
     child_runs = ChildRuns(recorder, ChildSettings(() if module == "__main__" else (module,)))
     with follow_function(inner, recorder), switches, recorder.child_process_counter, child_runs:
-        assert function is not None  # otherwise it had no inner function
+        assert function is not None  # only an object with an inner function comes here
         result = function(*args, **keywords)
         compiler = recorder.compiler_of[type(function)]
         if compiler is not None:

@@ -9,7 +9,7 @@ from collections.abc import Set
 def system(dtypes: Set[str]) -> str | None:
     """Return the system's name."""
     config = getattr(sys.modules.get("jax"), "config", None)
-    if config is None:  # a program may take modules out
+    if config is None:  # a program may remove modules from sys.modules
         return None
     if config.jax_numpy_dtype_promotion == "strict":
         return "jax-strict"

@@ -13,10 +13,11 @@ from typelattice.tracing.libraries import jax
 def system(dtypes: Set[str]) -> str | None:
     """Return the system of the arrays that compute."""
     keras: Any = sys.modules.get("keras")
-    if keras is None:  # a program may take modules out
+    if keras is None:  # a program may remove modules from sys.modules
         return None
     backend = keras.backend.backend()
-    if backend == "jax" and jax.system(dtypes) != "jax-x32":  # recorded without 64 bits
+    # Keras on JAX was recorded without 64-bit dtypes
+    if backend == "jax" and jax.system(dtypes) != "jax-x32":
         return "keras"
     found = f"keras-{backend}-computed"
     return found if found in systems() else "keras"

@@ -17,7 +17,8 @@ MAY_BE_FORKED = True
 
 def system(dtypes: Set[str]) -> str | None:
     """Return the system's name."""
-    version = getattr(sys.modules.get("numpy"), "__version__", "")  # a program may take modules out
+    # a program may remove modules from sys.modules
+    version = getattr(sys.modules.get("numpy"), "__version__", "")
     if version.startswith("1."):
         return "numpy1"
     native = {d.name for d in find_system("numpy").dtypes}

@@ -73,7 +73,7 @@ def _compute_again(
     """Yield losses found by the same operation in float64, unless a quick check excludes them."""
     own = result if isinstance(result, np.generic) else np.asarray(result)
     plain = NAMES.get(name, name)
-    inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # the next one is an output
+    inputs = operands[: getattr(getattr(np, plain), "nin", None)]  # arguments after the inputs are outputs
     arrays = _numbers(np, map(converted, inputs))
     if len(arrays) == len(inputs) and not any(x is result for x in inputs):
         keywords = {key: x for key, x in keywords.items() if key != "dtype"} if keywords else keywords
@@ -150,7 +150,7 @@ def fits(np: Any, name: str, arrays: Sequence[Any], keywords: Mapping[str, Any],
 
     Few numbers are computed in float64. For many, the extreme values decide.
     """
-    if name == "add=" or name == "subtract=":  # the old values fit
+    if name == "add=" or name == "subtract=":  # the old values fit the dtype
         arrays, name = [result, *arrays], "subtract" if name == "add=" else "add"
         result = result if result.size >= LARGE else getattr(np, name)(*arrays)
     if result.size < LARGE and np.size(arrays[0]) < LARGE:
@@ -180,7 +180,7 @@ def _compare_with_wide(
     """Yield the losses of an operation, compared with the same operation in float64."""
     with np.errstate(all="ignore"):
         if name in ("add=", "subtract="):
-            back = np.subtract if name == "add=" else np.add  # exact, because integers wrap
+            back = np.subtract if name == "add=" else np.add  # this is exact, because integers wrap
             arrays = [back(result, np.asarray(arrays[0]).astype(result.dtype)), *arrays]
         wide = compute_wide(np, NAMES.get(name, name), arrays, keywords)
         if wide is None or wide.shape != result.shape:

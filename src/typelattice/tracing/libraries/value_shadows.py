@@ -52,7 +52,7 @@ class Shadows:
         dtype = result.dtype
         if dtype.kind == "f" and dtype.itemsize < 8 and result.size:
             if plain == name and (len(operands) != 2 or any(x is result for x in operands)):
-                self.drop(id(result))  # an output: its old values are gone
+                self.drop(id(result))  # the result is an output argument, so its old values are gone
             else:
                 yield from self.find_carried_losses(plain, plain != name, operands, result)
 

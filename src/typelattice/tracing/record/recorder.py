@@ -89,7 +89,8 @@ class Recorder:
         self.elements_read: dict[int, tuple[Witness, Any]] = {}
         """Maps each thread to the witness of `x[i]` in the last `x[i] += y`, and the step of `x`."""
         self.results: dict[str, int] = {}
-        self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}  # calls that are not steps
+        # calls of compiled functions, which are not steps themselves
+        self.compiled_call_arguments: dict[tuple[int, Witness], None] = {}
 
     def observed_operand(self, step: int) -> Operand | None:
         """Return the operand of a step that was seen, or None for a step that is being added."""

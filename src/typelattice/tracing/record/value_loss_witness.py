@@ -14,7 +14,7 @@ from typelattice.tracing.record.witness import Witness
 from typelattice.tracing.run_data.array_classes import AnswersByClass, library_class
 from typelattice.tracing.run_data.run import NOT_FINITE, LossLocation, ValueLoss
 
-globals()["__builtins__"] = {**vars(builtins)}  # see witness.py
+globals()["__builtins__"] = {**vars(builtins)}  # witness.py explains this copy
 MAX_RESULT_BYTES = 1 << 27  # bytes of a result that is checked
 MAX_FINITE_ARRAYS = 4_096  # most arrays that are remembered as finite
 
@@ -24,7 +24,7 @@ class ValueChecks:
 
     def __init__(self) -> None:
         self.losses: dict[tuple[SourceLocation, str, str], LossLocation] = {}
-        self.checks: dict[str, list[Any]] = {}  # keys: the libraries
+        self.checks: dict[str, list[Any]] = {}  # the checks of each library, by its name
         self.finite_arrays: dict[
             int, ref[Any]
         ] = {}  # arrays without infinite numbers and NaN, by their ids

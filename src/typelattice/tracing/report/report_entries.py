@@ -279,7 +279,7 @@ def _make_divergences_chapter(
 
     heading = f"under {system} {count_text(len(costs), 'place')} would differ: {by_cost(costs)}"
     entries = tuple(_make_divergence_entry(predicted_run, each) for each in divergences)
-    same = f"under {system} every step comes out alike"
+    same = f"under {system} every step has the same dtype"
     notes = (*_describe_mode(system), *_describe_never_asked(predicted_run, system, replayed))
     return Chapter(f"under-{system}", heading if costs else same, entries, rest, notes=notes)
 

@@ -10,7 +10,8 @@ from typelattice.tracing.report.formatting import file_text
 from typelattice.tracing.report.report_entries import RULES, Entry, Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-LEVELS = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}  # the others are notes
+# all other findings are notes
+LEVELS = {"TL001": "warning", "TL005": "error", "TL101": "error", "TL102": "warning"}
 
 
 def sarif(report: Report, version: str) -> Mapping[str, Any]:

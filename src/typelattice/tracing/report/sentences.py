@@ -83,7 +83,7 @@ def _describe_following(predicted_run: PredictedRun, cause: Cause) -> str:
     """Count the source texts that use widened values, directly or through other steps, and their runs."""
     later = len(_collect_sources(predicted_run, cause.following_steps))
     return (
-        f"{count_text(later, 'later step')}, run {count_text(cause.following_runs, 'time')}"
+        f"{count_text(later, 'later step')}, which ran {count_text(cause.following_runs, 'time')}"
         if later
         else "no later step"
     )
@@ -250,7 +250,7 @@ def operand_text(predicted_run: PredictedRun, i: int, using_step: Step) -> str:
     """
     try:
         written = parse(using_step.text, mode="eval").body
-    except SyntaxError:  # it is a statement, or cut short
+    except SyntaxError:  # the text is a statement, or was cut short
         written = None
     if isinstance(written, BinOp) and len(using_step.inputs) == 2:
         return unparse((written.left, written.right)[using_step.inputs.index(i)])

@@ -17,7 +17,7 @@ CACHE, NOP, PUSH_NULL, EXTENDED = OP["CACHE"], OP["NOP"], OP["PUSH_NULL"], OP["E
 LOAD_CONST = OP["LOAD_CONST"]
 CALL = OP.get("PRECALL", OP["CALL"])  # the first instruction of a call, with the number of arguments
 CALLS = (CACHE, OP["CALL"])  # the instructions after the first one of a call
-ABOVE_TARGET = 2  # values: a witness's method, and the witness
+ABOVE_TARGET = 2  # the witness's method and the witness lie above the target on the stack
 MARK = StopIteration  # a constant that marshal keeps and that no program's code has
 TO_IN_PLACE = 13  # add this to an operator's number for its in-place form (CPython's opcode.h, 3.11 on)
 
@@ -114,7 +114,7 @@ class _WitnessCall:
             self.pushed = int(first > 0 and code[first - 2] == PUSH_NULL)
         at = _copy(self.made, first, at, count - number + self.pushed)
         self.pushed, self.left = self.pushed + 1, count - 1 - number
-        self.taken = count + 1 if count > 1 else 0  # a single value is on top, whatever follows
+        self.taken = count + 1 if count > 1 else 0  # a single value is on top of the stack, whatever follows
         self.in_place = self.assigns = how == COPY_IN_PLACE
         return at
 

@@ -109,7 +109,8 @@ class Rewriter:
         self.rows.append((*place, name, keywords, constants, lists))
         witness = place_node(node, ast.Constant(f"{WITNESS}{len(self.rows) - 1}"))
         told = place_node(node, ast.Attribute(witness, method, LOAD))
-        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset  # as for `called_at`
+        # the attribute lies on one line, so that a traceback names the line of the node (see `called_at`)
+        told.end_lineno, told.end_col_offset = node.lineno, node.col_offset
         given = [*items, place_node(at or node, inner)] if inner is not None else [*items]
         return place_node(at or node, ast.Call(told, given, []))
 

@@ -194,9 +194,10 @@ def _cache_key_reader(read: Callable[[Any], Any]) -> Callable[[Any], Hashable]:
 
 def _size_reader(cls: type) -> Callable[[Any], int]:
     found = getattr(cls, "nbytes", None)
-    if type(found) is GetSetDescriptorType and not hasattr(cls, "is_sparse"):  # written in C: a number
+    # an attribute that is written in C holds a number
+    if type(found) is GetSetDescriptorType and not hasattr(cls, "is_sparse"):
         return attrgetter("nbytes")
-    if found is None and hasattr(cls, "_num_elements"):  # TensorFlow's
+    if found is None and hasattr(cls, "_num_elements"):  # TensorFlow counts elements in this way
         return lambda x: x._num_elements() * x.dtype.size
     return _nbytes_reader(attrgetter("nbytes")) if found is not None else lambda x: 0
 

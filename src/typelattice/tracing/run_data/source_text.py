@@ -41,7 +41,8 @@ class Source:
             return ""
         found = _operands(node.value if isinstance(node, ast.Expr) else node)
         for i, *_ in reversed(operation.lists):
-            for listed in found[i + 1 : i + 2]:  # the function, or the object of the method, comes first
+            # the first entry is the function, or the object of the method
+            for listed in found[i + 1 : i + 2]:
                 found[i + 1 : i + 2] = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else [listed]
         position = operation.argument_position(position)
         if position >= len(found):

@@ -101,7 +101,8 @@ class CallReader:
         # The operand of these is not the first argument.
         swapped = name_meaning(NameSort.ARRAY_AFTER_CONDITION, called.name, None)
         further = count is not None and len(positional) > count and not swapped
-        names = called.parameters() if further else ()  # slow, so only if it is needed
+        # reading the parameters is slow, so do it only if needed
+        names = called.parameters() if further else ()
         positional, named = arguments_by_name(names, count, positional, named)
         out = named.pop("out", None)
         if called.operand_limit is not None and len(positional) > called.operand_limit:
@@ -178,7 +179,7 @@ class CallReader:
 
         As in NumPy, numbers are cast to the dtype of the result. Raises UnknownCallError.
         """
-        if entries and isinstance(entries[0], str):  # a text that names the axes
+        if entries and isinstance(entries[0], str):  # the first entry is a text that names the axes
             entries = entries[1:]
         found = [
             self.range_of_slice(excerpt, x) if isinstance(x, slice) else self.argument(x) for x in entries
@@ -290,7 +291,7 @@ def _identify_outside_package(function: Any, name: str) -> CalledFunction | None
             system = system_of_module(module, library, plain)
             full = f"{module.rpartition('.')[2]}.{name}"
             own = find_system(system).custom_operations.get(full.replace(".", "_")) if system else None
-            takes = getattr(function, "nin", None)  # a ufunc has it
+            takes = getattr(function, "nin", None)  # only a ufunc has this attribute
             return CalledFunction(full, library, (), takes, partial(list_parameters, function), module, own)
     return None
 
